@@ -17,8 +17,7 @@ struct Delivery {
     private let instance: String
     /// The configuration's collectors, the preferred one first.
     private let own: [URL]
-    /// The sums of this process's own batches; `nil` before the first, and for deltas.
-    private var ownSums: CumulativeSums?
+    private var sums: OutgoingSums
     private var routes = UploadRoutes()
     private var backlogPause: BacklogPause
     /// Dead instances of this round whose batches are not for the configuration's collectors.
@@ -41,6 +40,7 @@ struct Delivery {
     ) {
         self.configuration = configuration
         self.instance = instance
+        sums = OutgoingSums(configuration, instance: instance, board: board)
         own = CollectorOrder.of(configuration.collectors, for: instance)
         backlogPause = BacklogPause(interval: configuration.interval)
         uploader = Uploader(configuration, log: log)
@@ -150,9 +150,6 @@ struct Delivery {
 
     private func isOwn(_ address: URL) -> Bool { own.contains(address) }
 
-    /// Whether a cumulative batch has its own streams alone, because a batch with all streams was too large once.
-    private var sendsOwnStreamsAlone = false
-
     private var isOver: Bool { isPaused || routes.areHeld(ownRoutes) }
 
     private mutating func deliverAll(
@@ -197,7 +194,7 @@ struct Delivery {
         if batch.isExpired {
             // The collector may have it in its sums, which must not fall.
             if let body = outbox.read(batch.file) {
-                keep(try? outgoing(body, batch.file, of: outbox).sums, in: outbox)
+                sums.keep(try? sums.outgoing(body, batch.file, of: outbox).sums, in: outbox)
             }
             settle(batch, as: .dropped(.expired), in: &outbox)
             log.warn(
@@ -208,9 +205,9 @@ struct Delivery {
         // A batch that cannot be read, converted or marked now may be later, and one that is gone is not in the next list.
         let place = routes.place(of: batch.file, over: route, among: collectors)
         guard let body = outbox.read(batch.file) else { return [] }
-        let (sent, sums): ([UInt8], CumulativeSums?)
+        let (sent, added): ([UInt8], CumulativeSums?)
         do {
-            (sent, sums) = try outgoing(body, batch.file, of: outbox)
+            (sent, added) = try sums.outgoing(body, batch.file, of: outbox)
         } catch is CumulativeSums.Unreadable {
             settle(batch, as: .dropped(.corrupt), in: &outbox)
             log.warn(of: .rejected, "A batch is dropped, because no cumulative points can be made of it")
@@ -223,7 +220,7 @@ struct Delivery {
         marked.file = file
         ShippingMilestone.marked.reach()
         guard let outcome = upload(sent, file.id(of: outbox.instance), file, over: route) else {
-            keepWaiting(sums, in: outbox)
+            sums.keepWaiting(added, in: outbox)
             postpone(route, .costly, "no answer in time")
             return []
         }
@@ -233,19 +230,19 @@ struct Delivery {
             succeed(route, collectors)
             if let refusal { reportRefusal(refusal.reason) }
             let rejected = refusal.map { Self.rejectedRequests($0, of: file, sent) } ?? 0
-            keep(sums, in: outbox)
+            sums.keep(added, in: outbox)
             settle(marked, as: .delivered(rejected: rejected), in: &outbox)
         case .retry(let time, let mayHaveArrived, let reason):
             if mayHaveArrived {
-                keepWaiting(sums, in: outbox)
+                sums.keepWaiting(added, in: outbox)
             } else {
                 marked.file = outbox.mark(file, at: batch.file.place) ?? file
             }
             postpone(route, time, reason)
             return [marked]
         case .split(let reason):
-            if sums != nil, !sendsOwnStreamsAlone {
-                sendsOwnStreamsAlone = true
+            if added != nil, !sums.haveOwnStreamsAlone {
+                sums.haveOwnStreamsAlone = true
                 marked.file = outbox.mark(file, at: batch.file.place) ?? file
                 return [marked]
             }
@@ -270,37 +267,6 @@ struct Delivery {
             routes.note(answer, over: route)
         }
         return UploadOutcome(end, signal: route.signal)
-    }
-
-    /// Returns a batch's body as it goes out: a batch of metrics as sums, if the back end takes cumulative points, with the
-    /// sums to keep when it has arrived. Throws ``CumulativeSums/Unreadable`` if the body is not one that an agent makes: such a back end gets
-    /// no deltas. Throws another error if there is no memory for it.
-    private func outgoing(
-        _ body: [UInt8], _ file: BatchFile, of store: borrowing some BatchStore & ~Copyable
-    ) throws -> (body: [UInt8], sums: CumulativeSums?) {
-        guard configuration.temporality == .cumulative, file.signal == .metrics else { return (body, nil) }
-        guard let plain = file.plain(body) else { throw CumulativeSums.Unreadable() }
-        let (upload, sums) = try CumulativeSums.adding(
-            plain, of: file.id(of: store.instance), to: sums(of: store), alone: sendsOwnStreamsAlone)
-        return (file.isCompressed ? try Gzip.compress(upload) : upload, sums)
-    }
-
-    private func sums(of store: borrowing some BatchStore & ~Copyable) -> CumulativeSums? {
-        store.instance == instance ? ownSums : store.sums
-    }
-
-    /// Keeps the sums with a batch that may have arrived, once: a later attempt finds the batch in them.
-    private mutating func keepWaiting(_ sums: CumulativeSums?, in store: borrowing some BatchStore & ~Copyable) {
-        guard let sums = sums?.whileLastWaits, sums != self.sums(of: store) else { return }
-        keep(sums, in: store)
-    }
-
-    private mutating func keep(_ sums: CumulativeSums?, in store: borrowing some BatchStore & ~Copyable) {
-        guard let sums else { return }
-        store.keep(sums)
-        guard store.instance == instance else { return }
-        ownSums = sums
-        board.update { $0.sumsBytes = sums.size }
     }
 
     private func settle(

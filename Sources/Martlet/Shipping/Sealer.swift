@@ -1,28 +1,17 @@
 import Foundation
-import MartletOTLP
 import MartletTelemetry
 
-/// Turns the requests recorded in an interval into batches, and stores them in the outbox, or in memory if no directory takes
-/// them.
+/// Stores the batches of each interval in the outbox, or in memory if no directory takes them.
 struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
     private let owner: OutboxOwner
-    private let capture: EffectiveCapture
-    private var lastReason: String?
-    private var lastRules = 0
     private let recorder: Recorder
     private let log: AgentLog
     private let board: StatusBoard
     private let keeper: JournalKeeper
-    private var process: ProcessWatch
-    private var pending: Pending?
-    /// Bytes of the batches that were made of the pending interval and are not stored yet.
-    private var encoded = 0
+    private var pending: PendingInterval
     private var lastSeal: UInt64?
-    /// The time without capture that the last batch has, in nanoseconds.
-    private var lastUnwatched: UInt64 = 0
-    private var wasWatching = true
     private var reportedLosses: [DropReason: UInt64] = [:]
     private var lastMeasure: UInt64?
     /// The room in the outbox's directory; `nil` before the first outbox.
@@ -34,19 +23,18 @@ struct Sealer: ~Copyable {
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
-        recorder: Recorder,
-        log: AgentLog, board: StatusBoard, keeper: JournalKeeper, delays: DelayProbes
+        recorder: Recorder, log: AgentLog, board: StatusBoard, keeper: JournalKeeper, delays: DelayProbes
     ) {
         self.configuration = configuration
         identity = resource
         owner = OutboxOwner(resource, configuration)
-        self.capture = capture
-        lastReason = capture.reason
         self.recorder = recorder
         self.log = log
         self.board = board
         self.keeper = keeper
-        process = ProcessWatch(delays)
+        pending = PendingInterval(
+            configuration, resource: resource, capture: capture, recorder: recorder, log: log, board: board,
+            keeper: keeper, delays: delays)
         directories = BufferDirectory.candidates(
             for: configuration, environment: ProcessInfo.processInfo.environment)
     }
@@ -96,106 +84,11 @@ struct Sealer: ~Copyable {
     ///     is not due.
     ///   - isLast: no other batch can report a loss.
     mutating func seal(isCallerWaiting: Bool, isLast: Bool = false) -> SealedInterval? {
-        if pending == nil {
-            let isNew =
-                !recorder.isEmpty || capture.now(restrictedBy: recorder).reason != lastReason
-                || recorder.rules.count != lastRules
-                || isUnwatchedNew(isCallerWaiting)
-                || (isLast && hasUnreportedLoss)
-            guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), takeInterval() else { return nil }
+        if !pending.isTaken {
+            let isNew = pending.isNew(isCallerWaiting) || (isLast && hasUnreportedLoss)
+            guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), pending.take() else { return nil }
         }
-        return encodePending()
-    }
-
-    /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
-    /// asks.
-    private func isUnwatchedNew(_ isCallerWaiting: Bool) -> Bool {
-        recorder.unwatched.isCounting == wasWatching
-            || (isCallerWaiting && recorder.unwatched.nanoseconds() != lastUnwatched)
-    }
-
-    /// An interval that was taken out of the journal and is no batch yet.
-    private struct Pending {
-        var sequence: UInt64
-        var resource: TelemetryResource
-        var interval: RecordedInterval
-        var captured: UInt64
-        var process: ProcessStatistics
-    }
-
-    /// Takes the interval that is over out of the journal.
-    ///
-    /// - Returns: `false` if the other bank is not free, or a service's thread is still writing a record. That takes
-    ///   nanoseconds, unless the thread was stopped.
-    private mutating func takeInterval() -> Bool {
-        if keeper.closedSequence == nil { guard recorder.closeSegments({ keeper.close() }) else { return false } }
-        guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
-        ShippingMilestone.closed.reach()
-        for lane in lanes { recorder.fold(lane) }
-        wasWatching = !recorder.unwatched.isCounting
-        let (interval, captured) = recorder.drain()
-        lastUnwatched = interval.unwatched
-        let capture = capture.now(restrictedBy: recorder)
-        var resource = identity
-        resource.captureMode = capture.mode.rawValue
-        resource.captureReason = capture.reason
-        lastReason = capture.reason
-        lastRules = recorder.rules.count
-        resource.rules = lastRules == 0 ? nil : lastRules
-        pending = Pending(
-            sequence: sequence, resource: resource, interval: interval, captured: captured,
-            process: process.next(interval.end - min(interval.start, interval.end)))
-        return true
-    }
-
-    private func awaitWritten() -> [JournalKeeper.ClosedLane]? {
-        let deadline = Clock.monotonic() &+ MartletLimits.lastRecordWait.nanoseconds
-        while true {
-            if let lanes = keeper.closedLanes() { return lanes }
-            guard Clock.monotonic() < deadline else { return nil }
-            sched_yield()
-        }
-    }
-
-    /// Returns the batches of the pending interval; `nil` if they cannot be encoded, which only a lack of memory can
-    /// cause.
-    private mutating func encodePending() -> SealedInterval? {
-        guard let pending else { return nil }
-        encoded = 0
-        let interval = pending.interval
-        let ledger = board.status.ledger(captured: pending.captured)
-        let metrics = MetricsBatch(
-            resource: pending.resource, start: interval.start, end: interval.end, series: interval.series,
-            sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
-            agentCPU: AgentCost.total, process: pending.process)
-        do {
-            let batch = try batch(metrics.otlp(), .metrics, pending.sequence, requests: metrics.requests)
-            return SealedInterval(
-                metrics: batch, details: details(of: pending), detailCount: interval.details.count,
-                dropped: ledger.dropped)
-        } catch {
-            log.warn(of: .encoding, "A batch cannot be encoded; the agent will try again: \(Self.sentence(error))")
-            return nil
-        }
-    }
-
-    private mutating func details(of pending: Pending) -> EncodedBatch? {
-        guard !pending.interval.details.isEmpty else { return nil }
-        let details = DetailsBatch(resource: pending.resource, details: pending.interval.details)
-        return try? batch(details.otlp(), .traces, pending.sequence)
-    }
-
-    private mutating func batch(
-        _ message: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
-    ) throws -> EncodedBatch {
-        let isCompressed = configuration.compression == .gzip
-        // The compressed bytes may be as many as the plain ones.
-        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * message.count)
-        let batch = try EncodedBatch(
-            message, sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed)
-        encoded += batch.body.count
-        board.noteEncoding(encoded)
-        return batch
+        return pending.encode()
     }
 
     /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored; the interval stays pending then.
@@ -265,9 +158,7 @@ struct Sealer: ~Copyable {
     }
 
     private mutating func finish(_ interval: SealedInterval) {
-        pending = nil
-        recorder.noteReleased()
-        board.noteEncoding(0)
+        pending.end()
         reportedLosses = interval.dropped
         noteJournal()
         ShippingMilestone.released.reach()
@@ -385,7 +276,8 @@ struct Sealer: ~Copyable {
         )
     }
 
-    private static func sentence(_ error: any Error) -> String {
+    /// Returns the reason of a failure in words.
+    static func sentence(_ error: any Error) -> String {
         (error as? WholeFile.Failure)?.description ?? (error as NSError).localizedDescription
     }
 }

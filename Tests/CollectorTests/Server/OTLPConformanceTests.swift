@@ -12,7 +12,7 @@ import SwiftProtobuf
 import Testing
 
 /// The OTLP specification's rules for an OTLP/HTTP server, checked in order against a server on a socket. The marks below
-/// bear the names of the specification's sections.
+/// bear the names of the specification's sections. The section about connections is in ``OTLPConnectionTests``.
 @Suite struct OTLPConformanceTests {
     static let paths = ["/v1/metrics", "/v1/traces"]
     static let formats = IntakeFormat.allCases
@@ -323,86 +323,6 @@ import Testing
             #expect(response.headers[.retryAfter] == "1")
             #expect(try Self.status(response).code == 14)
             #expect(try !Self.status(response).message.contains("disk"))
-        }
-    }
-
-    // MARK: OTLP/HTTP Connection
-
-    @Test func aConnectionIsKeptAliveBetweenRequestsAlsoAfterFailures() async throws {
-        try await withServer { client in
-            try await RawConnection.open(port: client.port) { connection in
-                for body in [try Samples.body(), [0xff], try Samples.body()] {
-                    try await connection.post(body)
-                    let answer = try #require(try await connection.answer())
-                    #expect(answer.status == (body == [0xff] ? 400 : 200))
-                    #expect(answer.headers["connection"] != "close")
-                }
-            }
-            #expect(try await client.count() == 10)
-        }
-    }
-
-    @Test func requestsAreTakenOnParallelConnections() async throws {
-        try await withServer { client in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<8 {
-                    group.addTask {
-                        try await RawConnection.open(port: client.port) { connection in
-                            try await connection.post(try Samples.body())
-                            #expect(try await connection.answer()?.status == 200)
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(try await client.count() == 40)
-        }
-    }
-
-    @Test func aClientThatAsksBeforeItSendsIsToldToGoOn() async throws {
-        try await withServer { client in
-            try await RawConnection.open(port: client.port) { connection in
-                let body = try Samples.body()
-                try await connection.send(
-                    """
-                    POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
-                    Content-Length: \(body.count)\r\nExpect: 100-continue\r\n\r\n
-                    """)
-                #expect(try await connection.answer()?.status == 100)
-                try await connection.send(body)
-                #expect(try await connection.answer()?.status == 200)
-            }
-        }
-    }
-
-    @Test func aClientThatAsksBehindAnotherRequestIsToldToGoOnAfterItsAnswer() async throws {
-        try await withServer { client in
-            try await RawConnection.open(port: client.port) { connection in
-                let body = try Samples.body()
-                let head = """
-                    POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
-                    Content-Length: \(body.count)\r\n
-                    """
-                try await connection.send(
-                    Array("\(head)\r\n".utf8) + body + Array("\(head)Expect: 100-continue\r\n\r\n".utf8))
-                #expect(try await connection.answer()?.status == 200)
-                #expect(try await connection.answer()?.status == 100)
-                try await connection.send(body)
-                #expect(try await connection.answer()?.status == 200)
-            }
-        }
-    }
-
-    @Test func aClientThatAsksBeforeItSendsTooMuchIsSpared() async throws {
-        try await withServer { client in
-            try await RawConnection.open(port: client.port) { connection in
-                try await connection.send(
-                    """
-                    POST /v1/metrics HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-protobuf\r
-                    Content-Length: 99999999999\r\nExpect: 100-continue\r\n\r\n
-                    """)
-                #expect(try await connection.answer()?.status == 413)
-            }
         }
     }
 

@@ -1,0 +1,147 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+
+/// The interval that is over, on its way from the journal to batches. It stays until these are stored.
+struct PendingInterval {
+    private let configuration: MartletConfiguration
+    private let identity: TelemetryResource
+    private let capture: EffectiveCapture
+    private var lastReason: String?
+    private var lastRules = 0
+    private let recorder: Recorder
+    private let log: AgentLog
+    private let board: StatusBoard
+    private let keeper: JournalKeeper
+    private var process: ProcessWatch
+    private var taken: Taken?
+    /// Bytes of the batches that were made of the interval and are not stored yet.
+    private var encoded = 0
+    /// The time without capture that the last batch has, in nanoseconds.
+    private var lastUnwatched: UInt64 = 0
+    private var wasWatching = true
+
+    init(
+        _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
+        recorder: Recorder, log: AgentLog, board: StatusBoard, keeper: JournalKeeper, delays: DelayProbes
+    ) {
+        self.configuration = configuration
+        identity = resource
+        self.capture = capture
+        lastReason = capture.reason
+        self.recorder = recorder
+        self.log = log
+        self.board = board
+        self.keeper = keeper
+        process = ProcessWatch(delays)
+    }
+
+    /// Whether an interval was taken out of the journal and is not stored yet.
+    var isTaken: Bool { taken != nil }
+
+    /// Returns whether there is something to report beside losses.
+    ///
+    /// - Parameter isCallerWaiting: whether a caller waits. The length of a time without capture is reported then.
+    func isNew(_ isCallerWaiting: Bool) -> Bool {
+        !recorder.isEmpty || capture.now(restrictedBy: recorder).reason != lastReason
+            || recorder.rules.count != lastRules
+            || isUnwatchedNew(isCallerWaiting)
+    }
+
+    /// Notes that the batches are stored.
+    mutating func end() {
+        taken = nil
+        recorder.noteReleased()
+        board.noteEncoding(0)
+    }
+
+    /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
+    /// asks.
+    private func isUnwatchedNew(_ isCallerWaiting: Bool) -> Bool {
+        recorder.unwatched.isCounting == wasWatching
+            || (isCallerWaiting && recorder.unwatched.nanoseconds() != lastUnwatched)
+    }
+
+    private struct Taken {
+        var sequence: UInt64
+        var resource: TelemetryResource
+        var interval: RecordedInterval
+        var captured: UInt64
+        var process: ProcessStatistics
+    }
+
+    /// Takes the interval that is over out of the journal.
+    ///
+    /// - Returns: `false` if the other bank is not free, or a service's thread is still writing a record. That takes
+    ///   nanoseconds, unless the thread was stopped.
+    mutating func take() -> Bool {
+        if keeper.closedSequence == nil { guard recorder.closeSegments({ keeper.close() }) else { return false } }
+        guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
+        ShippingMilestone.closed.reach()
+        for lane in lanes { recorder.fold(lane) }
+        wasWatching = !recorder.unwatched.isCounting
+        let (interval, captured) = recorder.drain()
+        lastUnwatched = interval.unwatched
+        let capture = capture.now(restrictedBy: recorder)
+        var resource = identity
+        resource.captureMode = capture.mode.rawValue
+        resource.captureReason = capture.reason
+        lastReason = capture.reason
+        lastRules = recorder.rules.count
+        resource.rules = lastRules == 0 ? nil : lastRules
+        taken = Taken(
+            sequence: sequence, resource: resource, interval: interval, captured: captured,
+            process: process.next(interval.end - min(interval.start, interval.end)))
+        return true
+    }
+
+    private func awaitWritten() -> [JournalKeeper.ClosedLane]? {
+        let deadline = Clock.monotonic() &+ MartletLimits.lastRecordWait.nanoseconds
+        while true {
+            if let lanes = keeper.closedLanes() { return lanes }
+            guard Clock.monotonic() < deadline else { return nil }
+            sched_yield()
+        }
+    }
+
+    /// Returns the batches of the pending interval; `nil` if they cannot be encoded, which only a lack of memory can
+    /// cause.
+    mutating func encode() -> SealedInterval? {
+        guard let taken else { return nil }
+        encoded = 0
+        let interval = taken.interval
+        let ledger = board.status.ledger(captured: taken.captured)
+        let metrics = MetricsBatch(
+            resource: taken.resource, start: interval.start, end: interval.end, series: interval.series,
+            sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
+            agentCPU: AgentCost.total, process: taken.process)
+        do {
+            let batch = try batch(metrics.otlp(), .metrics, taken.sequence, requests: metrics.requests)
+            return SealedInterval(
+                metrics: batch, details: details(of: taken), detailCount: interval.details.count,
+                dropped: ledger.dropped)
+        } catch {
+            log.warn(of: .encoding, "A batch cannot be encoded; the agent will try again: \(Sealer.sentence(error))")
+            return nil
+        }
+    }
+
+    private mutating func details(of taken: Taken) -> EncodedBatch? {
+        guard !taken.interval.details.isEmpty else { return nil }
+        let details = DetailsBatch(resource: taken.resource, details: taken.interval.details)
+        return try? batch(details.otlp(), .traces, taken.sequence)
+    }
+
+    private mutating func batch(
+        _ message: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
+    ) throws -> EncodedBatch {
+        let isCompressed = configuration.compression == .gzip
+        // The compressed bytes may be as many as the plain ones.
+        board.noteEncoding(encoded + (isCompressed ? 2 : 1) * message.count)
+        let batch = try EncodedBatch(
+            message, sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed)
+        encoded += batch.body.count
+        board.noteEncoding(encoded)
+        return batch
+    }
+}
