@@ -23,7 +23,7 @@ test:
 	scripts/run-tests.sh --filter ParityTests
 	MARTLET_TRANSPORT=urlsession scripts/run-tests.sh \
 		--filter 'AgentTests/|FaultTests/(Answer|Proxy)Tests|EndToEndTests.OutageTests'
-	scripts/soak.sh 5000
+	scripts/soak.sh 5000 300
 
 faults:
 	@scripts/setup.sh test

@@ -28,12 +28,12 @@ struct Gathering: Sendable {
         }
     }
 
-    /// Answers one request. A single read takes the whole of a GET.
+    /// Answers one request. A single read takes the whole of a GET. A client that left does not end the process.
     private static func answer(_ connection: Int32) {
         var request = [UInt8](repeating: 0, count: 64 << 10)
         _ = read(connection, &request, request.count)
         let answer = Array("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok".utf8)
-        _ = write(connection, answer, answer.count)
+        _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
         close(connection)
     }
 }
