@@ -47,17 +47,23 @@ struct Agents: AsyncParsableCommand {
     /// Returns why the list has no agents.
     private func explanation(of report: AgentsReport) async throws -> String {
         let given = EmptyAnswer.Names.dimensions.flatMap { dimension in
-            parameters.values.filter { $0.name.rawValue == dimension.rawValue }.map { (dimension, $0.value) }
+            senders.values.filter { $0.name.rawValue == dimension.rawValue }.map { (dimension, $0.value) }
         }
         let unknown = try await source.names(wanted: given).first { !$0.isKnown }
         return AgentsTable.nothing(
-            in: report, parameters.commandFlags.filter { $0.name != AgentsParameter.since.rawValue }, unknown: unknown)
+            in: report, senders.commandFlags, of: source.flags, unknown: unknown, try await source.history(of: senders))
     }
 
     private var parameters: AgentsParameters {
-        var parameters = AgentsParameters()
+        var parameters = senders
         let zone = UTCOffset.environment(ProcessInfo.processInfo.environment)
         parameters.add(.since, since.map { TimeExpression.absolute($0, now: SQLiteStorage.systemClock(), in: zone) })
+        return parameters
+    }
+
+    /// The filters.
+    private var senders: AgentsParameters {
+        var parameters = AgentsParameters()
         for value in service { parameters.add(.service, value) }
         for value in environment { parameters.add(.environment, value) }
         for value in version { parameters.add(.version, value) }

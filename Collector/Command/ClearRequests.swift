@@ -17,9 +17,13 @@ struct ClearRequests: AsyncParsableCommand {
         Output.line("deleted \(removal.removed) kept requests and spans")
     }
 
-    /// Asks the person at the terminal.
+    /// Asks the person at the terminal. Without an answer the command fails: a script's standard input may be closed.
     private func isConfirmed() throws -> Bool {
         Output.line("This deletes all kept requests and spans at \(source.collector). Type yes to go on:")
-        return readLine() == "yes"
+        guard let answer = readLine() else {
+            Output.error("nothing was deleted, because nobody answered; --yes deletes without asking")
+            throw ExitCode.failure
+        }
+        return answer == "yes"
     }
 }

@@ -21,17 +21,25 @@ package enum AgentsTable {
         return table.text(on: device) + notes(on: report)
     }
 
-    /// Returns why there are no senders.
+    /// Returns why there are no senders, and a command that lists the latest one if there is any.
     ///
     /// - Parameters:
     ///   - filters: the filters that were given.
+    ///   - source: the flags that name the collector or store.
     ///   - unknown: the names among which one of them is not.
     package static func nothing(
-        in report: AgentsReport, _ filters: [CommandFlag] = [], unknown: EmptyAnswer.Names? = nil
+        in report: AgentsReport, _ filters: [CommandFlag] = [], of source: [CommandFlag] = [],
+        unknown: EmptyAnswer.Names? = nil, _ history: EmptyAnswer.History = .unknown
     ) -> String {
+        if history == .nobodyEverSent { return EmptyAnswer.nobody }
         if let unknown { return unknown.sentence + ".\n" }
         let chosen = filters.isEmpty ? "" : " of \(CommandFlag.text(filters))"
-        return "No agent\(chosen) has sent anything since \(report.from).\n"
+        let nothing = "No agent\(chosen) has sent anything since \(report.from)."
+        guard case .latest(let time, let sender) = history else { return nothing + "\n" }
+        let latest = TimeText.format(time)
+        let flags = [CommandFlag(AgentsParameter.since.rawValue, latest)] + filters + source
+        return "\(nothing) The latest data came at \(latest), from \(TerminalText.plain(sender)):\n  "
+            + CommandText.text("agents", flags) + "\n"
     }
 
     private static var columns: [TextTable.Column] {

@@ -34,10 +34,11 @@ package struct EmptyAnswer {
         return answer.isOfSendersAlone && answer.isWithin(time) ? answer.uncounted(time, sender) : answer.nothing
     }
 
-    private var nobody: String {
+    /// A sentence for a collector without any data.
+    static let nobody =
         "Nobody ever sent anything to this collector. A service sends to the address in MARTLET_ENDPOINT.\n"
-            + command("agents", source)
-    }
+
+    private var nobody: String { Self.nobody + command("agents", source) }
 
     private func unknown(_ names: Names) -> String {
         guard let nearest = names.nearest else { return names.sentence + ".\n" }

@@ -87,8 +87,34 @@ import Testing
             let lately = try await run(["agents"] + source)
             #expect(lately.status == 0)
             #expect(lately.output.hasPrefix("No agent has sent anything since 2"))
-            let more = try await run(["agents", "--since", "3d"] + source)
+            #expect(lately.output.contains("from checkout (i-1):\n  martlet-collector agents --since 2"))
+            let proposed = try #require(lately.output.split(separator: "\n").last).split(separator: " ").dropFirst()
+            let more = try await run(proposed.map(String.init))
             #expect(more.output.contains("checkout"))
+        }
+    }
+
+    @Test(arguments: [
+        ("yes", 0, "deleted 0 kept requests"), ("no", 0, "Nothing was deleted"), ("", 1, "--yes deletes"),
+    ])
+    func requestsAreClearedOnlyIfTheAnswerIsYes(answer: String, status: Int32, says: String) async throws {
+        let collector = try await CollectorProcess(store: store)
+        let shell = ChildProcess.Program(url: URL(fileURLWithPath: "/bin/sh"))
+        let command = [ChildProcess.Program.martletCollector.url.path, "requests", "clear"]
+        let script = answer.isEmpty ? "exec \"$@\" < /dev/null" : "echo \(answer) | \"$@\""
+        let result = try await ChildProcess(
+            shell, ["-c", script, "sh"] + command + ["--collector", collector.address]
+        ).finish()
+        #expect(result.status == status)
+        #expect((result.output + result.errors).contains(says))
+    }
+
+    @Test func theListOfAgentsSaysWhatToDoIfNobodyEverSent() async throws {
+        let collector = try await CollectorProcess(store: store)
+        for source in [["--collector", collector.address], ["--store", "sqlite:" + store]] {
+            let agents = try await run(["agents"] + source)
+            #expect(agents.output.hasPrefix("Nobody ever sent anything to this collector."))
+            #expect(agents.output.hasSuffix("MARTLET_ENDPOINT.\n"))
         }
     }
 

@@ -1,0 +1,101 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletOTLP
+import MartletTelemetry
+import Testing
+
+/// The page of an endpoint names the services at the other end of its requests.
+@Suite struct OtherSideTests {
+    @Test func bothEndsOfAnEndpointAreSideBySide() async throws {
+        try await withServer { client in
+            try await client.storeTwoMinutes()
+            try await client.store(
+                [Samples.dimensions(.server): EndpointRequests.repeated(0.09, 95)], end: 20, service: "accounts")
+            let page = try await client.read(EndpointRequests.address)
+            #expect(page.text.contains("called by checkout at api.example.com:443 , served by accounts"))
+            #expect(page.text.contains("checkout 1.2 calls, as its caller measures 100 20.00"))
+            #expect(page.text.contains("accounts 1.2 answers, as its server measures 95 0.00"))
+            let served = try await client.read("/endpoint?since=1m&kind=server&endpoint=/users/%7Bid%7D")
+            #expect(served.text.contains("served by accounts , called by checkout"))
+            #expect(served.text.contains("None of 95 requests failed."))
+            #expect(!served.text.contains("On whose side"))
+        }
+    }
+
+    /// A server that counts its requests without a host, as Swift's servers do.
+    @Test func theServiceBehindACalledHostIsTheOneThatSpansShowed() async throws {
+        try await withServer { client in
+            try await client.storeTwoMinutes()
+            var served = Samples.dimensions(.server)
+            (served.host, served.port) = ("", 0)
+            for service in ["accounts", "other"] {
+                try await client.store([served: EndpointRequests.repeated(0.09, 95)], end: 20, service: service)
+            }
+            #expect(try await !client.read(EndpointRequests.address).text.contains("served by"))
+
+            let (call, answer) = (try span(1, Samples.dimensions()), try span(2, served, below: 1))
+            for (service, span) in [("checkout", call), ("accounts", answer)] {
+                let batch = DetailsBatch(resource: Samples.resource(service), details: [span])
+                #expect(try await client.post(try batch.otlp(), to: "/v1/traces").status == .ok)
+            }
+            let page = try await client.read(EndpointRequests.address)
+            #expect(page.text.contains("called by checkout at api.example.com:443 , served by accounts"))
+            #expect(page.text.contains("accounts 1.2 answers, as its server measures 95 0.00"))
+            #expect(!page.text.contains("other 1.2"))
+            let rest = "&method=GET&endpoint=%2Fusers%2F%7Bid%7D&service=accounts&kind=server"
+            #expect(page.links.contains("/endpoint?since=1m\(rest)&host="), "\(page.links)")
+            #expect(page.links.contains("/requests?since=1m\(rest)&version=1.2&host="), "\(page.links)")
+        }
+    }
+
+    private static var proxied: RequestDimensions {
+        var dimensions = Samples.dimensions()
+        dimensions.host = "proxy"
+        return dimensions
+    }
+
+    /// A sender chooses the hosts in its spans.
+    @Test func moreHostsThanAnAddressMayHaveLeaveLinksThatWork() async throws {
+        try await withServer { client in
+            try await client.storeTwoMinutes()
+            var served = Samples.dimensions(.server)
+            try await client.store([served: EndpointRequests.repeated(0.09, 95)], end: 20, service: "elsewhere")
+            for number in 1...20 as ClosedRange<UInt8> {
+                (served.host, served.port) = ("behind-\(number)", 80)
+                try await client.store([served: EndpointRequests.repeated(0.09, 2)], end: 20, service: "accounts")
+                let spans = [
+                    ("checkout", try span(number, Self.proxied)),
+                    ("accounts", try span(number + 100, served, below: number)),
+                ]
+                for (service, span) in spans {
+                    let batch = DetailsBatch(resource: Samples.resource(service), details: [span])
+                    #expect(try await client.post(try batch.otlp(), to: "/v1/traces").status == .ok)
+                }
+            }
+            try await client.store([Self.proxied: EndpointRequests.repeated(0.1, 40)], end: 20)
+            let page = try await client.read(EndpointRequests.address.replacing("api.example.com", with: "proxy"))
+            #expect(page.text.contains("accounts 1.2 answers, as its server measures 40 0.00"), "\(page.text)")
+            let link = try #require(page.links.first { $0.hasPrefix("/endpoint?") && $0.contains("service=accounts") })
+            #expect(try await client.read(link).text.contains("None of 40 requests failed."))
+        }
+    }
+
+    private func span(_ number: UInt8, _ request: RequestDimensions, below parent: UInt8? = nil) throws -> SpanRecord {
+        var span = Samples.detail(number)
+        (span.kind, span.start, span.request) = (request.kind == .client ? .client : .server, Samples.time(15), request)
+        if let above = parent.map(Samples.detail) { (span.traceID, span.parentSpanID) = (above.traceID, above.spanID) }
+        return span
+    }
+
+    @Test func aServiceIsNotNamedAsItsOwnCaller() async throws {
+        try await withServer { client in
+            try await client.storeTwoMinutes()
+            let service = try await client.read("/endpoint?since=1m&service=checkout").text
+            #expect(service.contains("Overview checkout requests made"))
+            let all = try await client.read("/endpoint?since=1m").text
+            #expect(all.contains("Overview All requests made"))
+            #expect(!service.contains("called by") && !all.contains("called by"))
+        }
+    }
+}
