@@ -84,7 +84,12 @@ struct Check: AsyncParsableCommand {
         var parameters = ReportParameters()
         parameters.add(.since, TimeText.format(window.from))
         parameters.add(.until, TimeText.format(window.to))
-        for (name, value) in selected.values where ![.since, .until].contains(name) { parameters.add(name, value) }
+        let versions = ComparisonBase.versions(in: compare)
+        for (name, value) in selected.values where ![.since, .until].contains(name) {
+            if name != .version || versions == nil { parameters.add(name, value) }
+        }
+        // The rows of a comparison of versions are those of the later one.
+        parameters.add(.version, versions?.after)
         parameters.add(.by, Dimension.kind.rawValue)
         return try await source.report(parameters)
     }

@@ -35,13 +35,16 @@ struct CollectorClient {
         var request = try request(path, query)
         request.method = method
         let (body, status) = try await answer(to: request)
-        guard status == 200 else { throw Self.failure(status: status, body: body) }
+        guard status == 200 else { throw failure(status: status, body: body) }
         do {
             return try ReportJSON.value(of: Answer.self, in: body)
         } catch {
-            throw Failure(
-                description: "\(url.absoluteString) does not answer like a Martlet collector; check --collector")
+            throw notCollector
         }
+    }
+
+    private var notCollector: Failure {
+        Failure(description: "\(url.absoluteString) does not answer like a Martlet collector; check --collector")
     }
 
     private func request(_ path: String, _ query: [(String, String)]) throws -> HTTPClientRequest {
@@ -80,13 +83,14 @@ struct CollectorClient {
         return text.utf8.map { plain.contains($0) ? String(UnicodeScalar($0)) : String(format: "%%%02X", $0) }.joined()
     }
 
-    private static func failure(status: Int, body: Data) -> any Error {
+    private func failure(status: Int, body: Data) -> any Error {
         let sentence = (try? ReportJSON.value(of: [String: String].self, in: body))?["error"]
         // Another sentence is that of an address without a collector's API.
         if status == 404, sentence == UnknownRequest.sentence {
             return Failure(description: UnknownRequest.sentence, code: .failure)
         }
-        if [400, 404].contains(status), let sentence { return ParameterError(sentence) }
+        if status == 404 { return notCollector }
+        if status == 400, let sentence { return ParameterError(sentence) }
         return Failure(description: "the collector answers \(status)\(sentence.map { ": " + $0 } ?? "")")
     }
 }

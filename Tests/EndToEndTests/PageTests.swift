@@ -84,7 +84,7 @@ import Testing
             let command = try #require(table.firstMatch(of: #/<code>martlet-collector ([^<]*)<\/code>/#)?.1)
             let arguments = command.split(separator: " ").map(String.init)
             let output = try await ChildProcess(
-                .martletCollector, arguments + ["--collector", collector.address, "--format", "json"]
+                .martletCollector, arguments + ["--format", "json"]
             ).finish().output
             let report = try ReportJSON.value(of: Report.self, in: Data(output.utf8))
             #expect(report.rows.count == rows)
@@ -131,7 +131,7 @@ import Testing
     ) async throws -> String {
         func command() async throws -> String {
             try await ChildProcess(
-                .martletCollector, arguments + ["--collector", collector.address, "--format", "json"]
+                .martletCollector, arguments + ["--format", "json"]
             ).finish().output
         }
         var output = try await command()

@@ -36,6 +36,8 @@ package struct Visit: Sendable {
     package let now: UnixNanoseconds
     /// Whether the visitor signed in, and so can sign out.
     package var isSignedIn = false
+    /// The flags with which a command asks this collector; none if it does so without.
+    package var collectorFlags: [CommandFlag] = []
     package let window: TimeWindow
     package let filter: RequestFilter
     /// The number of kept requests and spans that were deleted just now; `nil` on any other visit. It is said once: no address

@@ -8,7 +8,7 @@ extension EmptyState {
                 element("h1") { sentence }
                 element("p") { advice }
             },
-            reason == .nobodyEverSent ? FirstSteps.html : FilterChips(visit: visit, filters: visit.filters).html,
+            reason == .nobodyEverSent ? FirstSteps.html(visit) : FilterChips(visit: visit, filters: visit.filters).html,
         ])
     }
 

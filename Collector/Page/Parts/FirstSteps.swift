@@ -1,6 +1,6 @@
 /// The way from nothing to the first request.
 enum FirstSteps {
-    static var html: HTML {
+    static func html(_ visit: Visit) -> HTML {
         HTML.joined([
             element("div", .class("two uneven-r")) {
                 element("ol", .class("steps")) {
@@ -33,10 +33,7 @@ enum FirstSteps {
                 }
                 expected
             },
-            CommandLine(
-                command: "martlet-collector agents",
-                formats: [("JSON", PageAddress("/api/v1/agents"))]
-            ).html,
+            CommandLine(visit, "agents", formats: [("JSON", PageAddress("/api/v1/agents"))]).html,
         ])
     }
 

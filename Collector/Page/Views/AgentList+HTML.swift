@@ -27,7 +27,14 @@ extension AgentList {
             return "Nothing came since \(start)\(visit.filter.wanted.isEmpty ? "" : " from the chosen senders")."
         }
         let ended = silent > 0 ? " A process that ended is silent too." : ""
-        return "Heard of since \(start). Each agent keeps a ledger, so what is missing is known.\(ended)"
+        let ledgers = report.agents.count { $0.ledger != nil }
+        let known =
+            switch ledgers {
+            case report.agents.count: "Each agent keeps a ledger, so what is missing is known."
+            case 0: "None of them keeps a ledger, so what is missing is not known."
+            default: "\(ledgers) of \(report.agents.count) keep a ledger, so what is missing of these is known."
+            }
+        return "Heard of since \(start). \(known)\(ended)"
     }
 
     @HTMLBuilder private var equation: HTML {
@@ -108,7 +115,7 @@ extension AgentList {
         var parameters = visit.parameters(for: AgentsParameter.self, leavingOut: [.since])
         parameters.add(.since, since)
         return CommandLine(
-            command: CommandText.text("agents", parameters.commandFlags),
+            visit, "agents", parameters.commandFlags,
             formats: [("JSON", PageAddress("/api/v1/agents", parameters.query))]
         ).html
     }

@@ -119,7 +119,7 @@ extension CommandLine {
     init(mapOf visit: Visit) {
         let parameters = visit.parameters(for: MapParameter.self, leavingOut: [.top])
         self.init(
-            command: CommandText.text("map", parameters.commandFlags),
+            visit, "map", parameters.commandFlags,
             formats: [("JSON", PageAddress("/api/v1/map", parameters.query))])
     }
 }

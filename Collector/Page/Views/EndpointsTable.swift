@@ -32,7 +32,7 @@ struct EndpointsTable {
             }
             more
             GoneEndpoints(overview)?.html ?? .none
-            CommandLine(report: overview.parameters).html
+            CommandLine(overview.visit, report: overview.parameters).html
         }
     }
 

@@ -32,7 +32,7 @@ struct HostsTable {
                     }
                     DataTable.body { for host in called.hosts { row(host) } }
                 }
-                CommandLine(report: parameters).html
+                CommandLine(visit, report: parameters).html
             }
         }
     }

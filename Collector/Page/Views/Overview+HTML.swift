@@ -10,7 +10,7 @@ extension Overview {
             return frame.document(title, view: .overview, hasScope: empty.hasScope) {
                 empty.html
                 IncompleteNotice(visit: visit, incompleteness: incompleteness).html
-                if empty.hasScope { CommandLine(report: visit.report(of: wanted, by: [.service, .kind])).html }
+                if empty.hasScope { CommandLine(visit, report: visit.report(of: wanted, by: [.service, .kind])).html }
             }
         }
         return frame.document(title, view: .overview) {

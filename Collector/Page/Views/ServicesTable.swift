@@ -23,7 +23,7 @@ struct ServicesTable {
                 }
                 DataTable.body { for service in services { row(service) } }
             }
-            CommandLine(report: visit.report(of: nil, by: [.service, .kind])).html
+            CommandLine(visit, report: visit.report(of: nil, by: [.service, .kind])).html
         }
     }
 

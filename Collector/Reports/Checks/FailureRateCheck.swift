@@ -7,8 +7,8 @@ struct FailureRateCheck: RowCheck {
 
     func figure(_ row: ReportRow) -> Double { row.measures.failures.rate }
 
-    func allHold(_ rows: String, _ row: ReportRow) -> String {
-        "At most \(percent(figure(row))) of the requests of \(rows) fail; at most \(percent(limit)) are allowed."
+    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String {
+        "At most \(percent(figure(row))) of the requests of \(rows) fail\(report.gapInWords); at most \(percent(limit)) are allowed."
     }
 
     func fails(_ name: String, _ row: ReportRow, in report: Report) -> String { sentence(name, row, in: report) }

@@ -17,8 +17,8 @@ struct LatencyCheck: RowCheck {
 
     func figure(_ row: ReportRow) -> Double { row.measures.latency.p99 }
 
-    func allHold(_ rows: String, _ row: ReportRow) -> String {
-        "p99 of \(rows) is at most \(duration(figure(row))); at most \(duration(limit)) is allowed."
+    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String {
+        "p99 of \(rows) is at most \(duration(figure(row)))\(report.gapInWords); at most \(duration(limit)) is allowed."
     }
 
     func fails(_ name: String, _ row: ReportRow, in report: Report) -> String { sentence(name, row, in: report) }

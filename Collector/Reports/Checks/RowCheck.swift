@@ -8,7 +8,7 @@ protocol RowCheck: Sendable {
     func figure(_ row: ReportRow) -> Double
 
     /// Returns a sentence about all rows, none of which has a larger figure than `row`.
-    func allHold(_ rows: String, _ row: ReportRow) -> String
+    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String
     /// Returns a sentence about a row.
     func fails(_ name: String, _ row: ReportRow, in report: Report) -> String
     func cannotTell(_ name: String, _ row: ReportRow, in report: Report) -> String
@@ -28,7 +28,7 @@ extension RowCheck {
         if !failing.isEmpty { return CheckResult(.fails, fails(name, worst, in: report) + others) }
         if !open.isEmpty { return CheckResult(.unknown, cannotTell(name, worst, in: report) + others) }
         let rows = (report.by.last ?? .endpoint).rows(report.rows.count)
-        return CheckResult(.holds, allHold(report.rows.count == 1 ? name : "each of \(rows)", worst))
+        return CheckResult(.holds, allHold(report.rows.count == 1 ? name : "each of \(rows)", worst, in: report))
     }
 
 }
@@ -40,6 +40,9 @@ extension Report {
 
     /// Returns the completeness in brackets, as a sentence about a row has it.
     func completenessInWords(of row: ReportRow) -> String { Self.inWords(completeness(of: row)) }
+
+    /// The completeness of all senders in brackets if not all requests are known to have arrived; otherwise empty.
+    var gapInWords: String { completeness.map { $0 >= 1 } ?? false ? "" : " (\(completenessInWords))" }
 
     /// The completeness of all senders in brackets, likewise.
     var completenessInWords: String { Self.inWords(completeness) }

@@ -36,7 +36,17 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
             return "No request is known to be lost on its way"
         }
         return "\(FigureText.grouped(lost)) of \(FigureText.counted(sent.count, "request")) did not reach "
-            + worst.callee.name
+            + worst.callee.name + others
+    }
+
+    /// The requests that are lost on the other edges, in words; empty if none are. Edges that a limit cut off are not among them.
+    private var others: String {
+        let losses = edges.dropFirst().compactMap(\.lost).filter { $0 > 0 }
+        guard !losses.isEmpty else { return "" }
+        let lost = losses.reduce(0, +)
+        let least = edges.count < edgeCount && losses.count + 1 == edges.count ? "at least " : ""
+        return ", and \(least)\(FigureText.grouped(lost)) \(lost == 1 ? "was" : "were") lost on "
+            + FigureText.counted(UInt64(losses.count), "other edge")
     }
 }
 

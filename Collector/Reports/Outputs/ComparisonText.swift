@@ -14,11 +14,16 @@ package struct ComparisonText {
         (self.report, self.comparison) = (report, comparison)
     }
 
+    /// The number of rows that were compared.
+    private var comparedCount: Int {
+        comparison.worse + comparison.better + comparison.same + comparison.tooLittleData
+    }
+
     // MARK: The answer
 
     /// A sentence; `nil` if there are no rows.
     package var answer: String? {
-        let count = comparison.worse + comparison.better + comparison.same + comparison.tooLittleData
+        let count = comparedCount
         guard count > 0 else { return nil }
         let (dimension, base) = (report.by.last ?? .endpoint, ComparisonBaseText.text(comparison))
         guard count > 1 else { return answer(about: "only \(dimension.rawValue)", base) }
@@ -119,6 +124,12 @@ package struct ComparisonText {
     private var few: String? {
         guard comparison.tooLittleData > 0 else { return nil }
         let new = report.rows.count { $0.verdict == .tooLittleData(.requests(0, in: .before)) }
-        return "… too little data in \(comparison.tooLittleData)" + (new > 0 ? ", \(new) of them new" : "")
+        let text = "… too little data in \(comparison.tooLittleData)"
+        guard new > 0 else { return text }
+        // The verdicts of rows that the report does not show are only counted.
+        guard report.rows.count < comparedCount else {
+            return text + ", \(new) of them new"
+        }
+        return text + ", \(new) of those shown \(new == 1 ? "is" : "are") new"
     }
 }

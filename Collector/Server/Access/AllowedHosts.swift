@@ -34,7 +34,7 @@ package struct AllowedHosts: Sendable {
         return String(name.hasSuffix(".") ? name.dropLast() : name)
     }
 
-    private static func parts(of authority: String) -> (name: Substring, port: Substring) {
+    static func parts(of authority: String) -> (name: Substring, port: Substring) {
         let end = authority.lastIndex(of: "]").map { authority.index(after: $0) } ?? authority.startIndex
         guard let colon = authority[end...].firstIndex(of: ":") else { return (authority[...], "") }
         return (authority[..<colon], authority[authority.index(after: colon)...])

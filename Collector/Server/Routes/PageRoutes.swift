@@ -33,12 +33,12 @@ struct PageRoutes: Sendable {
         }
         view("/requests/:id", of: group) { request, context in
             let id = try context.parameters.require("id")
-            let visit = signedIn(try RequestPage.visit(id, request.queryPairs, now: now()), by: request)
+            let visit = visit(try RequestPage.visit(id, request.queryPairs, now: now()), by: request)
             return try await RequestPage(id, visit, in: storage).html
         }
         view("/traces/:id", of: group) { request, context in
             let id = try context.parameters.require("id")
-            let visit = signedIn(try TracePage.visit(id, request.queryPairs, now: now()), by: request)
+            let visit = visit(try TracePage.visit(id, request.queryPairs, now: now()), by: request)
             return try await TracePage(id, visit, in: storage).html
         }
         view("/requests/clear", of: group, withMethods: [.get, .post]) { request, _ in
@@ -93,11 +93,13 @@ struct PageRoutes: Sendable {
     }
 
     private func visit(_ address: PageAddress, _ request: Request) throws -> Visit {
-        signedIn(try Visit(address, request.queryPairs, now: now()), by: request)
+        visit(try Visit(address, request.queryPairs, now: now()), by: request)
     }
 
-    private func signedIn(_ visit: Visit, by request: Request) -> Visit {
+    /// Returns a visit with the facts that are not in its address.
+    private func visit(_ visit: Visit, by request: Request) -> Visit {
         var visit = visit
+        visit.collectorFlags = CollectorFlags.asking(request.head.authority, isTLS: access.isTLS)
         visit.isSignedIn = access.session(of: request) != nil
         return visit
     }

@@ -5,6 +5,23 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ServiceMapTests {
+    @Test func lossesOnTheOtherEdgesAreInTheAnswer() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            _ = try await client.post(
+                try CallBatch.body(
+                    "shop",
+                    [
+                        (.client, "pay", 1000, nil), (.client, "pay", 7, "connection_refused"),
+                        (.client, "stock", 20, nil), (.client, "stock", 2, "connection_refused"),
+                    ]))
+            for (service, count) in [("pay", 1000), ("stock", 20)] {
+                _ = try await client.post(try CallBatch.body(service, [(.server, service, count, nil)]))
+            }
+            let page = try await client.read("/map?since=1m")
+            #expect(page.text.contains("7 of 1,007 requests did not reach pay, and 2 were lost on 1 other edge"))
+        }
+    }
+
     @Test func theMapTellsWhoCalledWhomAndWhatWasLost() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(

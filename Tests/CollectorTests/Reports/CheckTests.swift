@@ -72,6 +72,15 @@ import Testing
             ])
     }
 
+    @Test(arguments: [(1, ""), (0.99, " (99.00 % arrived)"), (nil, " (completeness unknown)")] as [(Double?, String)])
+    func aLimitThatHoldsSaysIfRequestsMayBeMissing(completeness: Double?, gap: String) throws {
+        let report = report([row("/a", failed: 0)], completeness: completeness)
+        let results = try limits(rate: "5%", p99: "1s").results(for: report)
+        #expect(results.allSatisfy { $0.outcome == .holds })
+        #expect(results[0].sentence.contains(" of the requests of GET /a fail\(gap); "))
+        #expect(results[1].sentence.contains(" ms\(gap); at most "))
+    }
+
     @Test func theWorstRowPastTheLimitIsNamed() throws {
         let results = try limits(rate: "5%").results(
             for: report([row("/a", failed: 60), row("/pay", 2800, failed: 233), row("/c")]))

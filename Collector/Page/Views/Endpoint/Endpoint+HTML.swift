@@ -83,7 +83,8 @@ extension CommandLine {
         var parameters = endpoint.selection()
         let selection = parameters.query
         for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
-        commands = [CommandText.text("report", parameters.commandFlags)]
+        visit = endpoint.visit
+        commands = [("report", parameters.commandFlags)]
         let processes = endpoint.processes.map { _ in
             (
                 "JSON of processes",
@@ -96,7 +97,7 @@ extension CommandLine {
                 ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
             ] + [processes].compactMap(\.self)
         guard let comparison = Endpoint.comparison(endpoint.visit, endpoint.kind) else { return }
-        commands.append(CommandText.text("report", comparison.commandFlags))
+        commands.append(("report", comparison.commandFlags))
         formats.append(("JSON of the comparison", PageAddress("/api/v1/report", comparison.query)))
     }
 }

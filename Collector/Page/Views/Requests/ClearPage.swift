@@ -43,7 +43,7 @@ package struct ClearPage: Sendable {
                     element("button", .class("danger")) { "Clear \(requests)" }
                 }
             }
-            CommandLine(command: "martlet-collector requests clear", formats: []).html
+            CommandLine(visit, "requests clear", formats: []).html
         }
     }
 

@@ -87,7 +87,7 @@ extension RequestList {
 
     private var command: HTML {
         CommandLine(
-            command: CommandText.text("requests", parameters.commandFlags),
+            visit, "requests", parameters.commandFlags,
             formats: [("JSON", PageAddress("/api/v1/requests", parameters.query))]
         ).html
     }

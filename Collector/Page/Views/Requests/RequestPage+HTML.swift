@@ -27,8 +27,7 @@ extension RequestPage {
             RequestTrace(page: self).html
             CurlPanel(report: report).html
             CommandLine(
-                command: CommandText.text("requests show", []) + " " + request.id,
-                formats: [("JSON", answer), ("HAR", archive)]
+                visit, "requests show \(request.id)", formats: [("JSON", answer), ("HAR", archive)]
             ).html
         }
     }

@@ -128,8 +128,7 @@ extension TracePage {
     private var command: HTML {
         guard let request = waterfall.rows.first(where: { $0.span.isRequest })?.span else { return .none }
         return CommandLine(
-            command: "martlet-collector requests show \(request.id)",
-            formats: [("JSON", PageAddress("/api/v1/requests/", id: request.id))]
+            visit, "requests show \(request.id)", formats: [("JSON", PageAddress("/api/v1/requests/", id: request.id))]
         ).html
     }
 }
