@@ -57,7 +57,8 @@ import Testing
         let until = TimeText.format(UInt64(Date().timeIntervalSince1970) * 1_000_000_000)
         let since = TimeText.format(UInt64(Date().timeIntervalSince1970 - 3 * 3600) * 1_000_000_000)
         let output = try await output(
-            of: ["report", "--since", since, "--until", until, "--kind", "client"], of: collector,
+            of: ["report", "--since", since, "--until", until, "--kind", "client", "--collector", collector.address],
+            of: collector,
             sameAs: "/api/v1/report?since=\(since)&until=\(until)&kind=client")
         let report = try ReportJSON.value(of: Report.self, in: Data(output.utf8))
         #expect(report.totals.measures.count == made)
