@@ -32,7 +32,7 @@ extension AgentList {
             switch ledgers {
             case report.agents.count: "Each agent keeps a ledger, so what is missing is known."
             case 0: "None of them keeps a ledger, so what is missing is not known."
-            default: "\(ledgers) of \(report.agents.count) keep a ledger, so what is missing of these is known."
+            default: "What is missing is known of the \(ledgers) of \(report.agents.count) with a ledger."
             }
         return "Heard of since \(start). \(known)\(ended)"
     }

@@ -41,8 +41,15 @@ extension Report {
     /// Returns the completeness in brackets, as a sentence about a row has it.
     func completenessInWords(of row: ReportRow) -> String { Self.inWords(completeness(of: row)) }
 
-    /// The completeness of all senders in brackets if not all requests are known to have arrived; otherwise empty.
-    var gapInWords: String { completeness.map { $0 >= 1 } ?? false ? "" : " (\(completenessInWords))" }
+    /// The least completeness of the rows in brackets, unless all of their requests are known to have arrived.
+    var gapInWords: String {
+        let shares = rows.map { completeness(of: $0) }
+        let known = shares.compactMap(\.self)
+        guard let least = known.min() else { return " (\(Self.inWords(nil)))" }
+        if known.count < shares.count { return " (completeness of some unknown)" }
+        let isLeast = known.contains { $0 > least }
+        return least < 1 ? " (\(isLeast ? "at least " : "")\(Self.inWords(least)))" : ""
+    }
 
     /// The completeness of all senders in brackets, likewise.
     var completenessInWords: String { Self.inWords(completeness) }

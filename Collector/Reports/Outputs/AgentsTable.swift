@@ -27,6 +27,7 @@ package enum AgentsTable {
     ///   - filters: the filters that were given.
     ///   - source: the flags that name the collector or store.
     ///   - unknown: the names among which one of them is not.
+    ///   - history: the latest data that the chosen senders sent.
     package static func nothing(
         in report: AgentsReport, _ filters: [CommandFlag] = [], of source: [CommandFlag] = [],
         unknown: EmptyAnswer.Names? = nil, _ history: EmptyAnswer.History = .unknown

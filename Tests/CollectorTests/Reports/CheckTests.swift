@@ -81,6 +81,18 @@ import Testing
         #expect(results[1].sentence.contains(" ms\(gap); at most "))
     }
 
+    @Test(
+        arguments: [(1, ""), (0.99, " (at least 99.00 % arrived)"), (nil, " (completeness of some unknown)")]
+            as [(Double?, String)])
+    func aServiceWithAGapIsToldAmongCompleteOnes(completeness: Double?, gap: String) throws {
+        var rows = [row("/big"), row("/small")]
+        (rows[0].completeness, rows[1].completeness) = (1, completeness)
+        var report = report(rows)
+        report.by = [.service, .method, .endpoint]
+        let result = try limits(rate: "5%").results(for: report)[0]
+        #expect(result.sentence.contains(" of the requests of each of 2 endpoints fail\(gap); "))
+    }
+
     @Test func theWorstRowPastTheLimitIsNamed() throws {
         let results = try limits(rate: "5%").results(
             for: report([row("/a", failed: 60), row("/pay", 2800, failed: 233), row("/c")]))
