@@ -72,8 +72,8 @@ struct CollectorClient {
                 return (Data(body.readableBytesView), Int(response.status.code))
             }
         } catch {
-            throw Failure(
-                description: "no collector answers at \(url.absoluteString): \(ConnectionFault.reason(error))")
+            let reason = ConnectionFault.reason(error, isTLS: url.scheme == "https")
+            throw Failure(description: "no collector answers at \(url.absoluteString): \(reason)")
         }
     }
 

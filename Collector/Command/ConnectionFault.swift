@@ -6,13 +6,16 @@ import NIOSSL
 
 /// Describes for a person why a connection or its answer failed.
 enum ConnectionFault {
-    static func reason(_ error: any Error) -> String {
+    /// - Parameter isTLS: whether the collector's address begins with `https`.
+    static func reason(_ error: any Error, isTLS: Bool) -> String {
         let text = "\(error)"
         switch error {
         case let error as NIOConnectionError:
-            return error.connectionErrors.first.map { reason($0.error) } ?? "\(error.host) has no address"
+            return error.connectionErrors.first.map { reason($0.error, isTLS: isTLS) } ?? "\(error.host) has no address"
         case let error as IOError:
             return String(cString: strerror(error.errnoCode))
+        case let error as HTTPClientError where error == .remoteConnectionClosed && !isTLS:
+            return "it closes the connection without an answer; the address of a collector with TLS begins with https"
         case let error as HTTPClientError:
             return error.shortDescription
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
@@ -31,6 +34,7 @@ enum ConnectionFault {
         if text.contains("CERTIFICATE_REQUIRED") || text.contains("HANDSHAKE_FAILURE") {
             return "the collector requires a client certificate; give one with --client-certificate"
         }
+        if text.contains("WRONG_VERSION_NUMBER") { return "it answers without TLS; its address begins with http" }
         return text
     }
 }

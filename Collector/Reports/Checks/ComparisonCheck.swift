@@ -30,7 +30,7 @@ enum ComparisonCheck {
     /// Names the rows that have no requests any more, which no test judges.
     private static func gone(_ comparison: ReportComparison, _ by: [Dimension]) -> String {
         guard let names = RowName(of: comparison.gone, by: by).list(of: comparison.gone) else { return "" }
-        return " \((by.last ?? .endpoint).rows(comparison.goneCount)) had requests before and none now: \(names)."
+        return " \(by.rows(comparison.goneCount)) had requests before and none now: \(names)."
     }
 
     /// Whether so many requests of a row are missing that it would have been called worse if all of them had failed.

@@ -27,7 +27,7 @@ extension RowCheck {
         let others = names.list(of: judged.dropFirst()).map { " The same for \($0)." } ?? ""
         if !failing.isEmpty { return CheckResult(.fails, fails(name, worst, in: report) + others) }
         if !open.isEmpty { return CheckResult(.unknown, cannotTell(name, worst, in: report) + others) }
-        let rows = (report.by.last ?? .endpoint).rows(report.rows.count)
+        let rows = report.by.rows(report.rows.count)
         return CheckResult(.holds, allHold(report.rows.count == 1 ? name : "each of \(rows)", worst, in: report))
     }
 

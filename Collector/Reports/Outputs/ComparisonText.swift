@@ -25,9 +25,9 @@ package struct ComparisonText {
     package var answer: String? {
         let count = comparedCount
         guard count > 0 else { return nil }
-        let (dimension, base) = (report.by.last ?? .endpoint, ComparisonBaseText.text(comparison))
-        guard count > 1 else { return answer(about: "only \(dimension.rawValue)", base) }
-        let rows = (count < report.rowCount ? "the first " : "") + dimension.rows(count)
+        let base = ComparisonBaseText.text(comparison)
+        guard count > 1 else { return answer(about: "only \(report.by.row)", base) }
+        let rows = (count < report.rowCount ? "the first " : "") + report.by.rows(count)
         if comparison.worse > 0 {
             return "\(comparison.worse) of \(rows) \(comparison.worse == 1 ? "is" : "are") worse than \(base)."
         }
@@ -57,8 +57,13 @@ package struct ComparisonText {
     private var fewBlocks: String? {
         let (before, after) = (comparison.blocks.before, comparison.blocks.after)
         guard min(before, after) < Comparison.minBlocks else { return nil }
-        return "the window \(before < after ? "before " : "")is too short for \(Comparison.minBlocks) blocks of stored"
-            + " points, and a comparison needs as many: take a longer one"
+        guard after < Comparison.minBlocks else {
+            return
+                "the store has coarser points of the window before, fewer than the \(Comparison.minBlocks) blocks that a"
+                + " comparison needs: take a longer one"
+        }
+        return "the window is too short for \(Comparison.minBlocks) blocks of stored points, and a comparison needs as"
+            + " many: take a longer one"
     }
 
     // MARK: The rows

@@ -41,10 +41,17 @@ struct RowName {
     }
 }
 
-extension Dimension {
-    /// Returns a number of rows whose last dimension this is: `1 endpoint`, `7 endpoints`.
+extension [Dimension] {
+    /// A row of a report by these dimensions in one word: `endpoint`, or the only dimension; `row` where nothing shorter is true.
+    var row: String {
+        if count == 1 { return self[0].rawValue }
+        return contains(.endpoint) && allSatisfy(ReportParameter.defaultBy.contains)
+            ? Dimension.endpoint.rawValue : "row"
+    }
+
+    /// Returns a number of rows: `1 endpoint`, `7 endpoints`.
     func rows(_ count: Int) -> String {
-        let plural = self == .status ? "statuses" : rawValue + "s"
-        return "\(FigureText.grouped(UInt64(count))) \(count == 1 ? rawValue : plural)"
+        let plural = row == Dimension.status.rawValue ? "statuses" : row + "s"
+        return "\(FigureText.grouped(UInt64(count))) \(count == 1 ? row : plural)"
     }
 }

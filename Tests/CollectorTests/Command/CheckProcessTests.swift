@@ -73,6 +73,19 @@ import Testing
         }
     }
 
+    @Test func anObjectiveBesideComparedVersionsIsThatOfTheLaterOne() async throws {
+        let objective =
+            ["--slo", "99.9%", "--service", "storefront", "--endpoint", "/payments"]
+            + ["--since", "2026-09-21T15:30:00Z", "--until", "2026-09-21T16:30:00Z"] + source
+        func burn(_ flags: [String]) async throws -> String? {
+            try await check(flags + objective).output.split(separator: "\n").first { $0.contains("error budget") }
+                .map(String.init)
+        }
+        let compared = try #require(try await burn(["--compare", "version:1.8.2..1.9.0"]))
+        #expect(try await burn(["--version", "1.9.0"]) == compared)
+        #expect(try await burn([]) != compared)
+    }
+
     @Test func aNameThatNobodyHasIsToldBesideTheRowsOfAnotherOne() async throws {
         let names = ["--service", "storefront", "--service", "payment"] + hour + source
         let result = try await check(["--max-failure-rate", "50%"] + names)

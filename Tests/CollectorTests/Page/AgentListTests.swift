@@ -1,6 +1,7 @@
 import Fixtures
 import Foundation
 import HummingbirdTesting
+import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import MartletTelemetry
@@ -40,6 +41,30 @@ import Testing
             #expect(page.text.contains("i-2 needs a look i-2 dropped 4 buffer_full."))
             #expect(page.text.contains("martlet-collector agents JSON"))
             #expect(page.links.contains("/api/v1/agents"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (2, "Each agent keeps a ledger, so what is missing is known."),
+            (1, "What is missing is known of the 1 of 2 with a ledger."),
+            (0, "None of them keeps a ledger, so what is missing is not known."),
+        ])
+    func thePageTellsOfHowManySendersMissingRequestsAreKnown(ledgers: Int, sentence: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("collector.sqlite")
+        let storage = try SQLiteStorage(path: path, now: { Samples.time(58) })
+        for sender in 0..<2 {
+            let ledger = LedgerReading(time: Samples.time(50), captured: 1)
+            let metrics = InstanceMetrics(
+                resource: Samples.resource("shop", instance: "i-\(sender)"), points: [],
+                ledger: sender < ledgers ? ledger : nil)
+            _ = try await storage.store([metrics], of: nil)
+        }
+        try storage.close()
+        try await withServer(store: path, clock: { Samples.time(58) }) { client in
+            let page = try await client.read("/agents").text
+            #expect(page.contains(sentence), "\(page)")
         }
     }
 

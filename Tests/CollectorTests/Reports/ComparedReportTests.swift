@@ -222,6 +222,36 @@ import Testing
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
     }
 
+    @Test func newRowsAreThoseOfTheRowsThatAreShown() async throws {
+        var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
+        #expect(ReportTable.text(of: report).contains("… too little data in 1, 1 of them new"))
+        report.rows.removeAll { $0.text(of: .endpoint) != "/keys" }
+        #expect(ReportTable.text(of: report).contains("… too little data in 1, 1 of those shown is new"))
+    }
+
+    @Test(
+        arguments: [
+            ([.endpoint], "2 of 6 endpoints are worse"),
+            ([.service, .kind, .method, .endpoint], "3 of 7 endpoints are worse"),
+            ([.service], "2 of 2 services are worse"), ([.service, .kind], "3 of 3 rows are worse"),
+        ] as [([MartletStorage.Dimension], String)])
+    func theAnswerNamesRowsByWhatTheyAre(by: [MartletStorage.Dimension], answer: String) async throws {
+        let store = try await ComparedStore(in: folder).storage
+        let report = try await store.report(query(by: by), comparedWith: .previous)
+        #expect(ReportTable.text(of: report).contains(answer))
+    }
+
+    @Test func anEarlierWindowThatIsKeptByTheHourIsTooCoarseForBlocks() async throws {
+        let store = try await ComparedStore(in: folder)
+        store.clock.time += (7 * 24 - 1) * ComparedStore.hour
+        try await store.storage.maintain()
+        let report = try await store.storage.report(query(), comparedWith: .previous)
+        let text = ReportTable.text(of: report)
+        #expect(
+            text.contains("\nthe store has coarser points of the window before, fewer than the 6 blocks that "),
+            "\(text) \(report.compare?.blocks as Any)")
+    }
+
     @Test(
         arguments: [
             ("previous", "2026-11-21T09:00:00Z", "2026-11-21T09:30:00Z", "in the 30 min before"),
