@@ -1,4 +1,6 @@
+import HTTPTypes
 import Hummingbird
+import MartletPage
 
 /// Answers a request without a route, and other failures of Hummingbird, in a sentence of the collector's own that quotes
 /// nothing of the request.
@@ -16,8 +18,12 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// Returns an answer in OTLP for a sender, and in JSON for a reader.
+    /// Returns an answer in OTLP for a sender, as a page for a browser that looks for one, and in JSON for other readers.
     private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
+        if status == .notFound, Self.isForPage(request) {
+            return Response(
+                page: RefusalPage.html("Nothing is here", "The page has no view at this address."), status: status)
+        }
         let sentence = status == .notFound ? "nothing is served at this path" : "the request is not valid"
         guard takesTelemetry, let signal = IngestSignal(path: request.uri.path) else {
             return try Response.json(Problem(error: sentence), status: status)
@@ -28,5 +34,11 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
         var response = try Response.otlpFailure(status: 405, message: "only POST is allowed at this path", to: request)
         response.headers[.allow] = "POST"
         return response
+    }
+
+    /// Whether a browser asks for a page: at no path of senders, and none of the API.
+    private static func isForPage(_ request: Request) -> Bool {
+        request.headers[.accept]?.contains("text/html") == true
+            && !["/v1/", "/api/"].contains { request.uri.path.hasPrefix($0) }
     }
 }

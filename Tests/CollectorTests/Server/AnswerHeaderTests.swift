@@ -34,6 +34,23 @@ import Testing
         }
     }
 
+    @Test func aBrowserGetsAPageAboutAnUnknownAddress() async throws {
+        try await withServer { client in
+            for (path, type) in [
+                ("/nothing", "text/html; charset=utf-8"), ("/endpoints?service=shop", "text/html; charset=utf-8"),
+                ("/api/v1/nothing", "application/json; charset=utf-8"), ("/v1/nothing", "application/x-protobuf"),
+            ] {
+                let accepted = "text/html,application/xhtml+xml,*/*;q=0.8"
+                try await client.execute(uri: path, method: .get, headers: [.accept: accepted]) { response in
+                    #expect(response.status == .notFound)
+                    #expect(response.headers[.contentType] == type)
+                    let isPage = String(buffer: response.body).contains("<h1>Nothing is here</h1>")
+                    #expect(isPage == (type.hasPrefix("text/html")))
+                }
+            }
+        }
+    }
+
     @Test func headIsAnsweredLikeGetWithoutTheBody() async throws {
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
             try await RawConnection.open(port: client.port) { connection in
