@@ -1,7 +1,7 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
 # The flags of scripts/check-build.sh. Other ones would build much of it again.
-build_tests := swift build $(SWIFT_BUILD_FLAGS) --build-tests --disable-xctest --explicit-target-dependency-import-check error
+build_tests := swift build --build-tests --disable-xctest --explicit-target-dependency-import-check error
 
 .PHONY: demo test faults soak sanitize fuzz check format bench docs man setup
 

@@ -10,7 +10,7 @@ trap 'rm -f "$log"' EXIT
 # The compiler skips a module that is up to date, and its warnings with it.
 find Sources Collector Examples Tests -name '*.swift' -exec touch {} +
 
-swift build ${SWIFT_BUILD_FLAGS:-} --build-tests --disable-xctest --explicit-target-dependency-import-check error 2>&1 | tee "$log"
+swift build --build-tests --disable-xctest --explicit-target-dependency-import-check error 2>&1 | tee "$log"
 
 package=$(basename "$PWD" | tr '[:upper:]' '[:lower:]')
 if grep -E "^($PWD/(Sources|Collector|Examples|Tests)/.*|macro expansion .*|warning: '$package'.*)" "$log" | grep 'warning:' | sort -u >&2; then

@@ -138,7 +138,7 @@ await_report() {
 }
 
 # The demo builds only these four. A build of the tests as well would take twice the time and need more system headers.
-for product in martlet-collector Storefront Upstream Shopper; do run build swift build ${SWIFT_BUILD_FLAGS:-} --product "$product"; done
+for product in martlet-collector Storefront Upstream Shopper; do run build swift build --product "$product"; done
 bin=$(swift build --show-bin-path)
 
 # The storefront's rules: none, until a person copies the drill over them (docs/rules.md).

@@ -108,4 +108,4 @@ if [[ $toolchain == debian ]]; then
 fi
 git clone --quiet --no-hardlinks . "$root/root/martlet"
 in_root swift --version
-in_root env SWIFT_BUILD_FLAGS="${SWIFT_BUILD_FLAGS:-}" /root/martlet/scripts/readme-commands.sh "$@"
+in_root /root/martlet/scripts/readme-commands.sh "$@"

@@ -18,7 +18,7 @@ fail() {
 build() {
     local product
     for product in SoakProgram ParityProgram; do
-        swift build ${SWIFT_BUILD_FLAGS:-} --sanitize="$1" --scratch-path "$2" --product "$product"
+        swift build --sanitize="$1" --scratch-path "$2" --product "$product"
     done
 }
 

@@ -18,7 +18,7 @@ trap 'stop_server; rm -rf "$work"' EXIT
 trap 'echo "scripts/soak.sh: line $LINENO: \"$BASH_COMMAND\" ended with $?." >&2' ERR
 
 # The flags of scripts/check-build.sh. Other ones would build much of it again.
-swift build ${SWIFT_BUILD_FLAGS:-} --product SoakProgram --explicit-target-dependency-import-check error
+swift build --product SoakProgram --explicit-target-dependency-import-check error
 program=$(swift build --show-bin-path)/SoakProgram
 ulimit -n 8192 2>/dev/null || true  # Each of the requests at once has a connection, with both ends here.
 start_server "$work"
