@@ -15,7 +15,7 @@ enum ConnectionFault {
         case let error as IOError:
             return String(cString: strerror(error.errnoCode))
         case let error as HTTPClientError where error == .remoteConnectionClosed && !isTLS:
-            return "it closes the connection without an answer; the address of a collector with TLS begins with https"
+            return "it closes the connection without an answer; the address of a collector with TLS begins with https://"
         case let error as HTTPClientError:
             return error.shortDescription
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
@@ -34,7 +34,7 @@ enum ConnectionFault {
         if text.contains("CERTIFICATE_REQUIRED") || text.contains("HANDSHAKE_FAILURE") {
             return "the collector requires a client certificate; give one with --client-certificate"
         }
-        if text.contains("WRONG_VERSION_NUMBER") { return "it answers without TLS; its address begins with http" }
+        if text.contains("WRONG_VERSION_NUMBER") { return "it answers without TLS; its address begins with http://" }
         return text
     }
 }

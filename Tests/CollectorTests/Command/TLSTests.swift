@@ -90,6 +90,19 @@ import Testing
         #expect(named.status == 0)
     }
 
+    @Test(arguments: [
+        (true, "begins with https://"), (false, "it answers without TLS; its address begins with http://"),
+    ])
+    func aCommandWithTheOtherSchemeNamesTheRightOne(isTLS: Bool, sentence: String) async throws {
+        let files = ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key]
+        let collector = try await CollectorProcess(
+            store: folder.path("c.sqlite"), environment: isTLS ? files : [:])
+        let address = "\(isTLS ? "http" : "https")://127.0.0.1:\(collector.port)"
+        let report = try await ChildProcess(.martletCollector, ["report", "--collector", address]).finish()
+        #expect(report.status == 2)
+        #expect(report.errors.hasSuffix(sentence + "\n"), "\(report.errors)")
+    }
+
     @Test func aNewCertificateIsServedAfterSIGHUPAndAWrongOneIsNot() async throws {
         let collector = try await CollectorProcess(
             store: folder.path("c.sqlite"),
