@@ -26,7 +26,7 @@ package struct ComparisonText {
         let count = comparedCount
         guard count > 0 else { return nil }
         let base = ComparisonBaseText.text(comparison)
-        guard count > 1 else { return answer(about: "only \(report.by.row)", base) }
+        guard count > 1 else { return answer(about: "only \(report.by.wordForRow)", base) }
         let rows = (count < report.rowCount ? "the first " : "") + report.by.rows(count)
         if comparison.worse > 0 {
             return "\(comparison.worse) of \(rows) \(comparison.worse == 1 ? "is" : "are") worse than \(base)."

@@ -42,8 +42,8 @@ struct RowName {
 }
 
 extension [Dimension] {
-    /// A row of a report by these dimensions in one word: `endpoint`, or the only dimension; `row` where nothing shorter is true.
-    var row: String {
+    /// The word for a row of a report by these dimensions: the only dimension, or `endpoint`, or `row`.
+    var wordForRow: String {
         if count == 1 { return self[0].rawValue }
         return contains(.endpoint) && allSatisfy(ReportParameter.defaultBy.contains)
             ? Dimension.endpoint.rawValue : "row"
@@ -51,7 +51,7 @@ extension [Dimension] {
 
     /// Returns a number of rows: `1 endpoint`, `7 endpoints`.
     func rows(_ count: Int) -> String {
-        let plural = row == Dimension.status.rawValue ? "statuses" : row + "s"
-        return "\(FigureText.grouped(UInt64(count))) \(count == 1 ? row : plural)"
+        let plural = wordForRow == Dimension.status.rawValue ? "statuses" : wordForRow + "s"
+        return "\(FigureText.grouped(UInt64(count))) \(count == 1 ? wordForRow : plural)"
     }
 }

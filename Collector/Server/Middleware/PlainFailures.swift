@@ -20,12 +20,12 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
 
     /// Returns an answer in OTLP for a sender, as a page for a browser that looks for one, and in JSON for other readers.
     private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
-        if status == .notFound, Self.isForPage(request) {
-            return Response(
-                page: RefusalPage.html("Nothing is here", "The page has no view at this address."), status: status)
-        }
         let sentence = status == .notFound ? "nothing is served at this path" : "the request is not valid"
         guard takesTelemetry, let signal = IngestSignal(path: request.uri.path) else {
+            if status == .notFound, Self.isForPage(request) {
+                return Response(
+                    page: RefusalPage.html("Nothing is here", "The page has no view at this address."), status: status)
+            }
             return try Response.json(Problem(error: sentence), status: status)
         }
         guard status == .notFound, signal != .other else {
@@ -36,9 +36,8 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
-    /// Whether a browser asks for a page: at no path of senders, and none of the API.
+    /// Whether a browser asks for a page, and not for an answer of the API.
     private static func isForPage(_ request: Request) -> Bool {
-        request.headers[.accept]?.contains("text/html") == true
-            && !["/v1/", "/api/"].contains { request.uri.path.hasPrefix($0) }
+        request.headers[.accept]?.contains("text/html") == true && !request.uri.path.hasPrefix("/api/")
     }
 }
