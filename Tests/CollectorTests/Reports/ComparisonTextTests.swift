@@ -1,0 +1,102 @@
+import Fixtures
+import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
+import Testing
+
+@testable import MartletReports
+
+/// The sentences of a compared report.
+@Suite struct ComparisonTextTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func query(by: [MartletStorage.Dimension] = [.service, .kind, .endpoint]) -> StatisticsQuery {
+        StatisticsQuery(window: ComparedStore.window, by: by)
+    }
+
+    @Test func requestsThatAreMissingInOneWindowAreTold() async throws {
+        let store = try await ComparedStore(in: folder, missing: 5).storage
+        let report = try await store.report(query(), comparedWith: .previous)
+        let text = ReportTable.text(of: report, on: OutputDevice(columns: 120))
+        #expect(
+            text.contains(
+                "\n81.81 % of the requests arrived, and all of those before: the missing ones may change a verdict\n"))
+        #expect(report.rows.allSatisfy { row in row.p99Bounds.map { $0.from <= row.measures.latency.p99 } == true })
+        #expect(report.compare?.gone.allSatisfy { $0.p99Bounds == nil } == true)
+    }
+
+    @Test func manyChangesAreTenLinesAndANumber() async throws {
+        var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
+        let worse = try #require(report.rows.first)
+        report.rows = (0..<20).map { index in
+            var row = worse
+            row.dimensions[.endpoint] = "/\(index)\u{202e}"
+            return row
+        }
+        report.compare?.worse = 22
+        let text = ReportTable.text(of: report)
+        #expect(text.split(separator: "\n").count { $0.hasPrefix("▲ worse") } == 10)
+        // 12 worse ones, the one that is gone and the better one.
+        #expect(text.contains("\n  and 14 more\n"))
+        #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
+    }
+
+    @Test func newRowsAreThoseOfTheRowsThatAreShown() async throws {
+        var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
+        #expect(ReportTable.text(of: report).contains("… too little data in 1, 1 of them new"))
+        report.rows.removeAll { $0.text(of: .endpoint) != "/keys" }
+        #expect(ReportTable.text(of: report).contains("… too little data in 1, 1 of those shown is new"))
+    }
+
+    @Test(
+        arguments: [
+            ([.endpoint], "2 of 6 endpoints are worse"),
+            ([.service, .kind, .method, .endpoint], "3 of 7 endpoints are worse"),
+            ([.service], "2 of 2 services are worse"), ([.service, .kind], "3 of 3 rows are worse"),
+        ] as [([MartletStorage.Dimension], String)])
+    func theAnswerNamesRowsByWhatTheyAre(by: [MartletStorage.Dimension], answer: String) async throws {
+        let store = try await ComparedStore(in: folder).storage
+        let report = try await store.report(query(by: by), comparedWith: .previous)
+        #expect(ReportTable.text(of: report).contains(answer))
+    }
+
+    @Test func anEarlierWindowThatIsKeptByTheHourIsTooCoarseForBlocks() async throws {
+        let store = try await ComparedStore(in: folder)
+        store.clock.time += (7 * 24 - 1) * ComparedStore.hour
+        try await store.storage.maintain()
+        let report = try await store.storage.report(query(), comparedWith: .previous)
+        #expect(
+            ReportTable.text(of: report).contains(
+                "\nthe store has coarser points of the window before, fewer than the 6 blocks that "))
+    }
+
+    @Test(
+        arguments: [
+            ("previous", "2026-11-21T09:00:00Z", "2026-11-21T09:30:00Z", "in the 30 min before"),
+            ("previous", "2026-11-20T09:00:00Z", "2026-11-21T09:00:00Z", "in the day before"),
+            ("day", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "a day earlier"),
+            ("week", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "a week earlier"),
+            ("2h", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "2 h earlier"),
+            ("version:1\u{1b}..2", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "in version 1\\u{1b}"),
+        ])
+    func theOtherSideHasAName(base: String, from: String, to: String, text: String) {
+        let comparison = ReportComparison(
+            base: base, from: from, to: to, blocks: .init(before: 10, after: 10), goneCount: 0, gone: [])
+        #expect(ComparisonBaseText.text(comparison) == text)
+    }
+
+    @Test func aWindowTooShortForBlocksIsTold() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var query = query()
+        query.window.from = query.window.to - 240_000_000_000
+        let report = try await store.report(query, comparedWith: .previous)
+        #expect(
+            ReportTable.text(of: report).contains(
+                "the window is too short for 6 blocks of stored points, and a comparison needs as many: take a longer one\n"
+            ))
+    }
+}
