@@ -15,7 +15,7 @@ enum ConnectionFault {
         case let error as IOError:
             return String(cString: strerror(error.errnoCode))
         case let error as HTTPClientError where error == .remoteConnectionClosed && !isTLS:
-            return "it closes the connection without an answer; the address of a collector with TLS begins with https://"
+            return "it closes the connection without an answer; with TLS, a collector's address begins with https://"
         case let error as HTTPClientError:
             return error.shortDescription
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
