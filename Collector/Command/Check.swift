@@ -66,9 +66,9 @@ struct Check: AsyncParsableCommand {
     /// Returns why there are no rows, as a report does.
     private func explanation(of report: Report) async throws -> String {
         var context = ReportContext()
-        context.flags = selected.values.map { CommandFlag($0.name.rawValue, $0.value) } + source.flags
-        context.history = try await source.history(of: selection.senders)
-        context.names = try await source.names(wanted: selection.given(comparedWith: compare))
+        context.flags = parameters.flags + source.flags
+        try await source.explain(
+            report, &context, selection.filters(comparedWith: compare), names: selection.given(comparedWith: compare))
         let sentence = EmptyAnswer.sentence(of: report, context).dropLast()
         return CheckResult(.unknown, String(sentence)).line(on: color.device)
     }

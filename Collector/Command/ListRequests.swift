@@ -62,8 +62,7 @@ struct ListRequests: AsyncParsableCommand {
         context.flags = parameters.commandFlags + source.flags
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         if counted.rows.isEmpty {
-            context.history = try await source.history(of: selection.senders)
-            context.names = try await source.names(wanted: selection.given())
+            try await source.explain(counted, &context, selection.filters(), names: selection.given())
         }
         let query = try parameters.query(now: SQLiteStorage.systemClock())
         let explanation = EmptyRequests(list, query, counted: counted, context)

@@ -41,8 +41,7 @@ struct MapCommand: AsyncParsableCommand {
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         if report.edges.isEmpty, [.table, .markdown].contains(output.format) {
-            context.history = try await source.history(of: senders)
-            context.names = try await source.names(wanted: filters)
+            try await source.explain(report, &context, filters, names: filters)
         }
         return context
     }
@@ -59,24 +58,12 @@ struct MapCommand: AsyncParsableCommand {
     private var parameters: MapParameters {
         var parameters = MapParameters()
         window.add(to: &parameters)
-        add(to: &parameters)
+        parameters.add(filters)
         parameters.add(.top, top)
         return parameters
     }
 
-    private var senders: AgentsParameters {
-        var senders = AgentsParameters()
-        add(to: &senders)
-        return senders
-    }
-
-    private func add<Name: ParameterName>(to parameters: inout Parameters<Name>) {
-        for (dimension, value) in filters {
-            if let name = Name(rawValue: dimension.rawValue) { parameters.add(name, value) }
-        }
-    }
-
-    private var filters: [(dimension: MartletStorage.Dimension, value: String)] {
+    private var filters: [EmptyAnswer.Names.Wanted] {
         service.map { (.service, $0) } + environment.map { (.environment, $0) }
     }
 }

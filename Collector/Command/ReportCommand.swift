@@ -43,14 +43,15 @@ struct ReportCommand: AsyncParsableCommand {
 
     private func context(of report: Report) async throws -> ReportContext {
         var context = ReportContext()
-        context.flags = parameters.flags + source.flags
+        context.flags = parameters.flags + (phases ? [CommandFlag("phases")] : []) + source.flags
         context.showsPhases = phases
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         guard [.table, .markdown].contains(output.format) else { return context }
         if report.rows.isEmpty {
-            context.history = try await source.history(of: selection.senders)
-            context.names = try await source.names(wanted: selection.given(comparedWith: compare))
+            try await source.explain(
+                report, &context, selection.filters(comparedWith: compare),
+                names: selection.given(comparedWith: compare))
         } else {
             context.names = try await source.unknownNames(
                 beside: report, comparedWith: compare, selection.given())

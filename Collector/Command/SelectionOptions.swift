@@ -49,10 +49,15 @@ struct SelectionOptions: ParsableArguments {
         to parameters: inout Parameters<Name>, without others: Set<MartletStorage.Dimension> = []
     ) {
         window.add(to: &parameters)
-        for dimension in MartletStorage.Dimension.allCases where !others.contains(dimension) {
-            guard let name = Name(rawValue: dimension.rawValue) else { continue }
-            for value in wanted(dimension) { parameters.add(name, value) }
-        }
+        parameters.add(filters().filter { !others.contains($0.dimension) })
+    }
+
+    /// Returns the values that were given for dimensions, and the version whose requests a comparison is about.
+    ///
+    /// - Parameter compare: the option of that name.
+    func filters(comparedWith compare: String? = nil) -> [EmptyAnswer.Names.Wanted] {
+        given(MartletStorage.Dimension.allCases)
+            + (ComparisonBase.versions(in: compare).map { [(.version, $0.after)] } ?? [])
     }
 
     /// The length of the slots of a trend over the window, as a parameter has it; `nil` if the window cannot be read.
@@ -67,19 +72,13 @@ struct SelectionOptions: ParsableArguments {
     ///
     /// - Parameter compare: the option of that name, which may name two versions.
     func given(comparedWith compare: String? = nil) -> [EmptyAnswer.Names.Wanted] {
-        let filters = EmptyAnswer.Names.dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
+        let filters = given(EmptyAnswer.Names.dimensions)
         guard let versions = ComparisonBase.versions(in: compare) else { return filters }
         return filters + [(.version, versions.after), (.version, versions.before)]
     }
 
-    /// The filters of senders.
-    var senders: AgentsParameters {
-        var parameters = AgentsParameters()
-        for dimension in MartletStorage.Dimension.allCases where dimension.isOfSender {
-            guard let name = AgentsParameter(rawValue: dimension.rawValue) else { continue }
-            for value in wanted(dimension) { parameters.add(name, value) }
-        }
-        return parameters
+    private func given(_ dimensions: [MartletStorage.Dimension]) -> [EmptyAnswer.Names.Wanted] {
+        dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
     }
 
     private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {

@@ -8,6 +8,24 @@ extension SourceOptions {
     /// The window in which senders and names are looked for: as long as points are kept by default.
     private static let since = "400d"
 
+    /// Adds the facts to a context.
+    ///
+    /// - Parameters:
+    ///   - report: the answer without rows.
+    ///   - filters: the values that were given for dimensions.
+    ///   - wanted: those that a person may have misspelt.
+    func explain(
+        _ report: some WindowReport, _ context: inout ReportContext, _ filters: [EmptyAnswer.Names.Wanted],
+        names wanted: [EmptyAnswer.Names.Wanted]
+    ) async throws {
+        var senders = AgentsParameters()
+        senders.add(filters)
+        context.history = try await history(of: senders)
+        context.names = try await names(wanted: wanted)
+        guard let start = TimeText.parse(report.from, now: 0) else { return }
+        context.latestRequest = try await LatestRequest.end(before: start, filters, report: self.report)
+    }
+
     /// Returns the latest data that the collector or the store has from senders.
     func history(of senders: AgentsParameters) async throws -> EmptyAnswer.History {
         guard var latest = try await latestSender(AgentsParameters()) else { return .nobodyEverSent }
@@ -66,9 +84,7 @@ extension SourceOptions {
     private func values(of dimension: Dimension, from senders: [EmptyAnswer.Names.Wanted]) async throws -> [String]? {
         var parameters = ValuesParameters()
         parameters.add(.since, Self.since)
-        for (sender, value) in senders {
-            if let name = ValuesParameter(rawValue: sender.rawValue) { parameters.add(name, value) }
-        }
+        parameters.add(senders)
         let report: ValuesReport
         if let store = try await openStore() {
             let query = try parameters.query(of: dimension, now: SQLiteStorage.systemClock())

@@ -41,8 +41,7 @@ struct TopAnswers: Sendable {
         var context = ReportContext()
         context.flags = parameters.flags.filter { $0.name != "top" } + source.flags
         if report.rows.isEmpty {
-            context.history = try await source.history(of: selection.senders)
-            context.names = try await source.names(wanted: selection.given())
+            try await source.explain(report, &context, selection.filters(), names: selection.given())
         }
         return .report(report, context)
     }

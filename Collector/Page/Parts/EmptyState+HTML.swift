@@ -30,24 +30,37 @@ extension EmptyState {
             "Put the agent into a service, and its requests are here some ten seconds after they were made."
         case .unknownName(let names): Self.nearest(names, visit)
         case .earlier(let time, let sender):
-            let window = EmptyAnswer.window(of: time)
+            let request = latestRequest.flatMap { EmptyAnswer.isEarly($0, for: time) ? $0 : nil }
             "The latest came "
-            link(visit.here.with([(.since, window.since), (.until, window.until), (.before, nil)])) {
-                "\(FigureText.age((max(visit.now, time) - time) / 1_000_000_000)) ago"
-            }
+            request == nil ? visit.hour(until: time) : HTML(visit.age(of: time))
             ", at \(TimeText.format(time)), from \(sender)."
+            if let request { latestOne(request) }
         case .uncounted:
-            "They were heard of, and sent nothing that counts as a request: "
+            "They were heard of: "
             link(visit.address(of: .agents)) { "their list" }
             "."
-        case .filtered: "Leave out a filter to see other requests of this time."
-        case .nothing:
-            "The agents that were heard of are in "
-            link(visit.address(of: .agents)) { "their list" }
-            ". "
-            link(visit.here.with([(.since, "7d"), (.until, nil), (.before, nil)])) { "The last 7 days" }
-            " may have requests."
+            if let latestRequest { latestOne(latestRequest) }
+        case .filtered:
+            latestRequest.map(latestOne) ?? HTML("Leave out a filter to see other requests of this time.")
+        case .nothing: latestRequest.map(latestOne) ?? longer
         }
+    }
+
+    @HTMLBuilder private var longer: HTML {
+        "The agents that were heard of are in "
+        link(visit.address(of: .agents)) { "their list" }
+        ". "
+        link(visit.here.with([(.since, "7d"), (.until, nil), (.before, nil)])) { "The last 7 days" }
+        " may have requests."
+    }
+
+    private func latestOne(_ time: UnixNanoseconds) -> HTML { Self.latestRequest(time, visit) }
+
+    /// The sentence about the latest request before the window.
+    @HTMLBuilder static func latestRequest(_ time: UnixNanoseconds, _ visit: Visit) -> HTML {
+        " The latest request came "
+        visit.hour(until: time)
+        ", at \(TimeText.format(time))."
     }
 
     /// The names that the store has, and a link to the nearest one.
@@ -79,5 +92,18 @@ extension EmptyState {
                 "."
             }
         }
+    }
+}
+
+extension Visit {
+    /// The age of a time in words.
+    fileprivate func age(of time: UnixNanoseconds) -> String {
+        "\(FigureText.age((max(now, time) - time) / 1_000_000_000)) ago"
+    }
+
+    /// The age of a time, as a link to this view in the hour before it.
+    fileprivate func hour(until time: UnixNanoseconds) -> HTML {
+        let window = EmptyAnswer.window(of: time)
+        return link(here.with([(.since, window.since), (.until, window.until), (.before, nil)])) { age(of: time) }
     }
 }

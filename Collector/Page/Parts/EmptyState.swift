@@ -25,21 +25,28 @@ package struct EmptyState: Sendable {
 
     let visit: Visit
     let reason: Reason
+    /// The end of the latest interval before the window with requests that the filters select (``LatestRequest``).
+    let latestRequest: UnixNanoseconds?
 
     /// - Throws: the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         reason = try await Self.reason(of: visit, in: storage)
+        let version = ComparisonBase.versions(in: visit.comparison).map { [(Dimension.version, $0.after)] } ?? []
+        latestRequest = try await visit.latestRequest(visit.wanted + version, before: visit.window, in: storage)
     }
 
     private static func reason(of visit: Visit, in storage: some Storage) async throws -> Reason {
         if try await storage.agents(seenSince: 0, limit: 1).agents.isEmpty { return .nobodyEverSent }
         if let names = try await unknown(visit, in: storage) { return .unknownName(names) }
-        let latest = try await storage.agents(seenSince: 0, visit.filter, limit: 1).agents.first
+        var filter = visit.filter
+        let versions = ComparisonBase.versions(in: visit.comparison)
+        if let versions { filter.select(.version, versions.after) }
+        let latest = try await storage.agents(seenSince: 0, filter, limit: 1).agents.first
         if let latest, latest.lastSeen <= visit.window.from {
             return .earlier(latest.lastSeen, sender: latest.resource.service)
         }
-        if visit.filters.isEmpty { return .nothing }
+        if visit.filters.isEmpty, versions == nil { return .nothing }
         let isOfSendersAlone = visit.filters.allSatisfy { Dimension(rawValue: $0.name.rawValue)?.isOfSender ?? false }
         guard isOfSendersAlone, let latest, latest.lastSeen <= visit.window.to else { return .filtered }
         return .uncounted
@@ -47,11 +54,8 @@ package struct EmptyState: Sendable {
 
     /// Returns the first filter with a name that the store does not have, or that the senders of the other filters do not.
     static func unknown(_ visit: Visit, in storage: some Storage) async throws -> EmptyAnswer.Names? {
-        let filters = visit.filters.compactMap { name, value in
-            Dimension(rawValue: name.rawValue).map { (dimension: $0, value: value) }
-        }
-        for wanted in filters {
-            if let names = try await unknown(wanted, beside: filters, at: visit.now, in: storage) { return names }
+        for wanted in visit.wanted {
+            if let names = try await unknown(wanted, beside: visit.wanted, at: visit.now, in: storage) { return names }
         }
         return nil
     }
@@ -95,6 +99,20 @@ extension Visit {
         parameters.values.filter {
             Dimension(rawValue: $0.name.rawValue) != nil
                 || [.failed, .slowerThan, .fasterThan, .search].contains($0.name)
+        }
+    }
+
+    /// The values that are asked for of dimensions.
+    var wanted: [EmptyAnswer.Names.Wanted] {
+        parameters.values.compactMap { name, value in Dimension(rawValue: name.rawValue).map { ($0, value) } }
+    }
+
+    /// Returns the end of the latest interval before a window with requests that filters select (``LatestRequest``).
+    func latestRequest(
+        _ filters: [EmptyAnswer.Names.Wanted], before window: TimeWindow, in storage: some Storage
+    ) async throws -> UnixNanoseconds? {
+        try await LatestRequest.end(before: window.from, filters) { parameters in
+            try await storage.report(try parameters.query(now: now))
         }
     }
 

@@ -9,6 +9,9 @@ struct EndpointsTable {
         ("p99 ms", .p99), ("Max ms", .max),
     ]
 
+    /// Bytes of an endpoint's name at most. Its own view has all of it.
+    private static let nameBytes = 200
+
     let overview: Overview
     private var visit: Visit { overview.visit }
     private var report: Report { overview.endpoints }
@@ -139,7 +142,7 @@ struct EndpointsTable {
         DataTable.name {
             link(Self.address(of: row, visit, overview.kind), .class("name")) {
                 element("span", .class("method")) { row.text(of: .method) }
-                element("span", .class("tpl")) { row.text(of: .endpoint) }
+                element("span", .class("tpl")) { LongText.html(row.text(of: .endpoint), atMost: Self.nameBytes) }
             }
             element("span", .class("sub")) {
                 let (service, host) = (row.text(of: .service), row.text(of: .host))

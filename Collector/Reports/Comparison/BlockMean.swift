@@ -3,19 +3,32 @@
 struct BlockMean: Sendable, Equatable {
     /// The sum of the values in each block.
     let sums: [Double]
-    /// The number of requests in each block. At least two blocks have requests.
+    /// The number of requests in each block. Where the variation is asked for, at least two blocks have requests.
     let sizes: [Double]
     let sum: Double
     let size: Double
 
-    init(sums: [Double], sizes: [Double]) {
-        self.sums = sums
-        self.sizes = sizes
-        sum = sums.reduce(0, +)
-        size = sizes.reduce(0, +)
+    init(sums: some Sequence<Double>, sizes: some Sequence<Double>) {
+        self.sums = Array(sums)
+        self.sizes = Array(sizes)
+        sum = self.sums.reduce(0, +)
+        size = self.sizes.reduce(0, +)
     }
 
     var mean: Double { sum / size }
+
+    /// Returns the blocks before the last ones, and the last ones.
+    func split(last count: Int) -> (BlockMean, BlockMean) {
+        (
+            BlockMean(sums: sums.dropLast(count), sizes: sizes.dropLast(count)),
+            BlockMean(sums: sums.suffix(count), sizes: sizes.suffix(count))
+        )
+    }
+
+    /// Returns the blocks of both windows as those of one.
+    func followed(by later: BlockMean) -> BlockMean {
+        BlockMean(sums: sums + later.sums, sizes: sizes + later.sizes)
+    }
 
     /// The variance of the mean, from the means that remain when each block is left out in turn (Cochran: "Sampling
     /// Techniques", 6.17, jackknife of a ratio). For blocks of equal size it is J/(J-1) Σ(sum - size·mean)²/N², and with one

@@ -5,12 +5,15 @@ import MartletStorage
 package struct ComparedRow: Sendable {
     package var before: [RequestGroup]
     package var after: [RequestGroup]
+    /// Whether the later window follows the earlier one. Two versions have the same window.
+    package var isLater: Bool
 
     /// - Parameters:
     ///   - before: the blocks of the earlier window; a block without requests is empty or left out.
     ///   - after: the blocks of the later window, likewise.
-    package init(before: [RequestGroup], after: [RequestGroup]) {
+    package init(before: [RequestGroup], after: [RequestGroup], isLater: Bool = true) {
         self.before = before
         self.after = after
+        self.isLater = isLater
     }
 }

@@ -21,7 +21,8 @@ struct ComparedRows {
     /// Returns both sides of each row that has requests in the window.
     func rows(after: StatisticsAnswer, before: StatisticsAnswer) -> [ComparedRow] {
         let (later, earlier) = (Self.blocks(of: after), Self.blocks(of: before))
-        return self.after.map { ComparedRow(before: earlier[$0] ?? [], after: later[$0] ?? []) }
+        let isLater = before.window.to <= after.window.from
+        return self.after.map { ComparedRow(before: earlier[$0] ?? [], after: later[$0] ?? [], isLater: isLater) }
     }
 
     private static func blocks(of answer: StatisticsAnswer) -> [[String?]: [RequestGroup]] {

@@ -4,11 +4,11 @@ import MartletTelemetry
 /// The tests of one row, and the figures that its verdict names. The figures are worked out when they are asked for: most rows
 /// need none.
 struct RowTests {
-    let failures: ShareTest
+    let failures: ChangeTest
     let durations: PlacementTest
     /// `nil` if too few requests are above the quantile.
-    let tail95: ShareTest?
-    let tail99: ShareTest?
+    let tail95: ChangeTest?
+    let tail99: ChangeTest?
     private let (before, after): (WindowCounts, WindowCounts)
 
     private typealias Quantiles = Verdict.Change<Verdict.Quantile>
@@ -20,10 +20,10 @@ struct RowTests {
     init(_ row: ComparedRow) {
         let buckets = SharedBuckets(of: row.before + row.after)
         (before, after) = (WindowCounts(row.before, in: buckets), WindowCounts(row.after, in: buckets))
-        failures = ShareTest(before: before.failureShare, after: after.failureShare)
+        failures = ChangeTest(before: before.failureShare, after: after.failureShare, isLater: row.isLater)
         durations = PlacementTest(before: before, after: after)
-        tail95 = TailTest.share(above: 0.95, atLeast: Self.minAbove95, before, after)
-        tail99 = TailTest.share(above: 0.99, atLeast: Self.minAbove99, before, after)
+        tail95 = TailTest.share(above: 0.95, atLeast: Self.minAbove95, before, after, isLater: row.isLater)
+        tail99 = TailTest.share(above: 0.99, atLeast: Self.minAbove99, before, after, isLater: row.isLater)
     }
 
     /// The results of the tests that had something to test.
@@ -55,8 +55,8 @@ struct RowTests {
         return Verdict.Changes(
             failures: failures.change(level: levels.failures),
             p50: durations.pValue <= level ? change(of: 0.5, isSlower: durations.superiority > 0.5) : nil,
-            p95: tail95.flatMap { $0.counts(level) ? change(of: 0.95, isSlower: $0.isMoreAfter) : nil },
-            p99: tail99.flatMap { $0.counts(level) ? change(of: 0.99, isSlower: $0.isMoreAfter) : nil },
+            p95: tail95.flatMap { $0.counts(level) ? change(of: 0.95, isSlower: $0.whole.isMoreAfter) : nil },
+            p99: tail99.flatMap { $0.counts(level) ? change(of: 0.99, isSlower: $0.whole.isMoreAfter) : nil },
             cliffsDelta: durations.cliffsDelta)
     }
 
@@ -75,13 +75,12 @@ struct RowTests {
     }
 }
 
-extension ShareTest {
-    fileprivate var isMoreAfter: Bool { after.mean > before.mean }
-
+extension ChangeTest {
     fileprivate func counts(_ level: Double) -> Bool { pValue.map { $0 <= level } ?? false }
 
     fileprivate func change(level: Double) -> Verdict.Change<Double>? {
-        guard counts(level), ChangeGate.passes(failures: before.mean, after.mean) else { return nil }
-        return Verdict.Change(before: before.mean, after: after.mean)
+        let (before, after) = (whole.before.mean, whole.after.mean)
+        guard counts(level), ChangeGate.passes(failures: before, after) else { return nil }
+        return Verdict.Change(before: before, after: after)
     }
 }

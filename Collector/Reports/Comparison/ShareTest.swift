@@ -6,6 +6,7 @@ struct ShareTest: Sendable {
     let pooled: Double
     /// The factor by which the variance of the difference exceeds that of independent requests, at least 1.
     let designEffect: Double
+    let studentT: StudentT
 
     /// Below this number of requests with or without the property in a window, the exact test is used.
     private static let few = 10.0
@@ -15,12 +16,27 @@ struct ShareTest: Sendable {
     private static let maxExact = 0x1p52
 
     init(before: BlockMean, after: BlockMean) {
+        // Each window's effect weighs as much as its part of the variance; if the windows are equal, this is the mean.
+        let (one, other) = (1 / before.size, 1 / after.size)
+        self.init(
+            before, after,
+            designEffect: (before.designEffect * one + after.designEffect * other) / (one + other),
+            degreesOfFreedom: before.sizes.count + after.sizes.count - 2)
+    }
+
+    /// Creates the test of whether a few blocks differ from those before. They are too few to show how much they vary, so they are
+    /// expected to vary as those do.
+    init(of blocks: BlockMean, asBlocksOf before: BlockMean) {
+        self.init(
+            before, blocks, designEffect: before.designEffect, degreesOfFreedom: before.sizes.count - 1)
+    }
+
+    private init(_ before: BlockMean, _ after: BlockMean, designEffect: Double, degreesOfFreedom: Int) {
         self.before = before
         self.after = after
         pooled = (before.sum + after.sum) / (before.size + after.size)
-        // Each window's effect weighs as much as its part of the variance; if the windows are equal, this is the mean.
-        let (one, other) = (1 / before.size, 1 / after.size)
-        designEffect = max(1, (before.designEffect * one + after.designEffect * other) / (one + other))
+        self.designEffect = max(1, designEffect)
+        studentT = StudentT(degreesOfFreedom: Double(degreesOfFreedom))
     }
 
     /// The probability of a difference at least this large if nothing has changed. `nil` if all requests have the property, or
@@ -30,8 +46,6 @@ struct ShareTest: Sendable {
         let isExact = before.size + after.size < Self.maxExact && (isOfFew(before) || isOfFew(after))
         return isExact ? exact : approximate
     }
-
-    var studentT: StudentT { StudentT(degreesOfFreedom: Double(before.sizes.count + after.sizes.count - 2)) }
 
     /// Returns the standard error of the difference between the windows.
     ///

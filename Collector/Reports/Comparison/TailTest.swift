@@ -6,11 +6,11 @@ enum TailTest {
     ///   - minimum: the requests above the quantile, in both windows together, that the test needs.
     /// - Returns: `nil` if too few requests are above it.
     static func share(
-        above quantile: Double, atLeast minimum: Double, _ before: WindowCounts, _ after: WindowCounts
-    ) -> ShareTest? {
+        above quantile: Double, atLeast minimum: Double, _ before: WindowCounts, _ after: WindowCounts, isLater: Bool
+    ) -> ChangeTest? {
         let bound = bound(of: quantile, in: zip(before.totals, after.totals).map(+))
-        let test = ShareTest(before: before.share(above: bound), after: after.share(above: bound))
-        return test.before.sum + test.after.sum >= minimum ? test : nil
+        let (before, after) = (before.share(above: bound), after.share(above: bound))
+        return before.sum + after.sum >= minimum ? ChangeTest(before: before, after: after, isLater: isLater) : nil
     }
 
     /// Returns the number of buckets up to the bound that is nearest to the quantile: the upper one of its bucket, or the

@@ -12,9 +12,11 @@ extension Verdict.SmallestChange {
     ///   - failures: the test of the share of failed requests.
     ///   - tail: the test of p95; `nil` if it has too few requests.
     ///   - durations: those of both windows together.
-    init(failures: ShareTest, tail: ShareTest?, durations: ExponentialHistogram, levels: RowTests.Levels) {
-        self.failures = Self.increase(seenBy: failures, level: levels.failures)
-        p95 = tail.flatMap { Self.growth(seenBy: $0, durations, level: levels.durations) }
+    init(failures: ChangeTest, tail: ChangeTest?, durations: ExponentialHistogram, levels: RowTests.Levels) {
+        self.failures = Self.increase(seenBy: failures.whole, level: failures.levelOfWhole(levels.failures))
+        p95 = tail.flatMap {
+            Self.growth(seenBy: $0.whole, durations, level: $0.levelOfWhole(levels.durations))
+        }
     }
 
     private static func increase(seenBy test: ShareTest, level: Double) -> Double? {

@@ -31,6 +31,7 @@ package struct EmptyAnswer {
         if let names = context.names.first(where: { !$0.isKnown }) { return answer.unknown(names) }
         guard case .latest(let time, let sender) = context.history else { return answer.nothing }
         if answer.isBefore(time) { return answer.earlier(time, sender) }
+        if let latest = context.latestRequest { return answer.quiet(since: latest) }
         return answer.isOfSendersAlone && answer.isWithin(time) ? answer.uncounted(time, sender) : answer.nothing
     }
 
@@ -69,8 +70,17 @@ package struct EmptyAnswer {
 
     /// The flags that leave out requests.
     private var filters: [CommandFlag] {
-        NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) }
+        NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) } + version
     }
+
+    /// The filter by the version whose requests a comparison of versions is about.
+    private var version: [CommandFlag] {
+        ComparisonBase.versions(in: compare).map { [CommandFlag(Dimension.version.rawValue, $0.after)] } ?? []
+    }
+
+    private var compare: String? { context.flag(ReportParameter.compare.rawValue) }
+
+    private var ofDimensions: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name) != nil } }
 
     private var senders: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name)?.isOfSender ?? false } }
 
@@ -82,27 +92,55 @@ package struct EmptyAnswer {
     }
 
     private func earlier(_ time: UnixNanoseconds, _ sender: String) -> String {
-        let (since, to) = Self.window(of: time)
         let chosen = senders.isEmpty ? "" : "from \(CommandFlag.text(senders)) "
-        return "Nothing came \(chosen)\(window). \(latest(time, sender)):\n"
-            + command(asked, [CommandFlag("since", since), CommandFlag("until", to)] + others(["since", "until"]))
+        let sentence =
+            "Nothing came \(chosen)\(window). The latest came at \(moment(time)), from \(TerminalText.plain(sender))"
+        guard let request = context.latestRequest, Self.isEarly(request, for: time) else {
+            return sentence + ":\n" + commandAround(time)
+        }
+        return "\(sentence), and the latest request at \(moment(request)):\n" + commandAround(request)
     }
 
-    /// The chosen senders send, but no requests that count: spans inside a service, or figures of the process.
+    /// Whether a sender's latest requests are older than the window that ends with the latest that came from it.
+    package static func isEarly(_ request: UnixNanoseconds, for latest: UnixNanoseconds) -> Bool {
+        TimeText.parse(window(of: latest).since, now: 0).map { request <= $0 } ?? false
+    }
+
+    /// The chosen senders send, but the requests that were asked about stopped some time ago.
+    private func quiet(since time: UnixNanoseconds) -> String {
+        let none = ofDimensions.isEmpty ? "No requests" : "No request matches \(CommandFlag.text(ofDimensions))"
+        return "\(none) \(window). The latest one came at \(moment(time)):\n" + commandAround(time)
+    }
+
+    /// The command that was given, with the window that ends at a time. Counted requests may not be kept, so those are reported.
+    private func commandAround(_ time: UnixNanoseconds) -> String {
+        let (since, until) = Self.window(of: time)
+        let window = [CommandFlag("since", since), CommandFlag("until", until)]
+        return asked == "requests"
+            ? command("report", window + ofDimensions + source) : command(asked, window + others(["since", "until"]))
+    }
+
+    /// The chosen senders send, but no requests of the window: spans inside a service, figures of the process, or requests of another
+    /// time.
     private func uncounted(_ time: UnixNanoseconds, _ sender: String) -> String {
-        "No requests came from \(CommandFlag.text(senders)) \(window). \(latest(time, sender)), without requests:\n"
-            + command("agents", senders + source)
+        """
+        No requests came from \(CommandFlag.text(senders)) \(window), but \(TerminalText.plain(sender)) was heard of at \
+        \(moment(time)):
+
+        """ + command("agents", senders + source)
     }
 
-    private func latest(_ time: UnixNanoseconds, _ sender: String) -> String {
-        let age = context.now.map { ", \(FigureText.age((max($0, time) - time) / 1_000_000_000)) ago" } ?? ""
-        let moment = context.now.map { WindowText.moment(time, now: $0) + " UTC" } ?? TimeText.format(time)
-        return "The latest came at \(moment)\(age), from \(TerminalText.plain(sender))"
+    /// A time, and its age if the time of reading is known.
+    private func moment(_ time: UnixNanoseconds) -> String {
+        guard let now = context.now else { return TimeText.format(time) }
+        let age = FigureText.age((max(now, time) - time) / 1_000_000_000)
+        return "\(WindowText.moment(time, now: now)) UTC, \(age) ago"
     }
 
     private var nothing: String {
         guard filters.isEmpty else {
-            let rest = context.flags.filter { !filters.contains($0) }
+            let names = version.isEmpty ? [] : [ReportParameter.compare.rawValue]
+            let rest = others(names).filter { !filters.contains($0) }
             let these = filters.count == 1 ? "the filter" : "these filters"
             return "No request matches \(CommandFlag.text(filters)) \(window). Without \(these):\n"
                 + command(asked, rest)

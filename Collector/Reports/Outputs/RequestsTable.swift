@@ -16,7 +16,7 @@ package enum RequestsTable {
         table.addTitles()
         for request in report.requests {
             let cells = [
-                time(of: request, in: report), request.service, "\(request.method) \(request.host) \(request.endpoint)",
+                time(of: request, in: report), request.service, name(of: request),
                 outcome(of: request), FigureText.figure(request.duration),
                 PhaseBar.text(of: request), String(request.traceID.prefix(8)),
                 request.id,
@@ -42,6 +42,11 @@ package enum RequestsTable {
         let isOneDay = report.from.prefix(10) == report.to.prefix(10)
         let text = request.time.dropLast()
         return isOneDay ? String(text.dropFirst(11)) : String(text.replacing("T", with: " "))
+    }
+
+    /// A server's request may have no host.
+    private static func name(of request: RequestSummary) -> String {
+        [request.method, request.host, request.endpoint].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     /// Returns the error if no status tells it.

@@ -41,6 +41,13 @@ package struct Parameters<Name: ParameterName>: Sendable {
         if let value { values.append((name, value)) }
     }
 
+    /// Adds the filters that the parameters have.
+    package mutating func add(_ filters: [EmptyAnswer.Names.Wanted]) {
+        for (dimension, value) in filters {
+            if let name = Name(rawValue: dimension.rawValue) { add(name, value) }
+        }
+    }
+
     /// The parameter's first value; `nil` if it was not given.
     package subscript(_ name: Name) -> String? {
         values.first { $0.name == name }?.value

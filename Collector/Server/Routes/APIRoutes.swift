@@ -71,7 +71,9 @@ struct APIRoutes: Sendable {
 
     private func values(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         guard let dimension = Dimension(rawValue: try context.parameters.require("dimension")) else {
-            throw HTTPError(.notFound)
+            let names = Dimension.allCases.map(\.rawValue).joined(separator: ", ")
+            return try Response.json(
+                Problem(error: "no dimension has this name; the dimensions are \(names)"), status: .notFound)
         }
         let query = try ValuesParameters(request.queryPairs).query(of: dimension, now: now())
         return try Response.json(ValuesReport(try await storage.values(query), of: dimension))

@@ -62,6 +62,21 @@ import Testing
         }
     }
 
+    @Test func anOutageOfTheLastMinutesIsWorseThanTheWindowBefore() throws {
+        let usual = blocks(failed: 10)
+        let outage = Array(usual.dropLast() + blocks(failed: 300).suffix(1))
+        let changes = try #require(verdict(usual, outage).ifWorse)
+        #expect(try #require(changes.failures).after > 0.03)
+        #expect(verdict(usual, outage, isLater: false).ifUnchanged != nil)
+    }
+
+    /// The row has fewer failures than before, and its end is no better than the time before the outage.
+    @Test func anOutageThatLeavesTheWindowBetterThanTheOneBeforeIsNotBetterByItself() {
+        let before = blocks(failed: 100)
+        let after = Array(blocks(failed: 60).dropLast(2) + blocks(failed: 150).suffix(2))
+        #expect(verdict(before, after).ifUnchanged != nil)
+    }
+
     // MARK: - No changes
 
     @Test(arguments: [1.0, 1.02, 1.08])
@@ -149,7 +164,9 @@ import Testing
                 failureShare: trial % 2 == 0 ? 0.01 : 0.04, autocorrelation: 0.5, slowdown: trial % 3 == 0 ? 1.3 : 1,
                 slowShare: trial % 5 == 0 ? 0.04 : 0
             ).blocks(trial % 4 == 0 ? 6 : 10, using: &random)
-            let (forth, back) = (verdict(before, after), verdict(after, before))
+            let (forth, back) = (
+                verdict(before, after, isLater: false), verdict(after, before, isLater: false)
+            )
             unchanged += forth.ifUnchanged == nil ? 0 : 1
             worse += forth.isWorse ? 1 : 0
             #expect(forth.changes.map(\.mirrored)?.isNearly(back.changes) ?? (back.changes == nil))
@@ -196,8 +213,8 @@ import Testing
 
     // MARK: -
 
-    private func verdict(_ before: [RequestGroup], _ after: [RequestGroup]) -> Verdict {
-        Comparison(of: [ComparedRow(before: before, after: after)])[0]
+    private func verdict(_ before: [RequestGroup], _ after: [RequestGroup], isLater: Bool = true) -> Verdict {
+        Comparison(of: [ComparedRow(before: before, after: after, isLater: isLater)])[0]
     }
 
     /// Returns ten blocks of 1000 · `scale` requests. The blocks differ a little.

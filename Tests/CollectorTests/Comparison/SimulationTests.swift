@@ -46,6 +46,25 @@ import Testing
         #expect(simulation.share(simulation.found.p50) >= 0.94)
     }
 
+    /// An outage that lasts for a part of the window makes its blocks differ from each other.
+    @Test(arguments: [4, 8, 15, 25]) func anOutageIsFoundFromItsFirstMinutesOn(minutes: Int) {
+        let simulation = Self.compare("30 % fail for \(minutes) minutes") { $0.trouble = (minutes, 0.3, 1) }
+        #expect(simulation.share(simulation.found.failures) >= 0.95)
+    }
+
+    @Test(arguments: [8, 15, 25]) func aSlowdownIsFoundFromItsFirstMinutesOn(minutes: Int) {
+        let simulation = Self.compare("twice as long for \(minutes) minutes") { $0.trouble = (minutes, 0, 2) }
+        #expect(simulation.share(simulation.found.any) >= 0.95)
+    }
+
+    /// A few failures in a row are no outage. Bursts of rare failures cost some more false findings.
+    @Test func anUnchangedRowOfRareFailuresIsRarelyFoundChanged() {
+        var traffic = Self.usual
+        (traffic.failureShare, traffic.failureSpread) = (0.001, 1)
+        let simulation = Self.compare("none, failures 0.1 %", traffic, traffic)
+        #expect(simulation.share(simulation.found.any) <= 0.04)
+    }
+
     @Test func fewSlowRequestsAreFound() {
         let simulation = Self.compare("3 % five times as long") { $0.slowShare = 0.03 }
         #expect(simulation.share(simulation.found.p95) >= 0.88)

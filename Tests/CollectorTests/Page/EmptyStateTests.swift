@@ -115,6 +115,31 @@ import Testing
         }
     }
 
+    @Test func theLatestRequestIsToldWhereItsSenderStillSends() async throws {
+        let clock = Clock()
+        clock.time = Samples.time(11)
+        try await withServer(clock: { clock.time }) { client in
+            _ = try await client.post(try Samples.body())
+            clock.time = Samples.time(55)
+            let batch = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(40), end: Samples.time(50), series: [:],
+                ledger: Ledger())
+            _ = try await client.post(try batch.otlp())
+            let idle = try await client.read("/?since=20s")
+            #expect(idle.text.contains("No requests in the last 20 s"))
+            #expect(idle.text.contains("The latest request came 50 s ago , at 2026-09-21T14:13:30Z."))
+            let address = "/?since=2026-09-21T13%3A14%3A00Z&until=2026-09-21T14%3A14%3A00Z"
+            #expect(idle.links.contains(address))
+            let filtered = try await client.read("/?since=20s&method=GET")
+            #expect(filtered.text.contains("matches the filters in the last 20 s The latest request came 50 s ago "))
+            let never = try await client.read("/?since=20s&method=GET&status=404")
+            #expect(!never.text.contains("The latest request"))
+            let list = try await client.read("/requests?since=20s&failed=true")
+            #expect(list.text.contains("No such request in the last 20 s."))
+            #expect(list.text.contains("No request was counted either. The latest request came 50 s ago ,"))
+        }
+    }
+
     @Test func filtersThatMatchNothingCanBeLeftOutOneByOne() async throws {
         try await withRequests { client in
             let page = try await client.read("/?since=5m&method=GET&status=404")

@@ -207,7 +207,7 @@ import Testing
         try await withServer { client in
             let never = try await client.read(EndpointRequests.address)
             #expect(never.status == 200)
-            #expect(never.text.contains("No requests in this window There were none in the day before it either."))
+            #expect(never.text.contains("No requests in this window There were none in the week before it either."))
             try await client.store([Samples.dimensions(): EndpointRequests.repeated(0.1, 3)], end: 20)
             let page = try await client.read("\(EndpointRequests.address)&until=2026-09-21T14:13:10Z")
             #expect(!page.text.contains("The latest came"))

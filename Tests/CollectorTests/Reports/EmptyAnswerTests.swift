@@ -169,6 +169,67 @@ import Testing
                 """)
     }
 
+    @Test func theLatestRequestIsToldWhereItsSenderStillSends() throws {
+        func text(_ flags: [CommandFlag]) throws -> String {
+            try sentence([CommandFlag("since", "5m")] + flags, arrival: "16:54:10", request: "13:42:10")
+        }
+        #expect(
+            try text([CommandFlag("error", "timeout"), CommandFlag("top", "9")]) == """
+                No request matches --error timeout in the last 5 min. The latest one came at 13:42:10 UTC, 3 h 12 min ago:
+                  martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --error timeout --top 9
+
+                """)
+        #expect(try text([]).hasPrefix("No requests in the last 5 min. The latest one came at 13:42:10 UTC, "))
+    }
+
+    @Test func theLatestRequestIsToldOfASenderThatSentOtherThingsLater() throws {
+        let flags = [CommandFlag("since", "5m"), CommandFlag("service", "shop")]
+        #expect(
+            try sentence(flags, arrival: "16:42:10", request: "13:42:10") == """
+                Nothing came from --service shop in the last 5 min. The latest came at 16:42:10 UTC, 12 min ago, from shop (s-1), and the latest request at 13:42:10 UTC, 3 h 12 min ago:
+                  martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --service shop
+
+                """)
+        let soon = try sentence(flags, arrival: "16:42:10", request: "16:40:00")
+        #expect(soon.contains("from shop (s-1):\n  martlet-collector report --since 2026-11-21T15:43:00Z --until "))
+    }
+
+    /// Counted requests may not be kept, and may not have failed.
+    @Test func theLatestRequestsOfAnEmptyListAreReported() throws {
+        let flags = [CommandFlag("service", "shop"), CommandFlag("failed"), CommandFlag("store", "sqlite:a")]
+        #expect(
+            try sentence(flags, arrival: "16:54:10", request: "13:42:10", for: "requests").hasSuffix(
+                "report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --service shop --store sqlite:a\n"))
+    }
+
+    @Test func theLaterOfComparedVersionsIsAFilter() throws {
+        let flags = [CommandFlag("service", "pay"), CommandFlag("compare", "version:1.8..1.9")]
+        #expect(
+            try sentence(flags, arrival: "16:54:10", request: "13:42:10") == """
+                No request matches --service pay --version 1.9 in the last 1 h. The latest one came at 13:42:10 UTC, 3 h 12 min ago:
+                  martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --service pay --compare version:1.8..1.9
+
+                """)
+        #expect(
+            sentence(flags) == """
+                No request matches --service pay --version 1.9 in the last 1 h. Without these filters:
+                  martlet-collector report
+
+                """)
+    }
+
+    private func sentence(
+        _ flags: [CommandFlag], arrival: String, request: String, for command: String = "report"
+    ) throws -> String {
+        var context = context(flags)
+        func time(_ clock: String) throws -> UnixNanoseconds {
+            try #require(TimeText.parse("2026-11-21T\(clock)Z", now: 0))
+        }
+        context.history = .latest(try time(arrival), sender: "shop (s-1)")
+        context.latestRequest = try time(request)
+        return EmptyAnswer.sentence(of: report, context, for: command)
+    }
+
     @Test func sendersWithoutRequestsAreToldFromAFilterThatMatchesNothing() throws {
         let latest = try #require(TimeText.parse("2026-11-21T16:53:10Z", now: 0))
         func text(_ flags: [CommandFlag]) -> String {
@@ -177,7 +238,7 @@ import Testing
         let flags = [CommandFlag("service", "inner"), CommandFlag("by", "host"), CommandFlag("collector", "http://c")]
         #expect(
             text(flags) == """
-                No requests came from --service inner in the last 5 min. The latest came at 16:53:10 UTC, 1 min 2 s ago, from inner (i-1), without requests:
+                No requests came from --service inner in the last 5 min, but inner (i-1) was heard of at 16:53:10 UTC, 1 min 2 s ago:
                   martlet-collector agents --service inner --collector http://c
 
                 """)

@@ -164,7 +164,9 @@ import Testing
             let response = try await client.get(
                 "/api/v1/values/endpoint?since=2026-09-21T14:13:20Z&until=2026-09-21T14:15:00Z")
             #expect(response.status == .ok)
-            #expect(try await client.get("/api/v1/values/colour").status == .notFound)
+            let unknown = try await client.get("/api/v1/values/colour")
+            #expect(unknown.status == .notFound)
+            #expect(String(buffer: unknown.body).contains("the dimensions are service, environment, "))
             #expect(try await client.get("/api/v1/values/endpoint?by=host").status == .badRequest)
         }
     }

@@ -43,8 +43,8 @@ struct EmptySelection {
                 "\(ClockText.day(time)), \(ClockText.seconds(time))"
             }
         } else {
-            "There were none in the day before it either. "
-            link(visit.here.with([(.since, "7d"), (.until, nil)])) { "The last 7 days" }
+            "There were none in the week before it either. "
+            link(visit.here.with([(.since, "30d"), (.until, nil)])) { "The last 30 days" }
         }
     }
 

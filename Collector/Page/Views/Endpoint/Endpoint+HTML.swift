@@ -59,7 +59,8 @@ extension Endpoint {
     func selection(leavingOut names: Set<PageParameter> = []) -> ReportParameters {
         var parameters = visit.parameters(
             for: ReportParameter.self, leavingOut: names.union([.kind, .sort, .ascending, .top, .compare]))
-        parameters.add(.kind, kind.rawValue)
+        // The side of a selection without requests is a guess.
+        parameters.add(.kind, totals.measures == nil ? visit.parameters[.kind] : kind.rawValue)
         return parameters
     }
 

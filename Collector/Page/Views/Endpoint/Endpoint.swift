@@ -37,8 +37,8 @@ package struct Endpoint: Sendable {
     let examples: EndpointExamples
     /// `nil` unless the selection is a whole service.
     let processes: ServiceProcesses?
-    /// The end of the latest interval with requests within a day before an empty window; `nil` if there is none, or if the
-    /// window is not empty.
+    /// The end of the latest interval with requests before an empty window (``LatestRequest``); `nil` if there is none, or if
+    /// the window is not empty.
     let latestBefore: UnixNanoseconds?
     /// The names among which one of an empty selection's is not; `nil` if the store has all of them, or none at all.
     let unknown: EmptyAnswer.Names?
@@ -81,7 +81,8 @@ package struct Endpoint: Sendable {
         keptCells = try await storage.cells(questions.cells(of: heatMap, totals.slots))
         examples = try await EndpointExamples(questions.kept, in: storage)
         processes = try await ServiceProcesses(visit, TimeAxis(window, marks: marks), in: storage)
-        latestBefore = totals.measures == nil ? try await storage.statistics(questions.dayBefore).latestEnd : nil
+        latestBefore =
+            totals.measures == nil ? try await visit.latestRequest(visit.wanted, before: window, in: storage) : nil
         let unknown = totals.measures == nil ? try await EmptyState.unknown(visit, in: storage) : nil
         self.unknown = unknown.flatMap { $0.known.isEmpty ? nil : $0 }
         compared = try await Self.compared(visit, kind, in: storage)
@@ -109,9 +110,4 @@ package struct Endpoint: Sendable {
     }
 
     var axis: TimeAxis { TimeAxis(window, marks: marks) }
-}
-
-extension StatisticsAnswer {
-    /// The end of the latest interval with requests; `nil` if there are none.
-    fileprivate var latestEnd: UnixNanoseconds? { totals.values.map(\.latestEnd).max() }
 }

@@ -74,13 +74,6 @@ struct EndpointQuestions {
         peerFilter.map { StatisticsQuery(window: window, filter: $0, by: [.service, .version]) }
     }
 
-    /// The day before an empty window.
-    var dayBefore: StatisticsQuery {
-        let day: UInt64 = 86_400_000_000_000
-        return StatisticsQuery(
-            window: TimeWindow(from: window.from - min(window.from, day), to: window.from), filter: selection, by: [])
-    }
-
     /// The kept requests of the window.
     var kept: RequestsQuery { RequestsQuery(window: window, filter: filter, limit: EndpointExamples.count) }
 

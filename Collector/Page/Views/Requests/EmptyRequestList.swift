@@ -62,22 +62,35 @@ struct EmptyRequestList {
     /// Requests were counted and are not kept, so no condition is to blame.
     private var counted: HTML {
         guard let counted = list.counted else { return .none }
+        guard counted.all > 0 else { return none }
         let isOfFailures = list.filters.contains { $0.name == .failed }
         return (isOfFailures ? counted.failed : counted.all) > 0 ? sampling : .none
     }
 
     private var reason: HTML {
         guard list.counted.map({ $0.all > 0 }) ?? false else {
-            return element("p", .class("hint")) {
-                "No request was counted either. A longer time: "
-                link(visit.here.with([(.since, "24h"), (.until, nil)])) { "24 h" }
-                ", "
-                link(visit.here.with([(.since, "7d"), (.until, nil)])) { "7 d" }
-                ". "
-                link(visit.address(of: .agents)) { "The senders that were heard of" }
-            }
+            return list.latestRequest == nil ? longer : none
         }
         return sampling
+    }
+
+    /// No request was counted.
+    private var none: HTML {
+        element("p", .class("hint")) {
+            "No request was counted either."
+            if let time = list.latestRequest { EmptyState.latestRequest(time, visit) }
+        }
+    }
+
+    private var longer: HTML {
+        element("p", .class("hint")) {
+            "No request was counted either. A longer time: "
+            link(visit.here.with([(.since, "24h"), (.until, nil)])) { "24 h" }
+            ", "
+            link(visit.here.with([(.since, "7d"), (.until, nil)])) { "7 d" }
+            ". "
+            link(visit.address(of: .agents)) { "The senders that were heard of" }
+        }
     }
 
     private var sampling: HTML {

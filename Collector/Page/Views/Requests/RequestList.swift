@@ -27,6 +27,9 @@ package struct RequestList: Sendable {
     private(set) var unseen: [PageParameter: EmptyAnswer.Names] = [:]
     /// Whether new requests appear at the top by themselves.
     let isLive: Bool
+    /// The end of the latest interval before the window with requests of the chosen dimensions (``LatestRequest``); `nil` if there is
+    /// none, or if the window has some.
+    private(set) var latestRequest: UnixNanoseconds?
     /// The conditions of an empty list; none of a list with requests.
     private(set) var trials: [RequestListTrial] = []
 
@@ -46,6 +49,9 @@ package struct RequestList: Sendable {
         hosts = try await Self.choices(.host, visit, in: storage)
         for (name, seen) in [(PageParameter.method, methods), (.host, hosts)] {
             unseen[name] = try await EmptyState.unknown(name, notIn: seen, visit, in: storage)
+        }
+        if report.count == 0, counted?.all == 0 {
+            latestRequest = try await visit.latestRequest(visit.wanted, before: visit.window, in: storage)
         }
         if report.count == 0 { trials = try await RequestListTrial.all(filters, visit, in: storage) }
     }

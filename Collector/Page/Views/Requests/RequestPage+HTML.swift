@@ -36,7 +36,7 @@ extension RequestPage {
         element("nav", .class("crumbs"), .label("Path")) {
             link(visit.address(of: .overview)) { "Overview" }
             link(endpoint(PageAddress("/endpoint"))) {
-                LongText.html("\(request.method) \(request.endpoint)", atMost: Self.nameBytes)
+                element("span") { LongText.html("\(request.method) \(request.endpoint)", atMost: Self.nameBytes) }
             }
             link(endpoint(PageAddress("/requests"))) { "Requests" }
         }
