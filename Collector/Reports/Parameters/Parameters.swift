@@ -42,7 +42,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
     }
 
     /// Adds the filters that the parameters have.
-    package mutating func add(_ filters: [EmptyAnswer.Names.Wanted]) {
+    package mutating func add(_ filters: [(dimension: Dimension, value: String)]) {
         for (dimension, value) in filters {
             if let name = Name(rawValue: dimension.rawValue) { add(name, value) }
         }
