@@ -137,6 +137,8 @@ import Testing
             let list = try await client.read("/requests?since=20s&failed=true")
             #expect(list.text.contains("No such request in the last 20 s."))
             #expect(list.text.contains("No request was counted either. The latest request came 50 s ago ,"))
+            let live = try await client.read("/requests?since=20s&failed=true&live=on")
+            #expect(!live.text.contains("The latest request came"))
         }
     }
 

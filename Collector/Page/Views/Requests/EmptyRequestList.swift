@@ -62,20 +62,19 @@ struct EmptyRequestList {
     /// Requests were counted and are not kept, so no condition is to blame.
     private var counted: HTML {
         guard let counted = list.counted else { return .none }
-        guard counted.all > 0 else { return none }
+        guard counted.all > 0 else { return uncounted }
         let isOfFailures = list.filters.contains { $0.name == .failed }
         return (isOfFailures ? counted.failed : counted.all) > 0 ? sampling : .none
     }
 
     private var reason: HTML {
         guard list.counted.map({ $0.all > 0 }) ?? false else {
-            return list.latestRequest == nil ? longer : none
+            return list.latestRequest == nil ? longer : uncounted
         }
         return sampling
     }
 
-    /// No request was counted.
-    private var none: HTML {
+    private var uncounted: HTML {
         element("p", .class("hint")) {
             "No request was counted either."
             if let time = list.latestRequest { EmptyState.latestRequest(time, visit) }

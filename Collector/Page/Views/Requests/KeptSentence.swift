@@ -12,7 +12,7 @@ struct KeptSentence {
                 ? "No kept request matches."
                 : "\(FigureText.counted(kept, "kept request")) \(kept == 1 ? "matches" : "match")."
         }
-        if list.filters.contains(where: { $0.name == .failed }), counted.all > 0 {
+        if list.filters.contains(where: { $0.name == .failed }), counted.all > 0 || kept > 0 {
             guard counted.failed > 0 || kept > 0 else { return "None failed \(list.visit.period)." }
             return "\(FigureText.grouped(counted.failed)) failed \(list.visit.period); \(share(of: counted.failed))."
         }

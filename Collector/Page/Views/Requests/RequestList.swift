@@ -28,7 +28,7 @@ package struct RequestList: Sendable {
     /// Whether new requests appear at the top by themselves.
     let isLive: Bool
     /// The end of the latest interval before the window with requests of the chosen dimensions (``LatestRequest``); `nil` if there is
-    /// none, or if the window has some.
+    /// none, if the window has some, or in a live tail.
     private(set) var latestRequest: UnixNanoseconds?
     /// The conditions of an empty list; none of a list with requests.
     private(set) var trials: [RequestListTrial] = []
@@ -50,7 +50,8 @@ package struct RequestList: Sendable {
         for (name, seen) in [(PageParameter.method, methods), (.host, hosts)] {
             unseen[name] = try await EmptyState.unknown(name, notIn: seen, visit, in: storage)
         }
-        if report.count == 0, counted?.all == 0 {
+        // A live tail looks every two seconds, which a look at a week would cost too much.
+        if report.count == 0, counted?.all == 0, !isLive {
             latestRequest = try await visit.latestRequest(visit.wanted, before: visit.window, in: storage)
         }
         if report.count == 0 { trials = try await RequestListTrial.all(filters, visit, in: storage) }
