@@ -8,20 +8,23 @@ struct BlockMean: Sendable, Equatable {
     let sum: Double
     let size: Double
 
-    init(sums: some Sequence<Double>, sizes: some Sequence<Double>) {
-        self.sums = Array(sums)
-        self.sizes = Array(sizes)
-        sum = self.sums.reduce(0, +)
-        size = self.sizes.reduce(0, +)
+    init(sums: [Double], sizes: [Double]) {
+        self.sums = sums
+        self.sizes = sizes
+        sum = sums.reduce(0, +)
+        size = sizes.reduce(0, +)
     }
 
     var mean: Double { sum / size }
 
-    /// Returns the blocks before the last ones, and the last ones.
-    func split(last count: Int) -> (BlockMean, BlockMean) {
-        (
-            BlockMean(sums: sums.dropLast(count), sizes: sizes.dropLast(count)),
-            BlockMean(sums: sums.suffix(count), sizes: sizes.suffix(count))
+    /// Returns the blocks outside a range, and those of it.
+    func divided(at range: Range<Int>) -> (BlockMean, BlockMean) {
+        func outside(_ values: [Double]) -> [Double] {
+            Array(values[..<range.lowerBound] + values[range.upperBound...])
+        }
+        return (
+            BlockMean(sums: outside(sums), sizes: outside(sizes)),
+            BlockMean(sums: Array(sums[range]), sizes: Array(sizes[range]))
         )
     }
 

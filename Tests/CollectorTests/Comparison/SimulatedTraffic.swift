@@ -17,9 +17,8 @@ struct SimulatedTraffic {
     var slowdown = 1.0
     /// The share of requests that take five times as long.
     var slowShare = 0.0
-    /// The trouble at the end of the hour: how many minutes it has lasted, the share of requests that fail because of it, and the factor
-    /// by which it makes all longer.
-    var trouble = (minutes: 0, failureShare: 0.0, slowdown: 1.0)
+    /// Trouble within the hour: its minutes, the share of requests that fail because of it, and the factor by which it makes all longer.
+    var trouble = (minutes: 0..<0, failureShare: 0.0, slowdown: 1.0)
 
     /// The standard deviation of the logarithm of durations: between minutes, and within one.
     private static let (minuteSpread, requestSpread) = (0.1, 0.5)
@@ -44,7 +43,7 @@ struct SimulatedTraffic {
             for minute in (60 / count * block)..<(60 / count * (block + 1)) {
                 var share = failureShare > 0 ? 1 / (1 + exp(-odds - failures[minute])) : 0
                 var level = log2(0.05 * slowdown) + levels[minute] / log(2)
-                if minute >= 60 - trouble.minutes {
+                if trouble.minutes.contains(minute) {
                     share += (1 - share) * trouble.failureShare
                     level += log2(trouble.slowdown)
                 }

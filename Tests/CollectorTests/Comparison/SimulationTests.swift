@@ -46,14 +46,16 @@ import Testing
         #expect(simulation.share(simulation.found.p50) >= 0.94)
     }
 
-    /// An outage that lasts for a part of the window makes its blocks differ from each other.
-    @Test(arguments: [4, 8, 15, 25]) func anOutageIsFoundFromItsFirstMinutesOn(minutes: Int) {
-        let simulation = Self.compare("30 % fail for \(minutes) minutes") { $0.trouble = (minutes, 0.3, 1) }
+    /// An outage of a part of the window makes its blocks differ from each other.
+    @Test(arguments: [56..<60, 52..<60, 45..<60, 35..<60, 20..<25, 15..<30, 10..<35])
+    func anOutageOfAPartOfTheWindowIsFound(minutes: Range<Int>) {
+        let simulation = Self.compare("30 % fail in minutes \(minutes)") { $0.trouble = (minutes, 0.3, 1) }
         #expect(simulation.share(simulation.found.failures) >= 0.95)
     }
 
-    @Test(arguments: [8, 15, 25]) func aSlowdownIsFoundFromItsFirstMinutesOn(minutes: Int) {
-        let simulation = Self.compare("twice as long for \(minutes) minutes") { $0.trouble = (minutes, 0, 2) }
+    @Test(arguments: [52..<60, 45..<60, 35..<60, 15..<30])
+    func aSlowdownOfAPartOfTheWindowIsFound(minutes: Range<Int>) {
+        let simulation = Self.compare("twice as long in minutes \(minutes)") { $0.trouble = (minutes, 0, 2) }
         #expect(simulation.share(simulation.found.any) >= 0.95)
     }
 
