@@ -53,8 +53,8 @@ struct ChangeTest: Sendable {
 }
 
 extension BlockMean {
-    /// Returns how far the share of some blocks is from that of all others, as a multiple that is the same for all blocks of the standard
-    /// error of independent requests.
+    /// Returns the difference between the share of some blocks and that of all others, divided by the standard error that it would have if
+    /// requests did not depend on each other; times a factor that is the same for all parts.
     fileprivate func distance(of range: Range<Int>) -> Double {
         let (inside, size) = (sums[range].reduce(0, +), sizes[range].reduce(0, +))
         let rest = self.size - size
