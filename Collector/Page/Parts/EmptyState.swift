@@ -32,21 +32,24 @@ package struct EmptyState: Sendable {
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         reason = try await Self.reason(of: visit, in: storage)
-        let version = ComparisonBase.versions(in: visit.comparison).map { [(Dimension.version, $0.after)] } ?? []
+        let version = Self.version(of: visit).map { [(Dimension.version, $0)] } ?? []
         latestRequest = try await visit.latestRequest(visit.wanted + version, before: visit.window, in: storage)
     }
+
+    /// Returns the version whose requests a comparison of versions is about; `nil` for every other view.
+    private static func version(of visit: Visit) -> String? { ComparisonBase.versions(in: visit.comparison)?.after }
 
     private static func reason(of visit: Visit, in storage: some Storage) async throws -> Reason {
         if try await storage.agents(seenSince: 0, limit: 1).agents.isEmpty { return .nobodyEverSent }
         if let names = try await unknown(visit, in: storage) { return .unknownName(names) }
         var filter = visit.filter
-        let versions = ComparisonBase.versions(in: visit.comparison)
-        if let versions { filter.select(.version, versions.after) }
+        let version = version(of: visit)
+        if let version { filter.select(.version, version) }
         let latest = try await storage.agents(seenSince: 0, filter, limit: 1).agents.first
         if let latest, latest.lastSeen <= visit.window.from {
             return .earlier(latest.lastSeen, sender: latest.resource.service)
         }
-        if visit.filters.isEmpty, versions == nil { return .nothing }
+        if visit.filters.isEmpty, version == nil { return .nothing }
         let isOfSendersAlone = visit.filters.allSatisfy { Dimension(rawValue: $0.name.rawValue)?.isOfSender ?? false }
         guard isOfSendersAlone, let latest, latest.lastSeen <= visit.window.to else { return .filtered }
         return .uncounted

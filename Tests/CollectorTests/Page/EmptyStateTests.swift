@@ -142,6 +142,15 @@ import Testing
         }
     }
 
+    @Test(arguments: ["/", "/endpoint", "/map", "/requests"])
+    func aWindowWithNothingBeforeItIsEmptyAsAnyOther(view: String) async throws {
+        try await withRequests { client in
+            let page = try await client.read("\(view)?since=1970-01-01T00%3A00%3A00Z&until=1970-01-02T00%3A00%3A00Z")
+            #expect(page.status == 200)
+            #expect(!page.text.contains("The latest request came"))
+        }
+    }
+
     @Test func filtersThatMatchNothingCanBeLeftOutOneByOne() async throws {
         try await withRequests { client in
             let page = try await client.read("/?since=5m&method=GET&status=404")
