@@ -18,19 +18,20 @@ fail() {
 build() {
     local product
     for product in SoakProgram ParityProgram; do
-        swift build --sanitize="$1" --scratch-path "$2" --product "$product"
+        swift build --sanitize="$1" --scratch-path "$2" --disable-index-store --product "$product"
     done
 }
 
 # run NAME COMMAND…: runs a command, and shows its output if it fails.
 run() {
     echo "$1: ${*:3}"
-    timeout 300 "${@:2}" >"$work/output" 2>&1 || fail "The program ended with status $?:"$'\n'"$(tail -n 30 "$work/output")"
+    timeout 600 "${@:2}" >"$work/$1" 2>&1 || fail "The program ended with status $?:"$'\n'"$(tail -n 30 "$work/$1")"
 }
 
 # exercise NAME DIRECTORY
 exercise() {
     local soak=("$1" "$2/debug/SoakProgram" --server "$server" --concurrency 32)
+    export MARTLET_BUFFER_DIR="$work/buffer of the $1"
     run "${soak[@]}" --requests 2000 --burst 200
     run "${soak[@]}" --requests 1000 --mode explicit
     # A short limit lets the search for hung requests race with their end.
@@ -55,16 +56,24 @@ mkdir "$work/reports"
 shopt -s nullglob
 
 # Capture keeps all that it can, so that all of its code runs.
-export MARTLET_ENDPOINT=$server MARTLET_INTERVAL=100ms MARTLET_BUFFER_DIR=$work/buffer MARTLET_MAX_CPU=100% HOME=$work
+export MARTLET_ENDPOINT=$server MARTLET_INTERVAL=100ms MARTLET_MAX_CPU=100% HOME=$work
 export MARTLET_SAMPLE_RATE=1 MARTLET_CAPTURE_HEADERS=all MARTLET_CAPTURE_BODIES=all
 
 export ASAN_OPTIONS="detect_leaks=1:exitcode=0:log_path=$work/reports/address"
 export TSAN_OPTIONS="exitcode=0:log_path=$work/reports/thread"
-LD_PRELOAD=$work/mutex.so exercise "thread sanitizer" .build/tsan
+
+# The programs wait for servers half of the time, so the two sanitizers run side by side.
+(LD_PRELOAD=$work/mutex.so exercise "thread sanitizer" .build/tsan) &
+thread=$!
+(exercise "address sanitizer" .build/asan) &
+address=$! status=0
+wait "$thread" || status=$?
+wait "$address" || status=$?
+((status == 0)) || exit "$status"
+
 races=("$work"/reports/thread.*)
 ((${#races[@]} == 0)) || fail "$(cat "${races[@]}")"
 
-exercise "address sanitizer" .build/asan
 reports=("$work"/reports/address.*)
 if ((${#reports[@]} > 0)); then
     ! grep -h 'ERROR: AddressSanitizer' "${reports[@]}" || fail "$(cat "${reports[@]}")"
