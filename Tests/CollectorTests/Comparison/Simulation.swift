@@ -71,9 +71,11 @@ extension RowTests {
     /// Whether a test finds a difference at a level of 1 % if it takes all requests for independent.
     fileprivate var isNaivelyDifferent: Bool {
         let location = (durations.superiority - 0.5) / durations.independentVariance.squareRoot()
-        let shares = [failures.whole, tail95?.whole].compactMap { $0 }.filter { $0.pValue != nil }.map { test in
+        let tests = [failures.whole, tail95?.whole].compactMap { $0 }.filter { $0.pValue != nil }
+        let shares = tests.map { test -> Double in
             (test.after.mean - test.before.mean) / test.standardError(test.pooled, designEffect: 1)
         }
-        return (shares + [location]).contains { erfc(abs($0) / 2.0.squareRoot()) < 0.01 }
+        let scores: [Double] = shares + [location]
+        return scores.contains { erfc(abs($0) / 2.0.squareRoot()) < 0.01 }
     }
 }

@@ -179,8 +179,8 @@ import Testing
             OtherMetrics.histogram([size], name: name, unit: "By", .delta)
         }
         let statistics = try take([metrics]).values.flatMap(\.points).map(\.statistics)
-        #expect(statistics.map(\.bytesSent).reduce(0, +) == 30)
-        #expect(statistics.map(\.bytesReceived).reduce(0, +) == 30)
+        #expect(statistics.reduce(0) { $0 + $1.bytesSent } == 30)
+        #expect(statistics.reduce(0) { $0 + $1.bytesReceived } == 30)
     }
 
     @Test(

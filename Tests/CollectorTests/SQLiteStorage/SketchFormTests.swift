@@ -21,7 +21,8 @@ import Testing
 
     private func store(_ ends: some Sequence<UInt64>) async throws {
         for end in ends {
-            let values = (1...20).map { Double($0 * $0) * 0.001 + Double(end) * 0.0001 }
+            let later = Double(end) * 0.0001
+            let values = (1...20).map { (n: Int) -> Double in Double(n * n) * 0.001 + later }
             let points = [200, 503].map { Samples.point(Samples.dimensions(status: $0), values, end: end) }
             _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
         }
