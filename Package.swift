@@ -19,8 +19,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
-        .package(url: "https://github.com/grpc/grpc-swift-2.git", from: "2.4.3"),
-        .package(url: "https://github.com/grpc/grpc-swift-nio-transport.git", from: "2.9.2"),
         .package(url: "https://github.com/apple/swift-http-types.git", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.90.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.30.0"),
@@ -143,7 +141,8 @@ let package = Package(
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/Shopper"),
 
-        // These programs are the recipes of docs/recipes.md, which have a package of their own for readers.
+        // These programs are recipes of docs/recipes.md. Readers have a package for them, which also has the recipe for gRPC: its
+        // dependencies would be a fifth of this package's first build.
         .executableTarget(
             name: "HummingbirdRecipe",
             dependencies: ["Martlet", .product(name: "Hummingbird", package: "hummingbird")],
@@ -155,14 +154,6 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             path: "Examples/Recipes/AsyncHTTPClient"),
-        .executableTarget(
-            name: "gRPCRecipe",
-            dependencies: [
-                "Martlet", .product(name: "GRPCCore", package: "grpc-swift-2"),
-                .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ],
-            path: "Examples/Recipes/gRPC"),
         .executableTarget(
             name: "WorkerRecipe",
             dependencies: ["Martlet", .product(name: "Tracing", package: "swift-distributed-tracing")],
@@ -228,7 +219,7 @@ let package = Package(
                 "AsyncHTTPClientRecipe", "ChainService", "Fixtures", "HummingbirdRecipe", "MartletClickHouseStorage",
                 "MartletOTLP", "MartletPrometheus", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
                 "MartletTelemetry",
-                "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe", "gRPCRecipe",
+                "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe",
                 "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],

@@ -1,8 +1,8 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// Recipes for docs/recipes.md, a program each. Copy the parts that you need. Martlet's own package builds the same files for its tests,
-// with the packages that it has built already.
+// Recipes for docs/recipes.md, a program each. Copy the parts that you need. For its tests Martlet's own package builds the same files,
+// with the packages that it has built already. `make faults` builds this package, and runs the same tests with its programs.
 let package = Package(
     name: "recipes",
     platforms: [.macOS(.v15)],

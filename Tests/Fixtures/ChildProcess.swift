@@ -19,8 +19,14 @@ package final class ChildProcess: Sendable {
         package static let shopper = built("Shopper")
         package static let parityProgram = built("ParityProgram")
 
-        /// A program of `Examples/Recipes`.
-        package static func recipe(_ name: String) -> Program { built("\(name)Recipe") }
+        /// The folder with the programs that the package of the recipes built: `MARTLET_RECIPES`, or nil.
+        package static let recipes = ProcessInfo.processInfo.environment["MARTLET_RECIPES"]
+
+        /// A program of `Examples/Recipes`, built by its own package or by Martlet's.
+        package static func recipe(_ name: String) -> Program {
+            guard let recipes else { return built("\(name)Recipe") }
+            return Program(url: URL(fileURLWithPath: recipes).appendingPathComponent("\(name)Recipe"))
+        }
 
         package let url: URL
 
