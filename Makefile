@@ -3,7 +3,7 @@ sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.
 # The flags of scripts/check-build.sh. Other ones would build much of it again.
 build_tests := swift build --build-tests --disable-xctest --explicit-target-dependency-import-check error
 
-.PHONY: demo test faults soak sanitize fuzz check format bench docs man setup
+.PHONY: demo test faults soak sanitize fuzz check lint format bench docs man setup
 
 demo:
 	@scripts/setup.sh demo
@@ -35,6 +35,8 @@ faults:
 	MARTLET_TEST_STORE=clickhouse-cluster scripts/run-tests.sh --filter \
 		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|EarlyHoursTests|\.CopyTests'
 	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
+	swift build --package-path Examples/Recipes --scratch-path .build/recipes
+	MARTLET_RECIPES=.build/recipes/debug scripts/run-tests.sh --filter RecipeTests
 	scripts/outage.sh
 	scripts/overload.sh
 
@@ -50,14 +52,16 @@ fuzz:
 	@scripts/setup.sh
 	@scripts/fuzz.sh
 
-check:
+check: lint
+	scripts/check-build.sh
+	scripts/docs.py
+
+lint:
 	@scripts/setup.sh check
 	@swift format lint --strict --parallel $(sources)
 	scripts/check-sources.sh
 	scripts/check-layers.py
 	scripts/check-consumer-graph.sh
-	scripts/check-build.sh
-	scripts/docs.py
 
 format:
 	@swift format --in-place --parallel $(sources)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs README's commands on a bare machine: makes a bare Debian, clones the last commit into it, and removes it afterwards.
+# Runs README's commands, or other targets of make, on a bare machine: makes a bare Debian, clones the last commit into it, and removes it afterwards.
 #
-#     scripts/fresh-machine.sh [--toolchain debian] [demo|test]…
+#     scripts/fresh-machine.sh [--toolchain debian] [demo|test|TARGET]…
 #
 # The machine is Debian 12 with this machine's Swift, or with `--toolchain debian` Debian unstable with its own Swift. Git,
 # certificates and apt are set up as they are here. Needs root, debootstrap and some gigabytes. Ends with 69 when it cannot

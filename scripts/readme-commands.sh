@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs README's commands as a reader does. The demo runs to its report and ends at Ctrl-C. Checks the report's count.
+# Runs README's commands, or other targets of make, as a reader does. The demo runs to its report and ends at Ctrl-C. Checks the
+# report's count, and that no build has a warning in our own code.
 #
-#     scripts/readme-commands.sh demo|test…
+#     scripts/readme-commands.sh demo|test|TARGET…
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,16 +43,24 @@ run_demo() {
     wait "$demo" || true
     demo=
 
+    scripts/own-warnings.sh "$log"
     grep -qE "^total +$demo_requests " "$log" || fail "The report does not have the $demo_requests requests that were made."
     port=$(sed -nE 's|^The page: +http://127.0.0.1:([0-9]+)/.*|\1|p' "$log")
     [[ -n $port ]] || fail "The demo does not print the address of its page."
     ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || fail "Ctrl-C left the demo's collector running."
 }
 
-run_test() {
+# run_target TARGET
+run_target() {
     SECONDS=0
-    make test </dev/null
-    echo "make test: done after $SECONDS s."
+    make "$1" </dev/null 2>&1 | tee "$log"
+    scripts/own-warnings.sh "$log"
+    echo "make $1: done after $SECONDS s."
 }
 
-for command; do "run_$command"; done
+for command; do
+    case $command in
+        demo) run_demo ;;
+        *) run_target "$command" ;;
+    esac
+done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
 #
-# `check` adds Python. `demo` adds the OpenTelemetry SDK for Python if it can be had. `test` adds that, and the needs of the
-# tests: libcurl's headers (for a statically linked service), curl, OpenSSL, nginx, a list of English words, Chromium and
+# `check` adds Python and libcurl's headers, with which the tests are built. `demo` adds the OpenTelemetry SDK for Python if it can
+# be had. `test` adds all of that, and the needs of the tests: curl, OpenSSL, nginx, a list of English words, Chromium and
 # systemd's checks; in .build/python PyYAML, Schemathesis and Selenium; in .build/prometheus Debian's Prometheus; and if they
 # can be had, ClickHouse, ZooKeeper for a cluster of it, and in .build/python its current engine and kubernetes-validate.
 set -euo pipefail
@@ -30,9 +30,9 @@ missing_packages() {
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
     [[ -z $1 ]] || command -v python3 >/dev/null || echo python3
+    [[ $1 != check && $1 != test ]] || has_header curl/curl.h || echo libcurl4-openssl-dev
     [[ $1 == test ]] || return 0
     local program
-    has_header curl/curl.h || echo libcurl4-openssl-dev
     [[ -r /usr/share/dict/words ]] || echo wamerican
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     for program in curl openssl nginx chromium chromedriver systemd-analyze; do
