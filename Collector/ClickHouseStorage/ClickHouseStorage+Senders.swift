@@ -65,10 +65,9 @@ extension ClickHouseStorage {
     }
 
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {
-        let (from, to) = (Int64(clamping: query.window.from), Int64(clamping: query.window.to))
-        let senders = """
-            FROM sender FINAL WHERE \(query.filter.senderCondition) AND last_seen > \(from) AND first_seen <= \(to)
-            """
+        // A sender that was first heard of after the window may have requests in it, which it had kept while the collector was away.
+        let from = Int64(clamping: query.window.from)
+        let senders = "FROM sender FINAL WHERE \(query.filter.senderCondition) AND last_seen > \(from)"
         let value = query.dimension.expression
         let sql: String
         if query.dimension.isOfSender {

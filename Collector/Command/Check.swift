@@ -54,7 +54,7 @@ struct Check: AsyncParsableCommand {
         let unknown = try await source.unknownNames(beside: report, comparedWith: compare, selection.given())
         let results =
             try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
-            + unknown.map { CheckResult(.unknown, $0.sentence) }
+            + unknown.map { CheckResult(.unknown, $0.sentence + ".") }
         let (device, outcome) = (color.device, CheckResult.outcome(of: results))
         var text = results.map { $0.line(on: device) }.joined()
         if unknown.isEmpty, report.compare != nil, outcome != .holds {

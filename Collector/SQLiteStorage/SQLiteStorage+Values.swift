@@ -16,7 +16,8 @@ extension SQLiteStorage {
     }
 }
 
-/// The values of a dimension among the senders of a query.
+/// The values of a dimension among the senders of a query: those that were heard of since the window's start. A sender that was
+/// first heard of after the window may have requests in it, which it had kept while the collector was away.
 private struct ValueSenders {
     private let query: ValuesQuery
     private let resources: [TelemetryResource]
@@ -26,7 +27,7 @@ private struct ValueSenders {
         let rows = try SQLRequest<Row>(
             literal: """
                 SELECT * FROM resource WHERE \(query.filter.senderCondition)
-                    AND last_seen > \(Int64(clamping: query.window.from)) AND first_seen <= \(Int64(clamping: query.window.to))
+                    AND last_seen > \(Int64(clamping: query.window.from))
                 """
         ).fetchAll(db)
         resources = rows.map(ResourceRows.decode)

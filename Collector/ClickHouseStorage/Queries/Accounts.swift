@@ -29,18 +29,20 @@ enum Accounts {
             guard let one = found[id], one.first.time > 0, one.began(before: window) else { continue }
             account.add(one, of: senders[id]?.service ?? "")
         }
-        account.clocksAhead = try await clocksAhead(since: Int64(clamping: window.from), filter, client)
+        account.clocksAhead = try await clocksAhead(in: window, filter, client)
         return account
     }
 
-    /// Returns the clocks of the senders that were heard of since a time and that the filter selects.
+    /// Returns the clocks of the senders that may have requests in a window and that the filter selects.
     private static func clocksAhead(
-        since time: Int64, _ filter: RequestFilter, _ client: ClickHouseClient
+        in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
     ) async throws -> WindowAccount.ClocksAhead {
         try await client.rows(
             """
-            SELECT count(), max(ahead) FROM (SELECT max(last_seen) AS seen, max(last_end) - seen AS ahead FROM sender FINAL \
-            WHERE \(filter.senderCondition) GROUP BY id) WHERE seen >= \(time) AND ahead > \(WindowAccount.ClocksAhead.tolerance)
+            SELECT count(), max(ahead) FROM (SELECT min(first_seen) AS first, max(last_end) AS latest, \
+            latest - max(last_seen) AS ahead FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id) \
+            WHERE first <= \(Int64(clamping: window.to)) AND latest >= \(Int64(clamping: window.from)) \
+            AND ahead > \(WindowAccount.ClocksAhead.tolerance)
             """
         ) { row in
             let senders = Int(clamping: try row.number(UInt64.self))

@@ -127,13 +127,18 @@ function togglePause(link) {
 
 // Keys: one character each, none with a modifier, none in a field, and all can be turned off (WCAG 2.1.4).
 const keys = {
-  "/": ["search", () => one('main input[type="search"]')?.focus()],
+  "/": ["search of requests", () => goToSearch()],
   "j": ["next row", () => moveRow(1)],
   "k": ["row before", () => moveRow(-1)],
   "[": ["earlier window", () => one('.scope a[rel~="prev"]')?.click()],
   "]": ["later window", () => one('.scope a[rel~="next"]')?.click()],
   "?": ["this list", showKeys],
 };
+
+function goToSearch() {
+  const field = one('main input[type="search"]');
+  return field ? field.focus() : one('nav a[href^="/requests"]')?.click();
+}
 
 function moveRow(step) {
   const rows = all("main tbody tr").filter((row) => one("a[href]", row)?.checkVisibility());

@@ -70,9 +70,9 @@ extension Storage {
 /// A row of the table of services.
 struct OverviewService: Sendable {
     var name: String
-    /// `nil` if there are more instances than the collector lists.
+    /// The processes that lived in the window. `nil` if the collector heard of none by its end, or of more than it lists.
     var instances: Int?
-    /// The versions that sent in the window, and the time at which each was first seen if that lies in it.
+    /// The versions of the processes that lived in the window, and the time at which each was first seen if that lies in it.
     var versions: [(name: String, new: UnixNanoseconds?)]
     var served: Side?
     var made: Side?
@@ -114,8 +114,9 @@ struct OverviewService: Sendable {
     /// - Parameter isWhole: whether the agents are all that there are.
     private init(_ name: String, _ agents: [AgentRecord], _ window: TimeWindow, isWhole: Bool) {
         self.name = name
-        instances = isWhole ? Set(agents.map(\.resource.instance)).count : nil
-        let seen = SeenVersions(agents)
+        let began = agents.filter { $0.began <= window.to }
+        instances = isWhole && !began.isEmpty ? Set(began.map(\.resource.instance)).count : nil
+        let seen = SeenVersions(began)
         versions = seen.versions(of: name).map { ($0.name, seen.firstSeen(name, $0.name, in: window)) }
         lastSeen = agents.map(\.lastSeen).max()
     }

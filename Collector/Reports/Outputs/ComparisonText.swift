@@ -79,16 +79,28 @@ package struct ComparisonText {
         let gone = comparison.gone.map { row in
             Line("× gone", .red, names.of(row), "\(FigureText.counted(row.measures.count, "request")) before, none now")
         }
-        let all = worse.map { line($0, names) } + gone + better.map { line($0, names) }
-        var table = TextTable([.init(title: ""), .init(title: ""), .init(title: "", gap: 3)])
-        for line in all.prefix(Self.maxLines) {
-            let name = TerminalText.plain(line.name)
-            let shown = device.isTerminal ? TextWidth.cut(name, to: TableFit.longName) : name
-            table.add([.init(line.sign, line.tone), .init(shown), .init(line.text)])
+        var room = Self.maxLines
+        let shown = [worse.map { line($0, names) }, gone, better.map { line($0, names) }].map { lines in
+            let first = lines.prefix(room)
+            room -= first.count
+            return first
         }
-        let more = comparison.worse + comparison.goneCount + comparison.better - min(all.count, Self.maxLines)
-        let rest = more > 0 ? "  and \(more) more\n" : ""
-        return table.text(on: device) + rest + others(on: device)
+        var table = TextTable([.init(title: ""), .init(title: ""), .init(title: "", gap: 3)])
+        for line in shown.joined() {
+            let name = TerminalText.plain(line.name)
+            let cut = device.isTerminal ? TextWidth.cut(name, to: TableFit.longName) : name
+            table.add([.init(line.sign, line.tone), .init(cut), .init(line.text)])
+        }
+        return table.text(on: device) + more(than: shown.map(\.count)) + others(on: device)
+    }
+
+    /// Returns a line about the changed rows that have none; empty if all have one.
+    ///
+    /// - Parameter shown: the numbers of rows with a line: worse, gone and better ones.
+    private func more(than shown: [Int]) -> String {
+        let all = [(comparison.worse, "worse"), (comparison.goneCount, "gone"), (comparison.better, "better")]
+        let more = zip(all, shown).filter { $0.0 > $1 }.map { "\($0.0 - $1) \($0.1)" }
+        return more.isEmpty ? "" : "  and more: \(more.joined(separator: ", "))\n"
     }
 
     private func rows(_ isWanted: (Verdict) -> Bool) -> [(row: ReportRow, verdict: Verdict)] {

@@ -39,10 +39,10 @@ struct ReportHeading {
     /// Characters of the name at least; a sentence with less room for it ends before.
     private static let shortestName = 12
 
-    /// Returns the row with the most failures, where all rows are known and it is not the only one. Its name is cut to the room
+    /// Returns the row with the most failures, where all rows are known, it is not the only one and no total. Its name is cut to the room
     /// that is left on a line of the terminal.
     private func worst(after answer: String) -> String {
-        guard !report.isCut, report.rows.count > 1, let row = report.worstRow else { return "" }
+        guard !report.isCut, report.rows.count > 1, report.by != [.kind], let row = report.worstRow else { return "" }
         let start = ", \(FigureText.grouped(row.measures.failures.count)) of them in "
         let name = TerminalText.plain(RowName(of: report.rows, by: report.by).of(row))
         guard let columns = device.columns else { return start + name }

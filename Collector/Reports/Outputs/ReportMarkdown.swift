@@ -10,7 +10,9 @@ package enum ReportMarkdown {
         } else {
             paragraphs += context.names.map { $0.sentence + "." }
         }
-        let changes = table.changes.split(separator: "\n").map { "- \(MarkdownText.escaped(String($0)))\n" }
+        let changes = table.changes.split(separator: "\n").map {
+            "- \(MarkdownText.escaped(String($0.drop { $0 == " " })))\n"
+        }
         return MarkdownText.paragraphs(paragraphs) + rows(of: table)
             + (changes.isEmpty ? "" : "\n" + changes.joined())
     }

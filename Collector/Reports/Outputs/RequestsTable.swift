@@ -2,29 +2,37 @@ import MartletTelemetry
 
 /// A page of kept requests as text for a person.
 package enum RequestsTable {
-    /// - Parameter source: the flags that tell where the requests are kept.
+    private static let phases = "where the time went"
+
+    /// - Parameters:
+    ///   - source: the flags that tell where the requests are kept.
+    ///   - first: the index of the first request that the table has.
     package static func text(
-        of report: RequestsReport, from source: [CommandFlag] = [], on device: OutputDevice = .file
+        of report: RequestsReport, from source: [CommandFlag] = [], on device: OutputDevice = .file, first: Int = 0
     ) -> String {
         guard !report.requests.isEmpty else { return nothing(in: report) + "\n" }
         var table = TextTable([
             TextTable.Column(title: "time (UTC)"), TextTable.Column(title: "service", isName: true),
             TextTable.Column(title: "request", isName: true), TextTable.Column(title: "status", isName: true),
-            TextTable.Column(title: "ms", alignment: .figure), TextTable.Column(title: "where the time went", rank: 1),
+            TextTable.Column(title: "ms", alignment: .figure), TextTable.Column(title: phases, rank: 1),
             TextTable.Column(title: "trace", rank: 0), TextTable.Column(title: "id"),
         ])
         table.addTitles()
-        for request in report.requests {
+        let requests = report.requests.dropFirst(first)
+        let bars = requests.map(PhaseBar.text)
+        for (request, bar) in zip(requests, bars) {
             let cells = [
                 time(of: request, in: report), request.service, name(of: request),
                 outcome(of: request), FigureText.figure(request.duration),
-                PhaseBar.text(of: request), String(request.traceID.prefix(8)),
+                bar, String(request.traceID.prefix(8)),
                 request.id,
             ]
             table.add(cells.map { TextTable.Cell($0) })
         }
-        return
-            "\(heading(of: report))\n\(table.text(on: device))\n\(PhaseBar.legendOfList)\n\(nextSteps(after: report, source))"
+        let hasBars = bars.contains { !$0.isEmpty } && !table.leftOut(on: device).contains(phases)
+        let legend = hasBars ? PhaseBar.legendOfList + "\n" : ""
+        let steps = nextSteps(after: report, from: requests.first ?? report.requests[0], source)
+        return "\(heading(of: report))\n\(table.text(on: device))\n\(legend)\(steps)"
     }
 
     static func nothing(in report: RequestsReport) -> String {
@@ -32,9 +40,10 @@ package enum RequestsTable {
     }
 
     static func heading(of report: RequestsReport) -> String {
-        let shown = report.requests.count == report.count ? "" : ", \(report.requests.count) are shown"
-        let noun = report.count == 1 ? "request" : "requests"
-        return "\(report.count) kept \(noun) from \(report.from) to \(report.to)\(shown)"
+        let count = report.requests.count
+        let shown =
+            count == report.count ? "" : ", \(FigureText.grouped(UInt64(count))) \(count == 1 ? "is" : "are") shown"
+        return "\(FigureText.counted(report.count, "kept request")) from \(report.from) to \(report.to)\(shown)"
     }
 
     /// Returns the time of the day with milliseconds, after the date if the window has more than one.
@@ -56,8 +65,10 @@ package enum RequestsTable {
         return status.map { "\($0) \(error)" } ?? error
     }
 
-    private static func nextSteps(after report: RequestsReport, _ source: [CommandFlag]) -> String {
+    private static func nextSteps(
+        after report: RequestsReport, from first: RequestSummary, _ source: [CommandFlag]
+    ) -> String {
         let next = report.next.map { "Next page:  --before \($0)\n" } ?? ""
-        return "\(next)Show one:  \(CommandText.text("requests show \(report.requests[0].id)", source))\n"
+        return "\(next)Show one:  \(CommandText.text("requests show \(first.id)", source))\n"
     }
 }

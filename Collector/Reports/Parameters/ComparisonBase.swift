@@ -101,6 +101,9 @@ extension Parameters<ReportParameter> {
             throw ParameterError(
                 "compare must be at least as long as the window; with \(text), requests would be compared with themselves"
             )
+        case .versions(let before, let after) where before == after:
+            throw ParameterError(
+                "compare must name two versions; with \(text), requests would be compared with themselves")
         case .versions where query.filter.wanted[.version] != nil:
             throw ParameterError("compare names the versions already; leave out the filter by version")
         case .versions where query.by.contains(.version):

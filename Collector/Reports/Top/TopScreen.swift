@@ -73,7 +73,8 @@ package struct TopScreen {
         let names = (state.report?.by ?? []).compactMap { row?.text(of: $0) }.filter { !$0.isEmpty }
         let title = device.paint(TerminalText.plain("Requests of " + names.joined(separator: " ")), .bold)
         guard let report = state.requests else { return wrapped(title) + ["Asking …"] }
-        return wrapped(title + "\n" + RequestsTable.text(of: report, from: source, on: device))
+        return wrapped(
+            title + "\n" + RequestsTable.text(of: report, from: source, on: device, first: state.firstRequest))
     }
 
     private var source: [CommandFlag] { NextCommand.ofSource(state.context.flags) }
@@ -83,9 +84,9 @@ package struct TopScreen {
     private static let help = [
         "s          sorts by the next figure: impact, count, failures, failure-rate, p50, p95, p99, max",
         "f          shows only rows with failures, or all again",
-        "/          filters by a text of the endpoint; Enter ends the typing, Escape shows all again",
+        "/          filters by a text of the endpoint; Enter keeps it, / and Escape show all again",
         "space      pauses, and goes on",
-        "↑ ↓, k j   select a row",
+        "↑ ↓, k j   select a row; among requests, show those before or after",
         "Enter      shows the kept requests of the selected row; q returns",
         "q, Ctrl-C  ends",
     ]
@@ -113,7 +114,7 @@ package struct TopScreen {
             case .report where state.isTyping: "Enter keep  Escape show all"
             case .report:
                 fitted(["s sort", "f failed only", "/ filter", "space pause", "Enter requests", "? help", "q quit"])
-            case .requests: fitted(["f failed only", "space pause", "? help", "q back"])
+            case .requests: fitted(["↑ ↓ scroll", "f failed only", "space pause", "? help", "q back"])
             }
         return device.paint(keys, .dim)
     }

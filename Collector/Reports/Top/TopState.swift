@@ -34,6 +34,8 @@ package struct TopState: Sendable {
     package private(set) var selected = 0
     /// The row whose requests are shown.
     private(set) var opened: ReportRow?
+    /// The index of the first request on the screen.
+    private(set) var firstRequest = 0
     private(set) var context = ReportContext()
 
     package init(order: GroupOrder.Measure) { self.order = order }
@@ -70,7 +72,9 @@ package struct TopState: Sendable {
         switch answer {
         case .report(let report, let context):
             keepingSelection { ($0.report, $0.context) = (report, context) }
-        case .requests(let report): requests = report
+        case .requests(let report):
+            requests = report
+            scroll(to: firstRequest)
         }
     }
 
@@ -118,17 +122,24 @@ package struct TopState: Sendable {
         case .character("f"): keepingSelection { $0.onlyFailed.toggle() }
         case .character("/"): isTyping = true
         case .character("q"): isEnded = true
-        case .enter where selectedRow != nil: (view, opened, requests) = (.requests, selectedRow, nil)
+        case .enter where selectedRow != nil:
+            (view, opened, requests, firstRequest) = (.requests, selectedRow, nil, 0)
         default: pressAnywhere(key)
         }
     }
 
     private mutating func pressInRequests(_ key: TopKey) {
         switch key {
+        case .up, .character("k"): scroll(to: firstRequest - 1)
+        case .down, .character("j"): scroll(to: firstRequest + 1)
         case .escape, .character("q"): (view, trouble) = (.report, nil)
         case .character("f"): keepingSelection { $0.onlyFailed.toggle() }
         default: pressAnywhere(key)
         }
+    }
+
+    private mutating func scroll(to request: Int) {
+        firstRequest = max(0, min(request, (requests?.requests.count ?? 0) - 1))
     }
 
     private mutating func pressAnywhere(_ key: TopKey) {

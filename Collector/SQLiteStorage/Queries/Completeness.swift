@@ -38,22 +38,23 @@ enum Completeness {
         ).fetchCursor(db)
         var account = WindowAccount(window)
         account.uncountedSenders = try uncountedSenders(in: window, filter, in: db)
-        account.clocksAhead = try clocksAhead(since: from, filter, in: db)
+        account.clocksAhead = try clocksAhead(in: window, filter, in: db)
         while let row = try rows.next() {
             account.add(InstanceReadings(row), of: row["service"])
         }
         return account
     }
 
-    /// Returns the clocks of the senders that were heard of since a time and that the filter selects.
+    /// Returns the clocks of the senders that may have requests in a window and that the filter selects.
     private static func clocksAhead(
-        since time: Int64, _ filter: RequestFilter, in db: Database
+        in window: TimeWindow, _ filter: RequestFilter, in db: Database
     ) throws -> WindowAccount.ClocksAhead {
         let tolerance = WindowAccount.ClocksAhead.tolerance
         let row = try SQLRequest<Row>(
             literal: """
                 SELECT count(*) AS senders, max(last_end - last_seen) AS longest FROM resource
-                WHERE last_seen >= \(time) AND last_end - last_seen > \(tolerance) AND \(filter.senderCondition)
+                WHERE first_seen <= \(Int64(clamping: window.to)) AND last_end >= \(Int64(clamping: window.from))
+                    AND last_end - last_seen > \(tolerance) AND \(filter.senderCondition)
                 """
         ).fetchOne(db)
         guard let row, let longest: Int64 = row["longest"] else { return WindowAccount.ClocksAhead() }

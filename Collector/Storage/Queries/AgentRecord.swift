@@ -20,6 +20,13 @@ package struct AgentRecord: Sendable, Equatable {
     /// The figures of its process in the last minute that it told of; `nil` if it told of none lately.
     package var process: ProcessStatistics?
 
+    /// The start of its process, as far as the collector knows it: the time at which it was first heard of, or an earlier one
+    /// that its ledger tells, by its own clock.
+    package var began: UnixNanoseconds {
+        guard let ledger, ledger.age > 0, ledger.age < ledger.time else { return firstSeen }
+        return min(firstSeen, ledger.time - ledger.age)
+    }
+
     package init(
         resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds,
         latestEnd: UnixNanoseconds = 0,

@@ -64,7 +64,7 @@ import Testing
         let result = try await check(compared)
         #expect(result.status == 2)
         let sentence = "No version is called 1.8.3. There are 1.8.2 and 1.9.0; nearest: 1.8.2"
-        #expect(result.output.hasSuffix("\n? \(sentence)\n"), "\(result.output)")
+        #expect(result.output.hasSuffix("\n? \(sentence).\n"), "\(result.output)")
         for format in ["table", "markdown"] {
             let report = try await ChildProcess(
                 .martletCollector, ["report", "--format", format] + compared
@@ -91,7 +91,7 @@ import Testing
         let result = try await check(["--max-failure-rate", "50%"] + names)
         #expect(result.status == 2)
         let sentence = "No service is called payment. There are payments and storefront; nearest: payments"
-        #expect(result.output.hasSuffix("\n? \(sentence)\n"), "\(result.output)")
+        #expect(result.output.hasSuffix("\n? \(sentence).\n"), "\(result.output)")
         let report = try await ChildProcess(.martletCollector, ["report"] + names).finish()
         #expect(report.output.contains("\n\(sentence).\n"), "\(report.output)")
     }

@@ -169,6 +169,21 @@ import Testing
     }
 
     /// A store that puts together as few slots as this has room for the rows, and for no line over time.
+    @Test func aVersionThatBeganAfterTheWindowIsNotNamed() async throws {
+        let clock = Clock()
+        let storage = try SQLiteStorage(path: folder.path("versions.sqlite"), now: { [clock] in clock.time })
+        for (version, end) in [("1.9.0", 100), ("2.0.0", 5000)] as [(String, UInt64)] {
+            clock.time = Samples.time(end)
+            var resource = Samples.resource(instance: version)
+            resource.version = version
+            _ = try await storage.store([Samples.metrics(requests: 2, end: end, resource: resource)], of: nil)
+        }
+        let window = [("since", TimeText.format(Samples.time(0))), ("until", TimeText.format(Samples.time(3600)))]
+        let page = try await page(try Visit(.overview, window, now: Samples.time(6000)), in: storage)
+        #expect(page.text.contains("1.9.0"))
+        #expect(!page.text.contains("2.0.0"))
+    }
+
     @Test func manyServicesAreShownWithoutTheirLines() async throws {
         var limits = SQLiteLimits()
         limits.maxGroups = 20

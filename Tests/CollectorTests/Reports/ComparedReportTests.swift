@@ -88,7 +88,7 @@ import Testing
         #expect(first.compare?.worse == 3 && first.compare?.same == 2)
         let text = ReportTable.text(of: first, on: OutputDevice(columns: 100))
         #expect(text.hasPrefix("3 of 7 endpoints are worse than in the hour before."))
-        #expect(text.contains("\n  and 3 more\n"))
+        #expect(text.contains("\n  and more: 2 worse, 1 better\n"))
     }
 
     @Test func ofManyRowsTheFirstAreComparedOrAsManyAsAreShown() async throws {

@@ -83,6 +83,7 @@ import Testing
         arguments: [
             [("compare", "someday")], [("since", "2h"), ("compare", "1h")], [("since", "2d"), ("compare", "day")],
             [("compare", "version:1..2"), ("version", "2")], [("compare", "version:1..2"), ("by", "service,version")],
+            [("compare", "version:2..2")],
         ])
     func aComparisonWithItselfIsRefused(parameters: [(String, String)]) throws {
         let parameters = try ReportParameters(parameters)

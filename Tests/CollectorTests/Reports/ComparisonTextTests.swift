@@ -40,8 +40,7 @@ import Testing
         report.compare?.worse = 22
         let text = ReportTable.text(of: report)
         #expect(text.split(separator: "\n").count { $0.hasPrefix("▲ worse") } == 10)
-        // 12 worse ones, the one that is gone and the better one.
-        #expect(text.contains("\n  and 14 more\n"))
+        #expect(text.contains("\n  and more: 12 worse, 1 gone, 1 better\n"))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
     }
 

@@ -113,6 +113,23 @@ import Testing
         #expect(!state.isEnded)
     }
 
+    @Test func theRequestsOfARowAreScrolledUpToTheLastOne() {
+        var state = state("j\r")
+        state.take(.requests(SampleRequest.list), to: state.question)
+        let ids = SampleRequest.list.requests.map(\.id)
+        func shown() -> [String] { ids.filter { id in lines(state).contains { $0.hasSuffix(id) } } }
+        #expect(shown() == ids)
+        state.press(.down)
+        #expect(shown() == Array(ids.dropFirst()))
+        for _ in 0..<9 { state.press(.character("j")) }
+        #expect(shown() == [ids[ids.count - 1]])
+        state.press(.character("k"))
+        #expect(shown() == Array(ids.suffix(2)))
+        #expect(lines(state).contains { $0.contains("3 kept requests") })
+        for key in [TopKey.character("q"), .enter] { state.press(key) }
+        #expect(state.firstRequest == 0)
+    }
+
     @Test func qAndCtrlCEnd() {
         #expect(state("q").isEnded)
         #expect(state("\u{3}").isEnded)

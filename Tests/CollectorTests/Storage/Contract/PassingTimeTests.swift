@@ -92,16 +92,20 @@ extension StorageContractTests {
                 let metrics = Samples.metrics(end: 100 + ahead, resource: Samples.resource(service))
                 _ = try await storage.store([metrics], of: nil)
             }
-            func clocks(_ filter: RequestFilter, from: UInt64) async throws -> WindowAccount.ClocksAhead {
-                let window = TimeWindow(from: Samples.time(from), to: Samples.time(200))
+            func clocks(
+                _ filter: RequestFilter = RequestFilter(), _ from: UInt64 = 0, _ to: UInt64 = 200
+            ) async throws -> WindowAccount.ClocksAhead {
+                let window = TimeWindow(from: Samples.time(from), to: Samples.time(to))
                 return try await storage.account(in: window, filter).clocksAhead
             }
-            let all = try await clocks(RequestFilter(), from: 0)
-            #expect(all == .init(senders: 2, longest: 120_000_000_000))
-            let one = try await clocks(RequestFilter([.service: ["search"]]), from: 0)
+            #expect(try await clocks() == .init(senders: 2, longest: 120_000_000_000))
+            let one = try await clocks(RequestFilter([.service: ["search"]]))
             #expect(one == .init(senders: 1, longest: 30_000_000_000))
-            #expect(try await clocks(RequestFilter([.service: ["checkout"]]), from: 0) == .init())
-            #expect(try await clocks(RequestFilter(), from: 101) == .init())
+            #expect(try await clocks(RequestFilter([.service: ["checkout"]])) == .init())
+            // Requests of the latest batches are dated up to two minutes after their arrival.
+            #expect(try await clocks(RequestFilter(), 140).senders == 1)
+            #expect(try await clocks(RequestFilter(), 0, 99) == .init())
+            #expect(try await clocks(RequestFilter(), 221, 300) == .init())
         }
 
         @Test func theLatestInstancesOfAServiceAreFoundPastMoreOfAnother() async throws {

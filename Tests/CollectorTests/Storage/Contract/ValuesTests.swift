@@ -19,12 +19,13 @@ extension StorageContractTests {
         }
 
         private func values(
-            of dimension: Dimension, _ wanted: [Dimension: Set<String>] = [:], limit: Int = 100
+            of dimension: Dimension, _ wanted: [Dimension: Set<String>] = [:], until end: UInt64 = .max,
+            limit: Int = 100
         ) async throws -> ValuesAnswer {
             // The collector's clock is the real one.
             try await storage.values(
                 ValuesQuery(
-                    dimension, window: TimeWindow(from: Samples.time(0), to: .max), filter: RequestFilter(wanted),
+                    dimension, window: TimeWindow(from: Samples.time(0), to: end), filter: RequestFilter(wanted),
                     limit: limit))
         }
 
@@ -49,6 +50,13 @@ extension StorageContractTests {
             #expect(try await values(of: .endpoint, [.service: ["cart"]]).values == ["/c"])
             #expect(try await values(of: .endpoint, [.error: ["timeout"]]).values == ["/a"])
             #expect(try await values(of: .service, [.instance: ["i-2"]]).values == ["cart"])
+        }
+
+        @Test func requestsThatArriveAfterTheWindowHaveTheirValuesInIt() async throws {
+            try await store([Samples.point(Samples.dimensions(endpoint: "/a"), [1])], from: Samples.resource())
+            for (dimension, value) in [(Dimension.service, "checkout"), (.endpoint, "/a"), (.status, "200")] {
+                #expect(try await values(of: dimension, until: Samples.time(3600)).values == [value])
+            }
         }
 
         @Test func theValuesPastTheLimitAreLeftOut() async throws {
