@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs README's commands, or other targets of make, on a bare machine: makes a bare Debian, clones the last commit into it, and removes it afterwards.
+# Runs README's commands, or other targets of make, on a bare machine: makes a bare Debian, clones the last commit into it,
+# and removes it afterwards.
 #
 #     scripts/fresh-machine.sh [--toolchain debian] [demo|test|TARGET]…
 #

@@ -19,7 +19,7 @@ package final class ChildProcess: Sendable {
         package static let shopper = built("Shopper")
         package static let parityProgram = built("ParityProgram")
 
-        /// The folder with the programs that the package of the recipes built: `MARTLET_RECIPES`, or nil.
+        /// The folder with the programs that the package of the recipes built, `MARTLET_RECIPES`; `nil` if it was not built.
         package static let recipes = ProcessInfo.processInfo.environment["MARTLET_RECIPES"]
 
         /// A program of `Examples/Recipes`, built by its own package or by Martlet's.

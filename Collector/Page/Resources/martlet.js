@@ -127,7 +127,7 @@ function togglePause(link) {
 
 // Keys: one character each, none with a modifier, none in a field, and all can be turned off (WCAG 2.1.4).
 const keys = {
-  "/": ["search of requests", () => goToSearch()],
+  "/": ["search of requests", goToSearch],
   "j": ["next row", () => moveRow(1)],
   "k": ["row before", () => moveRow(-1)],
   "[": ["earlier window", () => one('.scope a[rel~="prev"]')?.click()],

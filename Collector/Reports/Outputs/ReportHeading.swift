@@ -39,8 +39,8 @@ struct ReportHeading {
     /// Characters of the name at least; a sentence with less room for it ends before.
     private static let shortestName = 12
 
-    /// Returns the row with the most failures, where all rows are known, it is not the only one and no total. Its name is cut to the room
-    /// that is left on a line of the terminal.
+    /// Returns the row with the most failures, where all rows are known and there are several. Rows by kind alone are the totals
+    /// that the sentence already has. Its name is cut to the room that is left on a line of the terminal.
     private func worst(after answer: String) -> String {
         guard !report.isCut, report.rows.count > 1, report.by != [.kind], let row = report.worstRow else { return "" }
         let start = ", \(FigureText.grouped(row.measures.failures.count)) of them in "
