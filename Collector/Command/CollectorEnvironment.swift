@@ -52,7 +52,7 @@ struct CollectorEnvironment {
         guard flag.hasPrefix("--"), self[name] != nil,
             !arguments.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") })
         else { return text }
-        return Self.prefix + name + text.dropFirst(flag.count)
+        return Self.prefix + name + String(text.dropFirst(flag.count))
     }
 
     /// Returns the parts between commas.

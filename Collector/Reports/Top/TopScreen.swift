@@ -16,7 +16,7 @@ package struct TopScreen {
         let footer = screen.footer
         let room = max(0, height - footer.count)
         let body = screen.body(height: room).prefix(room)
-        return body + Array(repeating: "", count: room - body.count) + footer.suffix(height)
+        return Array(body) + Array(repeating: "", count: room - body.count) + footer.suffix(height)
     }
 
     private func body(height: Int) -> [String] {

@@ -32,11 +32,12 @@ struct UploadDestination: Codable, Equatable, Sendable {
     /// a client's certificate to its path: it may be renewed there.
     private static func digest(of configuration: MartletConfiguration, for collectors: [URL], salt: String) -> String {
         let withUser = configuration.collectors.filter { $0.user != nil || $0.password != nil }
-        let parts =
-            [salt] + collectors.map(\.absoluteString) + [
-                configuration.token ?? "", withUser.map(\.absoluteString).sorted().joined(separator: ","),
-                configuration.clientCertificate?.path ?? "",
-            ] + configuration.headers.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
+        var parts = [salt]
+        parts += collectors.map(\.absoluteString)
+        parts.append(configuration.token ?? "")
+        parts.append(withUser.map(\.absoluteString).sorted().joined(separator: ","))
+        parts.append(configuration.clientCertificate?.path ?? "")
+        parts += configuration.headers.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
         // Each part has its length ahead of it, so that no two lists read alike.
         return SHA256.hexadecimal(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
     }

@@ -27,3 +27,20 @@ struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         return try body(&address.pointee)
     }
 }
+
+#if compiler(<6.3)
+/// A fixed place in memory for a value. Synchronization's type of this name is public from Swift 6.3 on; it needs no allocation.
+private struct _Cell<Value: ~Copyable>: ~Copyable {
+    let _address: UnsafeMutablePointer<Value>
+
+    init(_ value: consuming Value) {
+        _address = .allocate(capacity: 1)
+        _address.initialize(to: value)
+    }
+
+    deinit {
+        _address.deinitialize(count: 1)
+        _address.deallocate()
+    }
+}
+#endif
