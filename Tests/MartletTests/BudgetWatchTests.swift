@@ -129,11 +129,12 @@ extension AgentTests {
             }
         }
 
-        /// The agent's memory is judged once at the end of each interval, so each judgement takes a step.
+        /// The agent's memory is judged at the end of each period, so each judgement takes a step.
         @Test func memoryTakesOneStepAtATime() async throws {
             let number = 100
             try await withAgent({
                 $0.interval = .milliseconds(100)
+                $0.budgetTerms.period = .milliseconds(100)
                 $0.maxMemory = number / 2 * InFlightRequests.bytesPerRequest
             }) { agent, collector, base in
                 await agent.flush()

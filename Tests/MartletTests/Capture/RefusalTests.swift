@@ -135,6 +135,7 @@ extension AgentTests {
         @Test func captureThatIsSwitchedOnAgainKeepsDetailsAgain() {
             var configuration = MartletConfiguration()
             configuration.maxMemory = 1 << 20
+            configuration.budgetTerms.period = .milliseconds(100)
             let recorder = Recorder(configuration)
             CaptureSwitch.connect(to: recorder)
             defer { CaptureSwitch.disconnect() }
