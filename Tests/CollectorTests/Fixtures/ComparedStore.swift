@@ -3,6 +3,7 @@ import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
+import Synchronization
 
 @testable import MartletReports
 
@@ -66,17 +67,36 @@ struct ComparedStore {
     init(in folder: TemporaryFolder, missing: UInt64 = 0) async throws {
         path = folder.path("collector.sqlite")
         clock.time = Self.window.to
+        try await Self.filled(missing: missing).copy(to: path)
         storage = try SQLiteStorage(path: path, now: { [clock] in clock.time })
+    }
+
+    private static let filled = Mutex<[UInt64: FilledStore]>([:])
+
+    private static func filled(missing: UInt64) -> FilledStore {
+        filled.withLock { stores in
+            if let store = stores[missing] { return store }
+            let store = FilledStore { path in
+                let storage = try SQLiteStorage(path: path, now: { window.to })
+                try await fill(storage, missing: missing)
+                try storage.close()
+            }
+            stores[missing] = store
+            return store
+        }
+    }
+
+    private static func fill(_ storage: SQLiteStorage, missing: UInt64) async throws {
         for service in ["storefront", "payments"] {
             var captured: UInt64 = 0
             for interval in 0..<720 {
                 if interval == 360 { captured = 0 }
-                let points = Self.points(of: service, interval)
+                let points = points(of: service, interval)
                 let count = points.reduce(0) { $0 + $1.statistics.requests }
                 captured += count + (interval >= 360 ? missing : 0)
                 var resource = Samples.resource(service, instance: service + (interval < 360 ? "-1" : "-2"))
                 resource.version = interval < 360 ? "1.8.2" : "1.9.0"
-                let ledger = LedgerReading(time: Self.end(of: interval), captured: captured, waiting: count)
+                let ledger = LedgerReading(time: end(of: interval), captured: captured, waiting: count)
                 _ = try await storage.store(
                     [InstanceMetrics(resource: resource, points: points, ledger: ledger)], of: nil)
             }

@@ -16,17 +16,19 @@ import Testing
     /// Samples.time(40) is a whole minute.
     private static let start: UInt64 = 40
 
-    init() throws {
+    init() async throws {
         folder = try TemporaryFolder()
-        clock.time = Samples.time(Self.start)
+        clock.time = Samples.time(Self.start + 7_000)
+        try await Self.hours.copy(to: folder.path("collector.sqlite"))
         storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
     }
 
-    private func storeRandomPoints(
-        _ intervals: Range<UInt64>, _ random: inout SeededGenerator, _ kinds: [RequestKind] = [.client, .server]
+    private static func storeRandomPoints(
+        _ intervals: Range<UInt64>, in storage: SQLiteStorage, _ random: inout SeededGenerator
     ) async throws {
+        let kinds: [RequestKind] = [.client, .server]
         for interval in intervals {
-            let end = Self.start + 10 * (interval + 1)
+            let end = start + 10 * (interval + 1)
             for service in ["checkout", "prices"] {
                 let points = (0..<12).map { _ in
                     let failed = Int.random(in: 0..<4, using: &random) == 0
@@ -45,14 +47,18 @@ import Testing
         }
     }
 
-    /// Stores two hours of which most are rolled up, and points that come late.
-    private func storeHours() async throws {
+    /// Two hours of which most are rolled up, and points that come late.
+    private static let hours = FilledStore { path in
+        let clock = Clock()
+        clock.time = Samples.time(start)
+        let storage = try SQLiteStorage(path: path, now: { clock.time })
         var random = SeededGenerator(seed: 7)
-        try await storeRandomPoints(0..<700, &random)
-        clock.time = Samples.time(Self.start + 7_000)
+        try await storeRandomPoints(0..<700, in: storage, &random)
+        clock.time = Samples.time(start + 7_000)
         try await storage.maintain()
-        try await storeRandomPoints(50..<70, &random)
-        try await storeRandomPoints(380..<390, &random)
+        try await storeRandomPoints(50..<70, in: storage, &random)
+        try await storeRandomPoints(380..<390, in: storage, &random)
+        try storage.close()
     }
 
     private static let windows: [(UInt64, UInt64)] = [
@@ -80,7 +86,6 @@ import Testing
     ]
 
     @Test func theFirstGroupsAndTheTotalsAreThoseOfAnAnswerWithoutALimit() async throws {
-        try await storeHours()
         for dimensions in [[.service, .endpoint], [.endpoint], [.endpoint, .status]] as [[MartletStorage.Dimension]] {
             for (number, query) in queries(by: dimensions).enumerated() {
                 var query = query
@@ -97,7 +102,6 @@ import Testing
     }
 
     @Test func theirSlotsAreThoseOfTheSameGroupsAlone() async throws {
-        try await storeHours()
         for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
             var query = query
             query.step = [60, 130, 600][number % 3] * 1_000_000_000
@@ -114,7 +118,6 @@ import Testing
     }
 
     @Test func coarseSlotsLeaveTheGroupsAsTheyAre() async throws {
-        try await storeHours()
         for (number, query) in queries(by: [.service, .endpoint]).prefix(8).enumerated() {
             var query = query
             query.step = 600_000_000_000
@@ -136,7 +139,6 @@ import Testing
     }
 
     @Test func questionsThatAreAskedTogetherHaveTheSameAnswers() async throws {
-        try await storeHours()
         var queries = Array(queries(by: [.service, .endpoint]).prefix(5))
         queries += queries.map { query in
             var limited = query
@@ -154,7 +156,6 @@ import Testing
     }
 
     @Test func theGroupsOfAnswersHaveTheFiguresOfTheSameGroupsByName() async throws {
-        try await storeHours()
         for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
             var (first, other) = (query, query)
             (first.limit, first.hasFigures) = (3, false)
@@ -184,7 +185,6 @@ import Testing
     private static let tenMinutes = TimeWindow(from: Samples.time(start + 1_000), to: Samples.time(start + 1_600))
 
     @Test func groupsWithoutFiguresHaveTheSameOrderAndTotals() async throws {
-        try await storeHours()
         for query in queries(by: [.service, .endpoint]) {
             for measure in [GroupOrder.Measure.impact, .count, .failures, .failureRate] {
                 var query = query
