@@ -1,8 +1,8 @@
-"""Looks at the collector's page with Chromium as a person does: browse_page.py ADDRESS FOLDER
+"""Looks at the collector's page with Chromium as a person does: browse_page.py ADDRESS PROFILE [FOLDER]
 
 It finds the failing endpoint, opens its slowest request, searches, filters, sorts, pages, follows and clears; once with the
 mouse, once with the keyboard alone, and once without script. It fails if the console has an error, or if a request goes to
-another host. Screenshots of all views stay in FOLDER.
+another host. PROFILE is an empty folder for the browser. Screenshots of all views stay in FOLDER, if it is named.
 """
 
 import json
@@ -16,7 +16,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-ADDRESS, FOLDER = sys.argv[1].rstrip("/"), sys.argv[2]
+ADDRESS, PROFILE = sys.argv[1].rstrip("/"), sys.argv[2]
+FOLDER = sys.argv[3] if len(sys.argv) > 3 else None
 FAILING = ("POST", "/payments")
 WIDTHS = {"wide": 1440, "narrow": 390}
 
@@ -25,7 +26,7 @@ def browser():
     options = webdriver.ChromeOptions()
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1440,1200"):
         options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={FOLDER}/profile")
+    options.add_argument(f"--user-data-dir={PROFILE}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     options.binary_location = "/usr/bin/chromium"
     return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
@@ -217,7 +218,8 @@ def picture(page, name, width, mode):
     size(page, width, 900)
     height = page.driver.execute_script("return document.documentElement.scrollHeight")
     size(page, width, min(height, 6000))
-    page.driver.save_screenshot(f"{FOLDER}/{name}.png")
+    if FOLDER:
+        page.driver.save_screenshot(f"{FOLDER}/{name}.png")
 
 
 def size(page, width, height):
@@ -236,7 +238,8 @@ def clear_after_a_second_question(page):
 
 
 def main():
-    os.makedirs(FOLDER, exist_ok=True)
+    if FOLDER:
+        os.makedirs(FOLDER, exist_ok=True)
     page = Page()
     try:
         for step in (

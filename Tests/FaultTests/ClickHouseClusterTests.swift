@@ -47,8 +47,8 @@ extension FaultTests {
                 // One replica of each shard, among them the first server that each collector asks.
                 try await scene.wait(while: service, requests: 300)
                 for server in [cluster.servers[0], cluster.servers[5]] { server.kill() }
-                let known = try await scene.tally(stores: [fleet.store]).totals.reported
-                while try await scene.tally(stores: [fleet.store]).totals.reported < known + 300 {
+                let known = try await scene.tally(store: fleet.store).totals.reported
+                while try await scene.tally(store: fleet.store).totals.reported < known + 300 {
                     try await scene.wait(while: service, requests: scene.server.total + 100)
                 }
                 for server in [cluster.servers[0], cluster.servers[5]] { try await server.start() }

@@ -59,7 +59,9 @@ extension FaultTests {
         }
 
         /// A connection that breaks before, within or after a statement.
-        @Test(.enabled(if: isFull)) func everyRequestIsCountedOnceOverABadNetworkToClickHouse() async throws {
+        @Test(.enabled(if: isFull, "the full form")) func everyRequestIsCountedOnceOverABadNetworkToClickHouse()
+            async throws
+        {
             try await Scene.run { scene in
                 let (fleet, seed) = (try await ClickHouseFleet(in: scene), scene.seed)
                 let gate = try Gate(collector: fleet.servers[0].port) { _, earlier in
@@ -125,7 +127,7 @@ extension FaultTests {
         }
 
         /// The time limit of a statement is 30 s, so this case is a part of the full form alone.
-        @Test(.enabled(if: isFull)) func aClickHouseThatAnswersTooLateLosesNothing() async throws {
+        @Test(.enabled(if: isFull, "the full form")) func aClickHouseThatAnswersTooLateLosesNothing() async throws {
             try await Scene.run { scene in
                 let fleet = try await ClickHouseFleet(in: scene)
                 let gate = try Gate(collector: fleet.servers[0].port) { message, earlier in

@@ -41,6 +41,20 @@ extension FaultTests {
             }
         }
 
+        /// The death of a service while a disk is in trouble.
+        struct Death: Sendable {
+            var trouble: Trouble
+            var milestone: ShippingMilestone
+
+            /// The short form has each milestone once, and the troubles in turn.
+            static let chosen: [Death] = [ShippingMilestone.stored, .marked, .answered, .settled, .removed]
+                .enumerated().flatMap { number, milestone in
+                    let troubles = Trouble.allCases
+                    return (isFull ? troubles : [troubles[number % troubles.count]])
+                        .map { Death(trouble: $0, milestone: milestone) }
+                }
+        }
+
         @Test(
             arguments: Case.all(hasOtherDirectory: true, passes: [false])
                 + Case.chosen(Case.all(hasOtherDirectory: false, passes: [true]))
@@ -81,9 +95,7 @@ extension FaultTests {
         /// The process dies between two milestones while it sends from memory. The journal's files had their blocks before the
         /// trouble began, so they hold every request that the collector may lack. A request that the collector has counts
         /// once.
-        @Test(arguments: Trouble.allCases, [ShippingMilestone.stored, .marked, .answered, .settled, .removed])
-        func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(trouble: Trouble, milestone: ShippingMilestone)
-            async throws
+        @Test(arguments: Death.chosen) func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(death: Death) async throws
         {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
@@ -93,15 +105,16 @@ extension FaultTests {
                     let environment = ["MARTLET_BUFFER_DIR": mount.buffer.path, "TMPDIR": temporary.path]
                     scene.server.hold(from: 1)
                     let service = try scene.start(
-                        "dying", collector: collector.port, requests: 1_000_000, ["--die", "\(milestone.rawValue):3"],
+                        "dying", collector: collector.port, requests: 1_000_000,
+                        ["--die", "\(death.milestone.rawValue):3"],
                         environment: environment)
                     try await scene.wait(while: service, requests: 1)
-                    try mount.begin(trouble)
+                    try mount.begin(death.trouble)
                     scene.server.release()
                     let (status, _, errors) = await service.finish()
-                    #expect(status == -1, "milestone \(milestone) was not reached; \(scene.seed)")
+                    #expect(status == -1, "\(death) was not reached; \(scene.seed)")
                     #expect(errors.contains("sent from memory"), "\(errors); \(scene.seed)")
-                    mount.end(trouble)
+                    mount.end(death.trouble)
                     try await scene.drain(collector: collector.port, environment: environment)
                     try await scene.expectEverythingCountedOnce()
                 }

@@ -138,13 +138,16 @@ final class Scene: Sendable {
 
     // MARK: The counts
 
-    func tally(stores: [String] = []) async throws -> Tally {
+    /// - Parameter store: See ``report(of:)``. The case's own store if it is `nil`.
+    func tally(store: String? = nil) async throws -> Tally {
+        try tally(of: [try await report(of: store ?? self.store)])
+    }
+
+    func tally(of reports: [Report]) throws -> Tally {
         var tally = Tally(ended: try ended(), reported: [:], served: server.served)
-        for store in stores.isEmpty ? [store] : stores {
-            for row in try await report(of: store).rows {
-                let endpoint = (row.dimensions[.endpoint] ?? nil) ?? "-"
-                tally.reported[String(endpoint.dropFirst()), default: 0] += Int(row.measures.count)
-            }
+        for row in reports.flatMap(\.rows) {
+            let endpoint = (row.dimensions[.endpoint] ?? nil) ?? "-"
+            tally.reported[String(endpoint.dropFirst()), default: 0] += Int(row.measures.count)
         }
         return tally
     }
