@@ -1,9 +1,6 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-# The flags of scripts/check-build.sh. Other ones would build much of it again.
-build_tests := swift build --build-tests --disable-xctest --explicit-target-dependency-import-check error
-
-.PHONY: demo test faults soak sanitize fuzz check lint format bench docs man setup
+.PHONY: demo test agent ci verify faults soak sanitize fuzz check lint format bench docs man setup
 
 demo:
 	@scripts/setup.sh demo
@@ -11,41 +8,41 @@ demo:
 
 test:
 	@scripts/setup.sh test
-	scripts/check-deploy.sh
-	$(build_tests)
-	scripts/run-tests.sh --filter '^Martlet(OTLP|Telemetry)?Tests\.'
-	scripts/run-tests.sh --filter '^CollectorTests\.'
-	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter \
-		'StorageContractTests|EndToEndTests.(Chain|ReportTruth)Tests|PageTests/pageCommandAndAPI'
-	scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
-	scripts/run-tests.sh --filter ConsumerTests
-	scripts/run-tests.sh --filter '^FaultTests\.'
-	scripts/run-tests.sh --filter ParityTests
-	MARTLET_TRANSPORT=urlsession scripts/run-tests.sh \
-		--filter 'AgentTests/|FaultTests/(Answer|Proxy)Tests|EndToEndTests.OutageTests'
-	scripts/soak.sh 5000 300
+	scripts/build.sh --build-tests
+	@scripts/tests.py agent collector system parity
+
+# The agent's tests, and a build of all others.
+agent:
+	@scripts/setup.sh test
+	scripts/build.sh --build-tests
+	@scripts/tests.py agent
+
+# What CI runs after README's two commands.
+ci:
+	@scripts/setup.sh verify
+	scripts/build.sh --build-tests
+	@scripts/steps.sh 'scripts/tests.py page tools contract faults' scripts/docs.py 'scripts/sanitize.sh thread'
+
+verify: lint
+	@scripts/setup.sh verify
+	scripts/build.sh --build-tests
+	swift build --package-path Examples/Recipes --scratch-path .build/recipes
+	@scripts/steps.sh 'scripts/tests.py agent collector system parity' \
+		'scripts/tests.py page tools contract faults clickhouse end-on-clickhouse recipes prometheus consumer urlsession fuzzing disks chdb cluster' \
+		scripts/docs.py scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
+		'scripts/fresh-machine.sh --toolchain debian agent || [[ $$? == 69 ]]'
 
 faults:
-	@scripts/setup.sh test
-	$(build_tests)
-	MARTLET_FAULTS=full scripts/run-tests.sh --filter '^FaultTests\.'
-	MARTLET_FAULTS=full MARTLET_TRANSPORT=urlsession scripts/run-tests.sh --filter '^FaultTests\.' --skip ClickHouse
-	MARTLET_TEST_STORE=chdb scripts/run-tests.sh --filter \
-		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|EarlyHoursTests|\.CopyTests'
-	MARTLET_TEST_STORE=clickhouse-cluster scripts/run-tests.sh --filter \
-		'StorageContractTests|ClickHouseStorageTests|CumulativePassTests|EarlyHoursTests|\.CopyTests'
-	MARTLET_TEST_STORE=clickhouse scripts/run-tests.sh --filter EndToEndTests --skip ConsumerTests
-	swift build --package-path Examples/Recipes --scratch-path .build/recipes
-	MARTLET_RECIPES=.build/recipes/debug scripts/run-tests.sh --filter RecipeTests
-	scripts/outage.sh
-	scripts/overload.sh
+	@scripts/setup.sh verify
+	scripts/build.sh --build-tests
+	@scripts/steps.sh 'scripts/tests.py faults-full faults-urlsession' scripts/outage.sh scripts/overload.sh
 
 soak:
-	@scripts/setup.sh test
+	@scripts/setup.sh verify
 	@scripts/soak.sh
 
 sanitize:
-	@scripts/setup.sh test
+	@scripts/setup.sh verify
 	@scripts/sanitize.sh
 
 fuzz:
@@ -71,7 +68,7 @@ bench: setup
 
 docs:
 	@scripts/setup.sh check
-	swift build --target Martlet
+	scripts/build.sh --target Martlet
 	@scripts/docs.py
 
 man: setup

@@ -1,6 +1,12 @@
 // swift-tools-version:6.2
 import PackageDescription
 
+// The tests spend most of their time in these modules. `scripts/build.sh` sets the variable; the flags stay out of the manifest
+// that a service reads, because SwiftPM refuses unsafe flags in a dependency.
+let hot: [SwiftSetting]? =
+    Context.environment["MARTLET_OPTIMIZE_FOR_TESTS"] == nil
+    ? nil : [.unsafeFlags(["-O", "-enable-testing", "-assert-config", "Debug"])]
+
 // `Martlet` is the only declared product. SwiftPM makes a consumer resolve every dependency of a declared product, and a
 // service must not have to resolve the collector's server and database. `swift run martlet-collector` works all the same.
 let package = Package(
@@ -36,7 +42,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
-        .target(name: "MartletTelemetry"),
+        .target(name: "MartletTelemetry", swiftSettings: hot),
         .target(
             name: "MartletOTLP",
             dependencies: [
@@ -48,15 +54,17 @@ let package = Package(
             name: "CMartletZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .yum(["zlib-devel"])]),
 
         // The collector has a target for each station.
-        .target(name: "MartletPoints", dependencies: ["MartletTelemetry"], path: "Collector/Points"),
         .target(
-            name: "MartletStorage", dependencies: ["MartletPoints", "MartletTelemetry"], path: "Collector/Storage"),
+            name: "MartletPoints", dependencies: ["MartletTelemetry"], path: "Collector/Points", swiftSettings: hot),
+        .target(
+            name: "MartletStorage", dependencies: ["MartletPoints", "MartletTelemetry"], path: "Collector/Storage",
+            swiftSettings: hot),
         .target(
             name: "MartletSQLiteStorage",
             dependencies: [
                 "MartletPoints", "MartletStorage", "MartletTelemetry", .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            path: "Collector/SQLiteStorage"),
+            path: "Collector/SQLiteStorage", swiftSettings: hot),
         .target(
             name: "MartletClickHouseStorage",
             dependencies: [
@@ -77,7 +85,7 @@ let package = Package(
         .target(
             name: "MartletReports",
             dependencies: ["MartletOTLP", "MartletPoints", "MartletStorage", "MartletTelemetry"],
-            path: "Collector/Reports"),
+            path: "Collector/Reports", swiftSettings: hot),
         .target(
             name: "MartletPage",
             dependencies: ["MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry"],

@@ -9,5 +9,5 @@ trap 'rm -f "$log"' EXIT
 # The compiler skips a module that is up to date, and its warnings with it.
 find Sources Collector Examples Tests -name '*.swift' -exec touch {} +
 
-swift build --build-tests --disable-xctest --explicit-target-dependency-import-check error 2>&1 | tee "$log"
+scripts/build.sh --build-tests 2>&1 | tee "$log"
 scripts/own-warnings.sh "$log"

@@ -138,8 +138,8 @@ await_report() {
 }
 
 # The demo builds only these four. A build of the tests as well would take twice the time and need more system headers.
-for product in martlet-collector Storefront Upstream Shopper; do run build swift build --product "$product"; done
-bin=$(swift build --show-bin-path)
+for product in martlet-collector Storefront Upstream Shopper; do run build scripts/build.sh --product "$product"; done
+bin=$(scripts/build.sh --show-bin-path)
 
 # The storefront's rules: none, until a person copies the drill over them (docs/rules.md).
 echo '{ rules: [] }' >"$work/no-rules.json5"
@@ -163,6 +163,7 @@ start_catalog && catalog=$address
 start_payments 1.8.3 0 && payments=$address
 start_storefront && storefront=$address
 
+echo "The page is at $collector/ while the shop gets its visits."
 expected=0
 shop "1,000 visits:"
 stop payments

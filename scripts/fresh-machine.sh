@@ -85,7 +85,7 @@ enter() {
         mount --bind "$folder" "$root/$folder"
         mount -o remount,bind,ro "$root/$folder"
     done < <(shared_folders)
-    exec chroot "$root" env -i HOME=/root LANG=C.UTF-8 \
+    exec chroot "$root" env -i ${CI:+CI="$CI"} HOME=/root LANG=C.UTF-8 \
         PATH="$(swift_folder):/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" "$@"
 }
 

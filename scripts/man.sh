@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for product in martlet-collector generate-manual; do swift build --product "$product"; done
-bin=$(swift build --show-bin-path)
+for product in martlet-collector generate-manual; do scripts/build.sh --product "$product"; done
+bin=$(scripts/build.sh --show-bin-path)
 mkdir -p .build/man
 "$bin/generate-manual" "$bin/martlet-collector" --multi-page --output-directory .build/man
 echo "The manual pages are in .build/man:  man -l .build/man/martlet-collector.1"

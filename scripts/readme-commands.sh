@@ -22,10 +22,11 @@ fail() {
     exit 1
 }
 
-await_report() {
-    until grep -q '^Ctrl-C ends it all' "$log"; do
-        kill -0 "$demo" 2>/dev/null || fail "The demo ended before its report."
-        ((SECONDS < 1800)) || fail "The demo had no report after half an hour."
+# await_line BEGINNING: waits until the demo has printed a line.
+await_line() {
+    until grep -q "^$1" "$log"; do
+        kill -0 "$demo" 2>/dev/null || fail "The demo ended before the line \"$1…\"."
+        ((SECONDS < 1800)) || fail "After half an hour the demo had not printed \"$1…\"."
         sleep 1
     done
 }
@@ -36,7 +37,9 @@ run_demo() {
     # A script that was started in the background may have Ctrl-C ignored, and so have its programs.
     env --default-signal=INT make demo >"$log" 2>&1 </dev/null &
     demo=$!
-    await_report
+    await_line 'The page is at '
+    echo "make demo: the page was there after $SECONDS s."
+    await_line 'Ctrl-C ends it all'
     echo "make demo: the report was there after $SECONDS s."
     sed -n '/^Requests of the storefront/,$p' "$log"
     kill -INT -- "-$demo"
@@ -58,9 +61,7 @@ run_target() {
     echo "make $1: done after $SECONDS s."
 }
 
-for command; do
-    case $command in
-        demo) run_demo ;;
-        *) run_target "$command" ;;
-    esac
-done
+case $# in
+    1) if [[ $1 == demo ]]; then run_demo; else run_target "$1"; fi ;;
+    *) scripts/steps.sh "${@/#/scripts/readme-commands.sh }" ;;
+esac

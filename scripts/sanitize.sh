@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Runs requests of every kind in programs that are built with the thread sanitizer, and with the address sanitizer: under load,
+# Runs requests of every kind in programs that are built with the thread sanitizer, or with the address sanitizer: under load,
 # with capture switched, the agent restarted and the process left while requests are in flight, and each cell of the parity
 # matrix. Fails on any race, any bad access, and any leak from our code.
+#
+#     scripts/sanitize.sh [thread|address]        (default: both)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/loopback-server.sh
 
+(($# > 0)) || set -- thread address
 work=$(mktemp -d)
 trap 'stop_server; rm -rf "$work"' EXIT
 
@@ -48,8 +51,7 @@ exercise() {
 # Foundation and libcurl leak with every request, with and without the agent. A leak from our code has a frame of our code.
 own_leaks() { awk -v RS= '/ leak of / && (/\$s7Martlet/ || /\/Sources\/C?Martlet/)' "$@"; }
 
-build thread .build/tsan
-build address .build/asan
+for sanitizer; do build "$sanitizer" ".build/$sanitizer-sanitizer"; done
 clang -shared -fPIC -O1 -Wall -Wextra -Werror -o "$work/mutex.so" scripts/sanitizer/mutex.c
 start_server "$work"
 mkdir "$work/reports"
@@ -62,13 +64,16 @@ export MARTLET_SAMPLE_RATE=1 MARTLET_CAPTURE_HEADERS=all MARTLET_CAPTURE_BODIES=
 export ASAN_OPTIONS="detect_leaks=1:exitcode=0:log_path=$work/reports/address"
 export TSAN_OPTIONS="exitcode=0:log_path=$work/reports/thread"
 
-# The programs wait for servers half of the time, so the two sanitizers run side by side.
-(LD_PRELOAD=$work/mutex.so exercise "thread sanitizer" .build/tsan) &
-thread=$!
-(exercise "address sanitizer" .build/asan) &
-address=$! status=0
-wait "$thread" || status=$?
-wait "$address" || status=$?
+# The programs wait for servers half of the time, so two sanitizers run side by side.
+running=()
+for sanitizer; do
+    [[ $sanitizer == address ]] || preload=$work/mutex.so
+    (LD_PRELOAD=${preload:-} exercise "$sanitizer sanitizer" ".build/$sanitizer-sanitizer") &
+    running+=($!)
+    unset preload
+done
+status=0
+for pid in "${running[@]}"; do wait "$pid" || status=$?; done
 ((status == 0)) || exit "$status"
 
 races=("$work"/reports/thread.*)
@@ -80,4 +85,4 @@ if ((${#reports[@]} > 0)); then
     leaks=$(own_leaks "${reports[@]}")
     [[ -z $leaks ]] || fail "$leaks"
 fi
-echo "No data race, no invalid memory access and no leak in Martlet was found."
+echo "The sanitizers found nothing in Martlet: $*."

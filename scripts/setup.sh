@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
 #
-# `check` adds Python and libcurl's headers, with which the tests are built. `demo` adds the OpenTelemetry SDK for Python if it can
-# be had. `test` adds all of that, and the needs of the tests: curl, OpenSSL, nginx, a list of English words, Chromium and
-# systemd's checks; in .build/python PyYAML, Schemathesis and Selenium; in .build/prometheus Debian's Prometheus; and if they
-# can be had, ClickHouse, ZooKeeper for a cluster of it, and in .build/python its current engine and kubernetes-validate.
+# `demo` adds Python, and the OpenTelemetry SDK for Python if it can be had. `check` and `test` add Python, libcurl's headers and
+# that SDK. `verify` adds the needs of all other tests: curl, OpenSSL, nginx, a list of English words, Chromium and systemd's
+# checks; in .build/python PyYAML, Schemathesis and Selenium; in .build/prometheus Debian's Prometheus; and if they can be had,
+# ClickHouse, ZooKeeper for a cluster of it, and in .build/python its current engine and kubernetes-validate.
 set -euo pipefail
 
 fail() {
@@ -29,12 +29,12 @@ missing_packages() {
     command -v make >/dev/null || echo make
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
-    [[ -z $1 ]] || command -v python3 >/dev/null || echo python3
-    [[ $1 != check && $1 != test ]] || has_header curl/curl.h || echo libcurl4-openssl-dev
-    [[ $1 == test ]] || return 0
+    [[ -n $1 && $1 != demo ]] || return 0
+    has_header curl/curl.h || echo libcurl4-openssl-dev
+    python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    [[ $1 == verify ]] || return 0
     local program
     [[ -r /usr/share/dict/words ]] || echo wamerican
-    python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     for program in curl openssl nginx chromium chromedriver systemd-analyze; do
         PATH=$PATH:/usr/sbin command -v "$program" >/dev/null && continue
         case $program in
@@ -104,31 +104,38 @@ unpack_prometheus() {
     )
 }
 
-cd "$(dirname "$0")/.."
-require_swift
-mapfile -t packages < <(missing_packages "${1:-}")
-if ((${#packages[@]} > 0)); then
-    echo "Installing ${packages[*]}"
-    install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."
-fi
-if [[ ${1:-} == demo ]]; then
-    # The demo does without the service in Python if its needs cannot be had.
-    python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv || true
-    install_python_packages "$opentelemetry_modules" "${opentelemetry[@]}" || true
-fi
-[[ ${1:-} != test ]] ||
-    install_python_packages "$opentelemetry_modules, yaml, schemathesis, selenium" "${opentelemetry[@]}" \
-        'PyYAML~=6.0' 'schemathesis~=4.5' 'selenium~=4.30' || fail "A package of PyPI could not be installed."
-[[ ${1:-} != test ]] || install_clickhouse ||
-    echo "!!!!!!!! NO CLICKHOUSE: clickhouse-server could not be installed; the tests of the store on it are left out. !!!!!!!!"
-# The schemas of Kubernetes are large. Without them scripts/check-deploy.sh says what it did not check.
-[[ ${1:-} != test ]] || install_python_packages kubernetes_validate 'kubernetes-validate~=1.34' ||
-    echo "kubernetes-validate could not be installed."
-[[ ${1:-} != test ]] || unpack_prometheus || fail "Please put Prometheus and promtool into .build/prometheus/usr/bin and try again."
-if [[ ${1:-} == test ]]; then
+install_verify() {
+    install_python_packages 'yaml, schemathesis, selenium' 'PyYAML~=6.0' 'schemathesis~=4.5' 'selenium~=4.30' ||
+        fail "A package of PyPI could not be installed."
+    unpack_prometheus || fail "Please put Prometheus and promtool into .build/prometheus/usr/bin and try again."
+    install_clickhouse ||
+        echo "!!!!!!!! NO CLICKHOUSE: clickhouse-server could not be installed; the tests of the store on it are left out. !!!!!!!!"
+    # The schemas of Kubernetes are large. Without them scripts/check-deploy.sh says what it did not check.
+    install_python_packages kubernetes_validate 'kubernetes-validate~=1.34' || echo "kubernetes-validate could not be installed."
     # The package starts no service; that is in Debian's zookeeperd.
     has_zookeeper || { echo "Installing zookeeper" && install zookeeper; } ||
         echo "!!!!!!!! NO ZOOKEEPER: zookeeper could not be installed; no cluster of ClickHouse is tested. !!!!!!!!"
     install_python_packages chdb.session 'chdb-core~=26.9' ||
         echo "!!!!!!!! NO CHDB: chdb-core could not be installed; nothing is tested on a current ClickHouse. !!!!!!!!"
+}
+
+cd "$(dirname "$0")/.."
+require_swift
+needs=${1:-}
+mapfile -t packages < <(missing_packages "$needs")
+if ((${#packages[@]} > 0)); then
+    echo "Installing ${packages[*]}"
+    install "${packages[@]}" || fail "Please install ${packages[*]} (Debian's names) and try again."
 fi
+case $needs in
+    demo)
+        # The demo does without the service in Python if its needs cannot be had.
+        python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv || true
+        install_python_packages "$opentelemetry_modules" "${opentelemetry[@]}" || true
+        ;;
+    test | verify)
+        install_python_packages "$opentelemetry_modules" "${opentelemetry[@]}" ||
+            fail "The OpenTelemetry SDK for Python could not be installed from PyPI."
+        ;;
+esac
+[[ $needs != verify ]] || install_verify

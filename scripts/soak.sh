@@ -17,9 +17,8 @@ trap 'stop_server; rm -rf "$work"' EXIT
 # bash does not report a command that SIGPIPE ended.
 trap 'echo "scripts/soak.sh: line $LINENO: \"$BASH_COMMAND\" ended with $?." >&2' ERR
 
-# The flags of scripts/check-build.sh. Other ones would build much of it again.
-swift build --product SoakProgram --explicit-target-dependency-import-check error
-program=$(swift build --show-bin-path)/SoakProgram
+scripts/build.sh --product SoakProgram
+program=$(scripts/build.sh --show-bin-path)/SoakProgram
 ulimit -n 8192 2>/dev/null || true  # Each of the requests at once has a connection, with both ends here.
 start_server "$work"
 

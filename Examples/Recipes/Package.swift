@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Recipes for docs/recipes.md, a program each. Copy the parts that you need. For its tests Martlet's own package builds the same files,
-// with the packages that it has built already. `make faults` builds this package, and runs the same tests with its programs.
+// with the packages that it has built already. `make verify` builds this package, and runs the same tests with its programs.
 let package = Package(
     name: "recipes",
     platforms: [.macOS(.v15)],

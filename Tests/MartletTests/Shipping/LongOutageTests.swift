@@ -17,7 +17,10 @@ extension AgentTests {
         }
 
         /// Runs with `MARTLET_TEST_OUTAGE=week`; takes minutes of CPU in a release build.
-        @Test(.enabled(if: ProcessInfo.processInfo.environment["MARTLET_TEST_OUTAGE"] == "week"))
+        @Test(
+            .enabled(
+                if: ProcessInfo.processInfo.environment["MARTLET_TEST_OUTAGE"] == "week",
+                "belongs to another lane: scripts/outage.sh"))
         func anOutageOfAWeekFitsTheDefaultBuffer() async throws {
             try await Self.run(Outage(intervals: 7 * 8640, endpoints: 200, requestsPerEndpoint: 500, limit: 64 << 20))
         }
