@@ -38,6 +38,8 @@ package struct Visit: Sendable {
     package var isSignedIn = false
     /// The flags with which a command asks this collector; none if it does so without.
     package var collectorFlags: [CommandFlag] = []
+    /// The address by which the visitor reached this collector.
+    package var collectorAddress = CollectorAddress.usual
     package let window: TimeWindow
     package let filter: RequestFilter
     /// The number of kept requests and spans that were deleted just now; `nil` on any other visit. It is said once: no address
