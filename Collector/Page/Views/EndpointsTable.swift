@@ -146,8 +146,8 @@ struct EndpointsTable {
             }
             element("span", .class("sub")) {
                 let (service, host) = (row.text(of: .service), row.text(of: .host))
-                overview.kind == .client
-                    ? "\(service) → \(HostName.text(host))" : host.isEmpty ? service : "\(service), at \(host)"
+                visit.service(service)
+                overview.kind == .client ? " → \(HostName.text(host))" : host.isEmpty ? "" : ", at \(host)"
             }
             if let changed = row.measures.changedByRules {
                 element("span", .class("sub warntext")) { "\(FigureText.grouped(changed)) changed by rules" }
