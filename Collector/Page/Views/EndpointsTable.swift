@@ -34,6 +34,9 @@ struct EndpointsTable {
                 DataTable.foot { total }
             }
             more
+            if let sentence = EqualSiblings.sentence(about: report) {
+                element("p", .class("hint")) { sentence + "." }
+            }
             GoneEndpoints(overview)?.html ?? .none
             CommandLine(overview.visit, report: overview.parameters).html
         }

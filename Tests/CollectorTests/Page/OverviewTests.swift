@@ -52,6 +52,20 @@ import Testing
         }
     }
 
+    @Test func siblingsThatDifferInDigitsGetATemplate() async throws {
+        let storage = try SQLiteStorage(path: folder.path("thumbs.sqlite"), now: { ComparedStore.window.to })
+        let points = (0..<40).map { number in
+            RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/files/thumb-\(number).jpg"),
+                start: ComparedStore.window.to - 60_000_000_000, end: ComparedStore.window.to,
+                statistics: Samples.statistics([0.001]))
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+        let page = try await page(try Visit(.overview, [("since", "5m")], now: ComparedStore.window.to), in: storage)
+        #expect(
+            page.text.contains("40 endpoints differ in digits only: MARTLET_ENDPOINTS=/files/{name} folds them."))
+    }
+
     @Test func endpointsWithoutRequestsAnyMoreHaveATableAndOpenTheTimeBefore() async throws {
         let page = try await compared()
         let sentence = "1 endpoint had requests in the hour before and has none now"
