@@ -15,6 +15,14 @@ if grep -rn 'Task\.detached' Sources --include='*.swift' --exclude=DelayProbes.s
     exit 1
 fi
 
+# A service that is developed on a Mac calls the same names as on Linux.
+for file in $(grep -rlE '^\s+(public|open) ' Sources/Martlet --include='*.swift'); do
+    if head -1 "$file" | grep -q '#if os(Linux)'; then
+        echo "$file has public names that exist on Linux only." >&2
+        exit 1
+    fi
+done
+
 # Synchronization's Mutex traps in a forked child, so the library uses Lock and ProcessLock.
 if grep -rnE '\bMutex[<(]' Sources/Martlet --include='*.swift'; then
     echo "Sources/Martlet must use Lock or ProcessLock instead of Mutex." >&2

@@ -4,10 +4,8 @@ import MartletReports
 
 /// The collector to ask.
 struct ClientOptions: ParsableArguments {
-    private static let defaultCollector = "http://127.0.0.1:4318"
-
     @Option(help: "The URL of the collector to ask.")
-    var collector = Self.defaultCollector
+    var collector = CollectorAddress.usual
 
     @Option(help: "The collector's read token; safer as the variable MARTLET_COLLECTOR_READ_TOKEN.")
     var readToken: String?
@@ -17,7 +15,7 @@ struct ClientOptions: ParsableArguments {
     /// The flags that were given, for a command to copy; never the token.
     var flags: [CommandFlag] {
         let given = [
-            ("collector", collector == Self.defaultCollector ? nil : collector),
+            ("collector", collector == CollectorAddress.usual ? nil : collector),
             ("certificate", tls.authorities), ("client-certificate", tls.clientCertificate),
             ("client-key", tls.clientKey),
         ]

@@ -18,6 +18,8 @@ struct ServeSettings {
     var allowedHosts: [String]
     var log: LogSettings
     private var serverLimits = ServerLimits()
+    /// Whether a flag or a variable gave the number of connections.
+    private let asksForConnections: Bool
 
     init(
         host: String?, port: Int?, adminPort: Int?, store: String?, ingestToken: String?, ingestTokenFile: String?,
@@ -62,19 +64,23 @@ struct ServeSettings {
         }
         self.allowedHosts = allowedHosts
         tls = try Self.tls(certificate: tlsCertificate, key: tlsKey)
+        asksForConnections = maxConnections != nil
         if let maxConnections {
             guard maxConnections > 0 else { throw ValidationError("--max-connections must be 1 or more") }
             serverLimits.maxConnections = maxConnections
         }
     }
 
-    /// Raises the limit of open files, and returns limits that fit into it.
+    /// Raises the limit of open files, and returns limits that fit into it. Warns if they are smaller than asked for.
     func limitsInForce(_ logger: Logger) -> ServerLimits {
         var limits = serverLimits
         guard let room = OpenFileLimit.connectionsAfterRaising(), room < limits.maxConnections else { return limits }
-        logger.warning(
+        logger.log(
+            level: asksForConnections ? .warning : .info,
             "the limit of open files leaves room for fewer connections than --max-connections",
-            metadata: ["in force": "\(room)", "asked": "\(limits.maxConnections)"])
+            metadata: [
+                "in force": "\(room)", asksForConnections ? "asked" : "default": "\(limits.maxConnections)",
+            ])
         limits.maxConnections = room
         return limits
     }

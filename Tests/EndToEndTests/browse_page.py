@@ -177,6 +177,11 @@ def use_the_keyboard_alone(page):
     assert page.driver.switch_to.active_element.get_attribute("name") == "search"
     page.leave(lambda: page.driver.switch_to.active_element.send_keys("timeout" + Keys.ENTER))
     assert "search=timeout" in page.driver.current_url
+    for view in ("/map?since=2h", "/agents?since=2h", "/endpoint?service=payments&since=2h"):
+        page.open(view)
+        page.leave(lambda: page.one("body").send_keys("/"))
+        assert page.driver.switch_to.active_element.get_attribute("name") == "search", view
+        assert "since=2h" in page.driver.current_url and "#" not in page.driver.current_url, page.driver.current_url
 
 
 def read_without_script(page):

@@ -38,6 +38,8 @@ package struct Visit: Sendable {
     package var isSignedIn = false
     /// The flags with which a command asks this collector; none if it does so without.
     package var collectorFlags: [CommandFlag] = []
+    /// The address by which the visitor reached this collector.
+    package var collectorAddress = CollectorAddress.usual
     package let window: TimeWindow
     package let filter: RequestFilter
     /// The number of kept requests and spans that were deleted just now; `nil` on any other visit. It is said once: no address
@@ -94,6 +96,25 @@ package struct Visit: Sendable {
             if let name = Name(rawValue: name.rawValue) { result.add(name, value) }
         }
         return result
+    }
+}
+
+extension Visit {
+    /// Returns the address of a service's own view.
+    func address(ofService name: String) -> PageAddress { scoped(.endpoint).with(.service, name) }
+
+    /// Returns a service's name as a link to its own view.
+    func service(_ name: String) -> HTML {
+        name.isEmpty ? .none : link(address(ofService: name)) { name }
+    }
+
+    /// Returns the first services of a list as links, and the number of the others.
+    @HTMLBuilder func services(_ names: [String], atMost most: Int) -> HTML {
+        for (index, name) in names.prefix(most).enumerated() {
+            index == 0 ? "" : index == names.count - 1 ? " and " : ", "
+            service(name)
+        }
+        names.count > most ? " and \(FigureText.grouped(UInt64(names.count - most))) more" : ""
     }
 }
 

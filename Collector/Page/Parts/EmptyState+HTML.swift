@@ -27,7 +27,7 @@ extension EmptyState {
     @HTMLBuilder private var advice: HTML {
         switch reason {
         case .nobodyEverSent:
-            "Put the agent into a service, and its requests are here some ten seconds after they were made."
+            "Put the agent into a service. \(EmptyAnswer.pace), so its first requests are here some ten seconds after they were made."
         case .unknownName(let names): Self.nearest(names, visit)
         case .earlier(let time, let sender):
             let request = latestRequest.flatMap { EmptyAnswer.isEarly($0, for: time) ? $0 : nil }

@@ -1,3 +1,5 @@
+import MartletReports
+
 /// The way from nothing to the first request.
 enum FirstSteps {
     static func html(_ visit: Visit) -> HTML {
@@ -25,10 +27,10 @@ enum FirstSteps {
                         """, "No request of the service has to be changed.")
                     step(
                         "Say who it is and where this collector is",
-                        "MARTLET_SERVICE_NAME=checkout MARTLET_ENDPOINT=http://collector:4318 ./checkout",
+                        "MARTLET_SERVICE_NAME=checkout MARTLET_ENDPOINT=\(visit.collectorAddress) ./checkout",
                         """
-                        MARTLET_ENDPOINT is http://127.0.0.1:4318 unless it is set. Services with an OpenTelemetry SDK need no \
-                        agent: they send OTLP over HTTP to the same address.
+                        MARTLET_ENDPOINT is \(CollectorAddress.usual) unless it is set. Services with an OpenTelemetry SDK need no \
+                        agent: they send OTLP over HTTP to \(visit.collectorAddress).
                         """)
                 }
                 expected

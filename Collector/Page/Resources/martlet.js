@@ -135,9 +135,19 @@ const keys = {
   "?": ["this list", showKeys],
 };
 
+// The fragment asks the next view for the focus.
+const searchField = () => one('main input[type="search"]');
 function goToSearch() {
-  const field = one('main input[type="search"]');
-  return field ? field.focus() : one('nav a[href^="/requests"]')?.click();
+  const field = searchField();
+  if (field) return field.focus();
+  const link = one('nav a[href^="/requests"]');
+  if (link) location.href = `${link.getAttribute("href")}#search`;
+}
+
+function arriveAtSearch() {
+  if (location.hash !== "#search") return;
+  history.replaceState(null, "", location.pathname + location.search);
+  searchField()?.focus();
 }
 
 function moveRow(step) {
@@ -202,4 +212,5 @@ document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKey);
 document.addEventListener("input", ({ target }) => { if (target.form?.closest("main")) editedForms.add(target.form); });
 document.addEventListener("visibilitychange", refresh);
+arriveAtSearch();
 schedule();

@@ -84,7 +84,7 @@ extension AgentList {
                 }
                 for wait in waits.prefix(Self.maxNoted) {
                     element("p") {
-                        element("b") { wait.service }
+                        element("b") { visit.service(wait.service) }
                         ": \(wait.sentence). " + wait.advice.prefix(1).uppercased() + wait.advice.dropFirst() + "."
                     }
                 }

@@ -63,8 +63,8 @@ struct AgentsGrid {
         DataTable.name {
             element("span", .class("tpl")) { agent.name }
             element("span", .class("sub")) {
-                [agent.version.map { "\(agent.service) \($0)" } ?? agent.service, agent.environment]
-                    .compactMap { $0 }.joined(separator: ", ")
+                visit.service(agent.service)
+                (agent.version.map { " \($0)" } ?? "") + (agent.environment.map { ", \($0)" } ?? "")
             }
             element("span", .class("sub")) {
                 [agent.agent, agent.host.map { "on \($0)" }].compactMap { $0 }.joined(separator: " ")

@@ -34,6 +34,9 @@ struct EndpointsTable {
                 DataTable.foot { total }
             }
             more
+            if let sentence = EqualSiblings.sentence(about: report) {
+                element("p", .class("hint")) { sentence + "." }
+            }
             GoneEndpoints(overview)?.html ?? .none
             CommandLine(overview.visit, report: overview.parameters).html
         }
@@ -146,8 +149,8 @@ struct EndpointsTable {
             }
             element("span", .class("sub")) {
                 let (service, host) = (row.text(of: .service), row.text(of: .host))
-                overview.kind == .client
-                    ? "\(service) → \(HostName.text(host))" : host.isEmpty ? service : "\(service), at \(host)"
+                visit.service(service)
+                overview.kind == .client ? " → \(HostName.text(host))" : host.isEmpty ? "" : ", at \(host)"
             }
             if let changed = row.measures.changedByRules {
                 element("span", .class("sub warntext")) { "\(FigureText.grouped(changed)) changed by rules" }

@@ -54,7 +54,7 @@ struct GoneEndpoints {
                 }
                 element("span", .class("sub")) { HostName.text(row.text(of: .host)) }
             }
-            DataTable.cell("service", "host") { row.text(of: .service) }
+            DataTable.cell("service", "host") { visit.service(row.text(of: .service)) }
             DataTable.cell("requests before", "num") { link(requests) { FigureText.grouped(row.measures.count) } }
             DataTable.cell("failed before %", "num") {
                 link(requests.with(.failed, "true")) { FigureText.percent(row.measures.failures.rate) }

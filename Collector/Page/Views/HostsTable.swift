@@ -51,7 +51,7 @@ struct HostsTable {
                     element("span", .class("tpl")) { HostName.text(host.name) }
                 }
             }
-            DataTable.cell("called by", "host") { NameList.text(host.services, atMost: Self.maxNamed) }
+            DataTable.cell("called by", "host") { visit.services(host.services, atMost: Self.maxNamed) }
             DataTable.cell("count", "num") { link(requests) { FigureText.grouped(host.measures.count) } }
             DataTable.cell("failed %", "num") {
                 link(requests.with(.failed, "true")) { FigureText.percent(host.measures.failures.rate) }

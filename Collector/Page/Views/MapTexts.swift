@@ -48,7 +48,7 @@ struct MapTexts {
                     ["\(FigureText.figure($0.perSecond))/s, \(FigureText.percent($0.failures.rate)) % failed"]
                 } ?? []),
             isBad: (figures?.failures.rate ?? 0) >= CallEdge.failing, isWatched: true,
-            address: map.visit.address(of: .overview).with(.service, name))
+            address: map.visit.address(ofService: name))
     }
 
     private func host(_ name: String) -> MapPicture.Label {

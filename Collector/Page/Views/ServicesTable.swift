@@ -53,7 +53,7 @@ struct ServicesTable {
     private func row(_ service: OverviewService) -> HTML {
         DataTable.row {
             DataTable.name {
-                link(visit.address(of: .overview).with(.service, service.name), .class("name")) {
+                link(visit.address(ofService: service.name), .class("name")) {
                     element("span", .class("tpl")) { service.name }
                 }
                 versions(service)

@@ -32,7 +32,7 @@ package enum AgentsTable {
         in report: AgentsReport, _ filters: [CommandFlag] = [], of source: [CommandFlag] = [],
         unknown: EmptyAnswer.Names? = nil, _ history: EmptyAnswer.History = .unknown
     ) -> String {
-        if history == .nobodyEverSent { return EmptyAnswer.nobody }
+        if history == .nobodyEverSent { return EmptyAnswer.nobody(source) }
         if let unknown { return unknown.sentence + ".\n" }
         let chosen = filters.isEmpty ? "" : " of \(CommandFlag.text(filters))"
         let nothing = "No agent\(chosen) has sent anything since \(report.from)."

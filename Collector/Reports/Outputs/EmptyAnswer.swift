@@ -35,11 +35,21 @@ package struct EmptyAnswer {
         return answer.isOfSendersAlone && answer.isWithin(time) ? answer.uncounted(time, sender) : answer.nothing
     }
 
-    /// A sentence for a collector without any data.
-    static let nobody =
-        "Nobody ever sent anything to this collector. A service sends to the address in MARTLET_ENDPOINT.\n"
+    /// How often agents send by default.
+    package static let pace = "Agents report every 10 s"
 
-    private var nobody: String { Self.nobody + command("agents", source) }
+    /// Returns the sentences for a collector without any data. They name the collector that was asked.
+    ///
+    /// - Parameter source: the flags that name it.
+    static func nobody(_ source: [CommandFlag]) -> String {
+        let isStore = source.contains { $0.name == "store" }
+        let asked = source.first { $0.name == "collector" }?.value ?? CollectorAddress.usual
+        let setting =
+            isStore ? "the address in MARTLET_ENDPOINT" : "it with MARTLET_ENDPOINT=\(ShellWord.quoted(asked))"
+        return "Nobody ever sent anything to this collector. A service sends to \(setting). \(pace).\n"
+    }
+
+    private var nobody: String { Self.nobody(source) + command("agents", source) }
 
     private func unknown(_ names: Names) -> String {
         guard let nearest = names.nearest else { return names.sentence + ".\n" }

@@ -24,7 +24,9 @@ package struct ReportTable {
         var next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
         if report.compare != nil { next += NextCommand.again(report, context.flags, on: device) }
         let unknown = context.names.map { $0.sentence + ".\n" }.joined()
-        return heading + "\n" + (device.isTerminal ? table.sections : table.file) + "\n" + unknown + changes + next
+        let siblings = EqualSiblings.sentence(about: report).map { device.paint($0 + ".", .dim) + "\n" } ?? ""
+        return heading + "\n" + (device.isTerminal ? table.sections : table.file) + siblings + "\n" + unknown + changes
+            + next
     }
 
     init(_ report: Report, _ context: ReportContext, _ device: OutputDevice) {

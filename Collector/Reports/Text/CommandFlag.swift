@@ -19,6 +19,12 @@ package struct CommandFlag: Sendable, Equatable {
     }
 }
 
+/// The address of a collector.
+package enum CollectorAddress {
+    /// The address that agents send to and commands ask unless another one is set.
+    package static let usual = "http://127.0.0.1:4318"
+}
+
 /// A command for a person to copy into a shell.
 package enum CommandText {
     package static func text(_ subcommand: String, _ flags: [CommandFlag]) -> String {

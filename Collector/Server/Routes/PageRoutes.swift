@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import Logging
 import MartletPage
@@ -100,6 +101,10 @@ struct PageRoutes: Sendable {
     private func visit(_ visit: Visit, by request: Request) -> Visit {
         var visit = visit
         visit.collectorFlags = CollectorFlags.asking(request.head.authority, isTLS: access.isTLS)
+        let scheme = HTTPField.Name("X-Forwarded-Proto").flatMap { request.headers[$0] }
+        if let address = CollectorFlags.address(request.head.authority, isTLS: access.isTLS, forwarded: scheme) {
+            visit.collectorAddress = address
+        }
         visit.isSignedIn = access.session(of: request) != nil
         return visit
     }

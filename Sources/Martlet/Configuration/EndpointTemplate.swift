@@ -1,39 +1,77 @@
 /// A path template of the user's: `/users/{id}/orders/*`.
 ///
-/// `{name}` and `*` match one segment, and a `*` at the end matches all remaining segments (at least one). The endpoint's
-/// name is the template as it was written.
+/// `{name}`, `:name` and `*` match one segment. `**` at the end matches all remaining segments, at least one. Routes of
+/// Hummingbird and Vapor are written so. The endpoint's name is the template with each `:name` as `{name}`.
 struct EndpointTemplate: Sendable {
     let name: String
     private let segments: [Segment]
 
-    private enum Segment: Sendable {
+    private enum Segment: Equatable, Sendable {
         case literal([UInt8])
         case any
         case rest
+
+        var isEmpty: Bool { self == .literal([]) }
     }
 
-    /// Parses a template; `nil` unless the text starts with a slash, has no query, fragment or control character, and every
-    /// brace stands around a whole segment.
+    /// The reason that a text is no template, such as "has a query".
+    struct Mistake: Error, Equatable {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// Parses a template; `nil` for a text that can match no path.
     init?(_ text: String) {
-        guard text.hasPrefix("/"), text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }),
-            !text.contains("?"), !text.contains("#")
-        else { return nil }
+        guard let template = try? Self(reading: text) else { return nil }
+        self = template
+    }
+
+    /// - Throws: the reason that the text can match no path.
+    init(reading text: String) throws(Mistake) {
+        if let mistake = Self.mistake(in: text) { throw mistake }
         let parts = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix(":") ? "{\($0.dropFirst())}" : String($0) }
         var segments: [Segment] = []
         for (index, part) in parts.enumerated() {
-            if part == "*" {
-                segments.append(index == parts.count - 1 ? .rest : .any)
-            } else if part.hasPrefix("{"), part.hasSuffix("}"), !part.dropFirst().dropLast().contains(where: \.isBrace)
-            {
-                segments.append(.any)
-            } else if part.contains(where: \.isBrace) {
-                return nil
-            } else {
-                segments.append(.literal(Array(part.utf8)))
-            }
+            segments.append(try Self.segment(part, isLast: index == parts.count - 1))
         }
-        self.name = text
+        name = "/" + parts.joined(separator: "/")
         self.segments = segments
+    }
+
+    /// - Parameter earlier: the templates that are tried before.
+    /// - Throws: the reason that the template can never name an endpoint.
+    init(reading text: String, after earlier: [EndpointTemplate]) throws(Mistake) {
+        try self.init(reading: text)
+        guard let first = earlier.first(where: { $0.covers(self) }) else { return }
+        throw Mistake("comes after \(first.name), which matches the same paths")
+    }
+
+    private static func mistake(in text: String) -> Mistake? {
+        if !text.hasPrefix("/") {
+            return Mistake(text.contains("://") ? "has a scheme" : "does not begin with a slash")
+        }
+        if text.contains("?") { return Mistake("has a query") }
+        if text.contains("#") { return Mistake("has a fragment") }
+        if !text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) { return Mistake("has a blank or a control character") }
+        return nil
+    }
+
+    private static func segment(_ text: String, isLast: Bool) throws(Mistake) -> Segment {
+        switch text {
+        case "" where !isLast: throw Mistake("has an empty segment")
+        case "**" where !isLast: throw Mistake("has ** before its end")
+        case "**": return .rest
+        case "*": return .any
+        default: break
+        }
+        if text.contains("*") { throw Mistake("has a * within a segment") }
+        let isParameter = text.hasPrefix("{") && text.hasSuffix("}")
+        if (isParameter ? text.dropFirst().dropLast() : text[...]).contains(where: \.isBrace) {
+            throw Mistake("has a brace within a segment")
+        }
+        return isParameter ? .any : .literal(Array(text.utf8))
     }
 
     func matches(_ path: [ArraySlice<UInt8>]) -> Bool {
@@ -48,6 +86,21 @@ struct EndpointTemplate: Sendable {
             }
         }
         return index == path.count
+    }
+
+    /// Returns whether this template matches every path that another one matches.
+    func covers(_ other: EndpointTemplate) -> Bool {
+        for (index, segment) in segments.enumerated() {
+            guard index < other.segments.count else { return false }
+            let its = other.segments[index]
+            switch segment {
+            case .rest: return !its.isEmpty
+            case .any where its.isEmpty || its == .rest: return false
+            case .literal where its != segment: return false
+            case .any, .literal: continue
+            }
+        }
+        return segments.count == other.segments.count
     }
 }
 

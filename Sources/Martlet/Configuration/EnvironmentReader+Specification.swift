@@ -17,7 +17,7 @@ extension EnvironmentReader {
     mutating func specificationSampleRate(unless own: String) -> Double? {
         let rate = MartletConfiguration.defaultSampleRate
         let argument: Double? =
-            fallback("OTEL_TRACES_SAMPLER_ARG", unless: own, default: "\(rate)", as: EnvironmentValue.share)
+            fallback("OTEL_TRACES_SAMPLER_ARG", unless: own, default: "\(rate)", as: EnvironmentValue.ratio)
         return fallback("OTEL_TRACES_SAMPLER", unless: own, default: "a rate of \(rate)") { sampler in
             switch sampler.lowercased() {
             case "always_on", "parentbased_always_on": 1.0

@@ -43,6 +43,26 @@ struct EnvironmentReader {
         return values.compactMap(\.value)
     }
 
+    /// Returns those of a variable's path templates that can name an endpoint, with one warning that names each other one and the
+    /// reason; `nil` if the variable is unset.
+    mutating func templates(_ variable: String) -> [String]? {
+        guard let items = text(variable).flatMap({ EnvironmentValue.list($0) { _ in true } }) else { return nil }
+        var (templates, faults) = ([EndpointTemplate](), [String]())
+        for item in items {
+            do throws(EndpointTemplate.Mistake) {
+                templates.append(try EndpointTemplate(reading: item, after: templates))
+            } catch {
+                // A query may have a secret.
+                faults.append("\(shown(String(item.prefix { $0 != "?" }), secret: false)) (\(error.reason))")
+            }
+        }
+        if !faults.isEmpty {
+            let rest = templates.isEmpty ? "default, none" : "other templates"
+            warnings.append("\(variable)=\(faults.joined(separator: ", ")) can never match; using the \(rest)")
+        }
+        return templates.map(\.name)
+    }
+
     /// Adds a warning for each variable that looks like Martlet's and is not: most likely a misspelling.
     mutating func warnAboutUnknown(prefix: String, except other: String) {
         for variable in environment.keys.sorted()

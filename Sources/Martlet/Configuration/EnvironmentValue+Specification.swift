@@ -7,6 +7,11 @@ extension EnvironmentValue {
         ["true": true, "false": false][text.lowercased()]
     }
 
+    /// A number from 0 to 1.
+    static func ratio(_ text: String) -> Double? {
+        Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
+    }
+
     /// `key=value,key=value`, percent-encoded (W3C Baggage).
     static func specificationPairs(_ text: String) -> [String: String]? {
         var pairs: [String: String] = [:]

@@ -49,15 +49,15 @@ enum EnvironmentValue {
         Int(text).flatMap { seconds(Double($0) / 1000) }
     }
 
-    /// A number from 0 to 1.
+    /// `10%`, or a number from 0 to 1.
     static func share(_ text: String) -> Double? {
-        Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
+        let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
+        return share.flatMap { (0...1).contains($0) ? $0 : nil }
     }
 
-    /// `2%`, or a share up to 1; more than 0.
-    static func percentage(_ text: String) -> Double? {
-        let share = text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
-        return share.flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
+    /// A share of more than 0.
+    static func positiveShare(_ text: String) -> Double? {
+        share(text).flatMap { $0 > 0 ? $0 : nil }
     }
 
     static func positiveInteger(_ text: String) -> Int? {

@@ -53,10 +53,7 @@ extension MartletConfiguration {
         let globs = { EnvironmentValue.list($0, valid: EnvironmentValue.isGlob) }
         include = reader.value("MARTLET_INCLUDE", default: "everything", as: globs) ?? include
         exclude = reader.value("MARTLET_EXCLUDE", default: "nothing", as: globs) ?? exclude
-        endpoints =
-            reader.value("MARTLET_ENDPOINTS", default: "none") {
-                EnvironmentValue.list($0) { EndpointTemplate($0) != nil }
-            } ?? endpoints
+        endpoints = reader.templates("MARTLET_ENDPOINTS") ?? endpoints
         maxEndpoints =
             reader.value("MARTLET_MAX_ENDPOINTS", default: "1000", as: EnvironmentValue.positiveInteger) ?? maxEndpoints
         bootstrapsTracing =
@@ -99,7 +96,7 @@ extension MartletConfiguration {
     }
 
     private mutating func readBudget(_ reader: inout EnvironmentReader) {
-        maxCPU = reader.value("MARTLET_MAX_CPU", default: "5%", as: EnvironmentValue.percentage) ?? maxCPU
+        maxCPU = reader.value("MARTLET_MAX_CPU", default: "5%", as: EnvironmentValue.positiveShare) ?? maxCPU
         maxMemory = reader.value("MARTLET_MAX_MEMORY", default: "32MiB", as: EnvironmentValue.budget) ?? maxMemory
     }
 

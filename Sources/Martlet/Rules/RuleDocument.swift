@@ -53,7 +53,7 @@ struct RuleDocument: Decodable {
             value.method = try text.optional(String.self, "method")
             value.header = try text.optional([String: String].self, "header") ?? [:]
             value.share =
-                try text.read("share", as: "a share, such as \"5%\"", EnvironmentValue.percentage) ?? value.share
+                try text.read("share", as: "a share, such as \"5%\"", EnvironmentValue.positiveShare) ?? value.share
         }
     }
 

@@ -63,6 +63,12 @@ public struct MartletTracer: Tracer {
         )
     }
 
+    /// Returns the span that a context is in, while it is recorded and has not ended; `nil` for none.
+    public func activeSpan(identifiedBy context: ServiceContext) -> MartletSpan? {
+        guard let recording = context.spanRecording, recording.isRunning else { return nil }
+        return MartletSpan(context: context, recording: recording)
+    }
+
     /// Does nothing; ``MartletAgent/flush()`` waits for delivery.
     public func forceFlush() {}
 

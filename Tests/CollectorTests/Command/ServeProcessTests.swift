@@ -57,11 +57,20 @@ import Testing
         #expect(try await RawConnection.get("/healthz", port: port)?.status == 200)
     }
 
+    /// Ends the collector, and returns the line of its log about the limit of connections.
+    private func connectionsLine(in process: ChildProcess) async -> Substring? {
+        await log(of: process).split(separator: "\n").first {
+            $0.contains("leaves room for fewer connections than --max-connections")
+        }
+    }
+
     @Test func aLimitBelowTheConnectionsAskedForIsTold() async throws {
-        let (process, _) = try await start(after: "ulimit -n 400")
-        let log = await log(of: process)
-        #expect(log.contains("leaves room for fewer connections than --max-connections"))
-        #expect(log.contains("144"))
+        let (process, _) = try await start(after: "ulimit -n 400", ["--max-connections", "50000"])
+        let warning = try #require(await connectionsLine(in: process))
+        #expect(warning.contains("warning"))
+        #expect(warning.contains("144"))
+        let (unasked, _) = try await start(after: "ulimit -n 400")
+        #expect(try #require(await connectionsLine(in: unasked)).contains("info"))
         let (modest, _) = try await start(
             after: "ulimit -n 400", environment: ["MARTLET_COLLECTOR_MAX_CONNECTIONS": "144"])
         #expect(await !self.log(of: modest).contains("--max-connections"))

@@ -32,6 +32,7 @@ import Testing
             let page = try await client.read("/agents")
             #expect(page.status == 200)
             #expect(page.text.contains("All 2 agents were heard of in the last minute"))
+            #expect(page.links.contains("/endpoint?service=shop"))
             #expect(page.text.contains("captured 15 = delivered 6 + waiting 5 + dropped 4 40.00 % has arrived"))
             #expect(
                 page.text.contains("i-1 shop 1.2, test martlet 0.1.0 on web-1 automatic not known 10 5 5 0 50.00 %"))

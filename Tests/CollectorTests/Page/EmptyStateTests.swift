@@ -22,7 +22,8 @@ import Testing
             #expect(page.text.contains("Nothing has been sent to this collector yet"))
             #expect(page.text.contains(#".product(name: "Martlet", package: "martlet")"#))
             #expect(page.text.contains("let agent = MartletAgent.start()"))
-            #expect(page.text.contains("MARTLET_ENDPOINT=http://collector:4318"))
+            #expect(page.text.contains(#/MARTLET_ENDPOINT=http:\/\/(localhost|127\.0\.0\.1)(:\d+)? \.\/checkout/#))
+            #expect(page.text.contains("Agents report every 10 s,"))
             #expect(!page.markup.contains("class=\"scope\""))
         }
     }

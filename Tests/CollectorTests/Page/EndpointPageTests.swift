@@ -27,7 +27,7 @@ import Testing
             let page = try await client.read(EndpointRequests.address)
             #expect(page.status == 200)
             for text in [
-                "Overview api.example.com:443 GET /users/{id} called by checkout at api.example.com:443",
+                "Overview checkout api.example.com:443 GET /users/{id} called by checkout at api.example.com:443",
                 "Requests 100 too few was 50, × 2.00", "Failed 20.00 % too few 20 requests, was 2.00 %",
                 "p95 1.99 s too few was 50.0 ms, × 39.9", "failures 2.00 → 20.00 %, p95 50.0 ms → 1.99 s",
                 "Against the 1 min before", "Failed 2.00 % 20.00 % +18.00 pt", "Data as a table",

@@ -40,6 +40,32 @@ import Testing
         #expect(page.text.contains("--compare previous --by service --by method --by host --by endpoint"))
     }
 
+    @Test func aServiceLeadsToItsOwnPageFromEveryTable() async throws {
+        let page = try await compared()
+        let window = "since=2026-09-21T16%3A00%3A00Z&until=2026-09-21T17%3A00%3A00Z"
+        let address = "/endpoint?\(window)&service=storefront"
+        // The tables of services, hosts and endpoints, and the one of endpoints that are gone.
+        for heading in ["h-services", "h-hosts", "h-endpoints", GoneEndpoints.id] {
+            let table = try #require(
+                page.markup.split(separator: "id=\"\(heading)\"").last?.split(separator: "</table>").first)
+            #expect(ReadPage(status: 200, markup: String(table)).links.contains(address), "\(heading)")
+        }
+    }
+
+    @Test func siblingsThatDifferInDigitsGetATemplate() async throws {
+        let storage = try SQLiteStorage(path: folder.path("thumbs.sqlite"), now: { ComparedStore.window.to })
+        let points = (0..<40).map { number in
+            RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/files/thumb-\(number).jpg"),
+                start: ComparedStore.window.to - 60_000_000_000, end: ComparedStore.window.to,
+                statistics: Samples.statistics([0.001]))
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+        let page = try await page(try Visit(.overview, [("since", "5m")], now: ComparedStore.window.to), in: storage)
+        #expect(
+            page.text.contains("40 endpoints differ in digits only: MARTLET_ENDPOINTS=/files/{name} folds them."))
+    }
+
     @Test func endpointsWithoutRequestsAnyMoreHaveATableAndOpenTheTimeBefore() async throws {
         let page = try await compared()
         let sentence = "1 endpoint had requests in the hour before and has none now"
@@ -145,7 +171,7 @@ import Testing
     @Test func theFiguresOpenTheRequestsOfAllFilters() async throws {
         let page = try await compared([("host", "catalog.internal:443"), ("status", "2xx")])
         let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("kind=") }
-        let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") }
+        let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") && $0.contains("&endpoint=") }
         #expect(!requests.isEmpty && !endpoints.isEmpty)
         for link in requests + endpoints {
             #expect(link.contains("host=catalog.internal%3A443") && link.contains("status=2xx"), "\(link)")
@@ -155,7 +181,7 @@ import Testing
     @Test func theFiguresOfAVersionOpenItsRequestsAndItsEndpointsAreComparedAlike() async throws {
         let page = try await compared([("compare", "version:1.8.2..1.9.0")])
         let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("kind=") }
-        let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") }
+        let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") && $0.contains("&endpoint=") }
         #expect(!requests.isEmpty && !endpoints.isEmpty)
         for link in requests { #expect(link.contains("&version=1.9.0"), "\(link)") }
         for link in endpoints { #expect(link.hasSuffix("&compare=version%3A1.8.2..1.9.0"), "\(link)") }

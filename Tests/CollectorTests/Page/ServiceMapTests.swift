@@ -41,6 +41,7 @@ import Testing
                 page.links.contains(
                     "/requests?since=1m&service=shop&kind=client&host=pay%3A443&error=connection_refused"))
             #expect(page.links.contains("/?since=1m&service=shop&host=pay%3A443"))
+            #expect(page.links.contains("/endpoint?since=1m&service=shop"))
             #expect(page.commands == ["martlet-collector map --since 1m"])
             #expect(page.links.contains("/api/v1/map?since=1m"))
         }

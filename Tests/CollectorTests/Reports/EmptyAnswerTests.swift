@@ -304,7 +304,17 @@ import Testing
 
     @Test func aNewCollectorIsTold() throws {
         let text = sentence([]) { $0.history = .nobodyEverSent }
-        #expect(text.hasPrefix("Nobody ever sent anything to this collector."))
+        #expect(
+            text.hasPrefix(
+                "Nobody ever sent anything to this collector. A service sends to it with "
+                    + "MARTLET_ENDPOINT=http://127.0.0.1:4318. Agents report every 10 s.\n"))
+    }
+
+    @Test func aNewCollectorIsNamedAsItWasAsked() throws {
+        let asked = sentence([CommandFlag("collector", "http://127.0.0.1:24318")]) { $0.history = .nobodyEverSent }
+        #expect(asked.contains("MARTLET_ENDPOINT=http://127.0.0.1:24318. "))
+        let store = sentence([CommandFlag("store", "sqlite:/tmp/a.sqlite")]) { $0.history = .nobodyEverSent }
+        #expect(store.contains("A service sends to the address in MARTLET_ENDPOINT. "))
     }
 
     @Test func hostileNamesAreWrittenOut() throws {

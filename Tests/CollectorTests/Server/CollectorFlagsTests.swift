@@ -13,6 +13,17 @@ import Testing
         #expect(CollectorFlags.asking(authority, isTLS: false) == (url.map { [CommandFlag("collector", $0)] } ?? []))
     }
 
+    @Test(
+        arguments: [
+            ("127.0.0.1:4318", nil, "http://127.0.0.1:4318"), ("[::1]:24318", nil, "http://[::1]:24318"),
+            ("collector", nil, "http://collector"), ("metrics.example.com", "https", "https://metrics.example.com"),
+            ("a'b:1", nil, nil), (nil, "https", nil),
+        ] as [(String?, String?, String?)])
+    func anAgentSendsToTheAddressThatTheReaderUsed(authority: String?, scheme: String?, address: String?) {
+        #expect(CollectorFlags.address(authority, isTLS: false, forwarded: scheme) == address)
+        #expect(CollectorFlags.address("web:4318", isTLS: true, forwarded: nil) == "https://web:4318")
+    }
+
     @Test func aCollectorWithACertificateIsAskedOverHTTPS() {
         let flags = CollectorFlags.asking("localhost:4318", isTLS: true)
         #expect(flags == [CommandFlag("collector", "https://localhost:4318")])

@@ -225,6 +225,35 @@ import Testing
         #expect(warnings.first?.contains(address) == true)
     }
 
+    @Test func templatesThatCanNeverMatchAreOneWarningAndTheOthersAreUsed() {
+        let text =
+            "users/{id}, /users/:id, /a?token=hunter2, https://host/b, /c//d, /users/me, /users/:id/**, /users/*/x, /users/{id}/"
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINTS": text])
+        #expect(configuration.endpoints == ["/users/{id}", "/users/{id}/**", "/users/{id}/"])
+        #expect(
+            warnings == [
+                "MARTLET_ENDPOINTS=\"users/{id}\" (does not begin with a slash), \"/a\" (has a query), "
+                    + "\"https://host/b\" (has a scheme), \"/c//d\" (has an empty segment), "
+                    + "\"/users/me\" (comes after /users/{id}, which matches the same paths), "
+                    + "\"/users/*/x\" (comes after /users/{id}/**, which matches the same paths) "
+                    + "can never match; using the other templates"
+            ])
+    }
+
+    @Test(arguments: [("10%", 0.1), ("0%", 0), ("100%", 1), ("2.5%", 0.025), ("0.25", 0.25), ("1", 1)])
+    func aSampleRateMayBeAPercentage(text: String, rate: Double) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLE_RATE": text])
+        #expect(configuration.sampleRate == rate)
+        #expect(warnings == [])
+    }
+
+    @Test(arguments: ["101%", "-1%", "%", "10", "nan%"])
+    func aSampleRateOutsideOfAllTracesIsAWarning(text: String) {
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLE_RATE": text])
+        #expect(configuration.sampleRate == 0.1)
+        #expect(warnings.count == 1)
+    }
+
     @Test func anEndpointMayBeSeveralCollectors() {
         let text = "http://a:4318, https://b/base,"
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": text])

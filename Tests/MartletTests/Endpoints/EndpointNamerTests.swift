@@ -30,18 +30,35 @@ import Testing
     }
 
     @Test func theUsersTemplateWinsAndTheFirstMatchIsTaken() {
-        let namer = EndpointNamer(templates: ["/users/{name}/orders/*", "/users/{name}", "/static/*", "/v/*/x"])
-        #expect(namer.endpoint(ofPath: "/users/ada/orders/17") == "/users/{name}/orders/*")
-        #expect(namer.endpoint(ofPath: "/users/ada/orders/17/lines/3") == "/users/{name}/orders/*")
+        let namer = EndpointNamer(templates: ["/users/{name}/orders/**", "/users/{name}", "/static/**", "/v/*/x"])
+        #expect(namer.endpoint(ofPath: "/users/ada/orders/17") == "/users/{name}/orders/**")
+        #expect(namer.endpoint(ofPath: "/users/ada/orders/17/lines/3") == "/users/{name}/orders/**")
         #expect(namer.endpoint(ofPath: "/users/4711") == "/users/{name}")
-        #expect(namer.endpoint(ofPath: "/static/js/app.js") == "/static/*")
+        #expect(namer.endpoint(ofPath: "/static/js/app.js") == "/static/**")
         #expect(namer.endpoint(ofPath: "/v/a/x") == "/v/*/x")
         #expect(namer.endpoint(ofPath: "/v/a/b/x") == "/v/a/b/x")
         #expect(namer.endpoint(ofPath: "/users//orders/1") == "/users//orders/{id}")
         #expect(namer.endpoint(ofPath: "/users/ada/orders") == "/users/ada/orders")
     }
 
-    @Test(arguments: ["users/{id}", "", "/users/{id", "/users/x{id}", "/users/{a{b}}", "/a?b=c", "/a b", "/a\u{7}"])
+    @Test(arguments: [
+        ("/users/:id", "/users/ada", "/users/{id}"),
+        ("/users/:id/orders/:order", "/users/7/orders/8", "/users/{id}/orders/{order}"),
+        ("/files/*", "/files/a", "/files/*"), ("/files/*", "/files/a/b", "/files/a/b"),
+        ("/files/*/raw", "/files/a/raw", "/files/*/raw"),
+        ("/files/**", "/files/a", "/files/**"), ("/files/**", "/files/a/b/c", "/files/**"),
+        ("/files/**", "/files", "/files"),
+        ("/jobs:batch/:id", "/jobs:batch/x", "/jobs:batch/{id}"),
+    ])
+    func routesOfHummingbirdAndVaporAreTemplates(route: String, path: String, endpoint: String) {
+        #expect(EndpointNamer(templates: [route]).endpoint(ofPath: path) == endpoint)
+    }
+
+    @Test(arguments: [
+        "users/{id}", "", "/users/{id", "/users/x{id}", "/users/{a{b}}", "/a?b=c", "/a b", "/a\u{7}", "/a//b", "/a#b",
+        "/a/**/b",
+        "/a/x*", "/:a{b}", "https://host/a",
+    ])
     func aTextThatIsNoTemplateIsRefused(text: String) {
         #expect(EndpointTemplate(text) == nil)
     }

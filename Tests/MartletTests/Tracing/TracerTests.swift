@@ -24,6 +24,23 @@ extension AgentTests {
             return headers
         }
 
+        @Test func theActiveSpanOfAContextIsTheOneThatRunsThere() async throws {
+            let found = await recorded {
+                let span = tracer.startSpan("work")
+                let inner = tracer.startSpan("inner", context: span.context)
+                let active = tracer.activeSpan(identifiedBy: inner.context)
+                active?.attributes["found"] = true
+                #expect(active?.operationName == "inner")
+                inner.end()
+                #expect(tracer.activeSpan(identifiedBy: inner.context) == nil)
+                #expect(tracer.activeSpan(identifiedBy: span.context)?.operationName == "work")
+                span.end()
+                #expect(tracer.activeSpan(identifiedBy: extracted(parent)) == nil)
+                #expect(tracer.activeSpan(identifiedBy: .topLevel) == nil)
+            }
+            #expect(try #require(found.span("inner")).attributes == ["found": .boolean(true)])
+        }
+
         @Test func aSpanIsKeptWithAllThatItWasTold() async throws {
             let found = await recorded {
                 let other = tracer.startSpan("other")

@@ -42,6 +42,7 @@ extension Endpoint {
     private var crumbs: HTML {
         element("nav", .class("crumbs"), .label("Path")) {
             link(visit.address(of: .overview)) { "Overview" }
+            if namesEndpoint { for service in visit.parameters.all(.service).prefix(1) { visit.service(service) } }
             for host in visit.parameters.all(.host).prefix(1) {
                 link(visit.address(of: .overview).with(.host, host)) { HostName.text(host) }
             }

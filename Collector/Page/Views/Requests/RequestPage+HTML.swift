@@ -82,7 +82,7 @@ extension RequestPage {
     private var sender: HTML {
         HTML.joined([
             HTML(request.kind == .client ? "made by " : "served by "),
-            link(visit.address(of: .overview).with(.service, request.service)) {
+            link(visit.address(ofService: request.service)) {
                 LongText.html(request.service, atMost: Self.nameBytes)
             },
             LongText.html(

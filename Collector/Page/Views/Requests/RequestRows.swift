@@ -79,7 +79,9 @@ struct RequestRows {
     private func place(of request: RequestSummary) -> HTML {
         HTML.joined([
             DataTable.cell("service") {
-                LongText.html(request.service, atMost: Self.nameBytes)
+                link(visit.address(ofService: request.service)) {
+                    LongText.html(request.service, atMost: Self.nameBytes)
+                }
                 if request.kind == .server { element("small") { " served" } }
             },
             DataTable.cell("host", "host") { LongText.html(request.host, atMost: Self.nameBytes) },
