@@ -107,10 +107,12 @@ extension StorageContractTests {
             await #expect(throws: TooManyGroups.self) { try await answer(from: 0, to: 100_000, step: 10) }
         }
 
-        @Test func theLatestRequestsOfAGroupAreKnown() async throws {
-            try await store("/a", 1, end: 30)
-            try await store("/a", 1, end: 20)
-            #expect(try await answer(from: 0, to: 100, step: nil).groups.map(\.latestEnd) == [Samples.time(30)])
+        @Test func theFirstAndTheLatestRequestsOfAGroupAreKnown() async throws {
+            for end in [30, 20, 40] as [UInt64] { try await store("/a", 1, end: end) }
+            for step in [nil, 60] as [UInt64?] {
+                let ends = try await answer(from: 0, to: 100, step: step).groups.map(\.ends)
+                #expect(ends == [Samples.time(20)...Samples.time(40)])
+            }
         }
     }
 }
