@@ -66,10 +66,7 @@ struct ReportHeading {
             notes.append("rows count requests made and requests served together; --by kind tells them apart")
         }
         if !report.rows.isEmpty, report.isCut {
-            let (shown, all) = (
-                FigureText.grouped(UInt64(report.rows.count)), FigureText.grouped(UInt64(report.rowCount))
-            )
-            notes.append("the first \(shown) of \(all) rows; totals are of all rows")
+            notes.append("\(report.shownOfAll) rows; totals are of all rows")
         }
         return notes + (ComparisonText(report)?.notes ?? [])
     }
