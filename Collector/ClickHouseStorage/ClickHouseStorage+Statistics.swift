@@ -15,7 +15,26 @@ extension ClickHouseStorage {
                 answers[index] = .failure(failure)
             }
         }
-        return queries.indices.compactMap { answers[$0] }
+        let dataSince = try await dataSince(after: queries.map(\.window.from).min() ?? 0, rolled: rolled)
+        return queries.indices.compactMap { index in answers[index]?.map { $0.with(dataSince: dataSince) } }
+    }
+
+    /// Returns the beginning of the store's points; `nil` if there are points of an hour before `time`, or none. An agent's interval is the
+    /// shortest that counts.
+    private func dataSince(after time: UnixNanoseconds, rolled: UInt32) async throws -> UnixNanoseconds? {
+        let first = Int64(clamping: time) / StoredHour.length
+        let tables = [("hour", "hour < \(rolled)"), ("point", "1"), ("difference", "count > 0")]
+        let earlier = tables.map { "SELECT hour FROM \($0) WHERE hour < \(first) AND \($1) LIMIT 1" }
+        let starts = tables.map {
+            "SELECT min(least(start_ns, end_ns - \(Tier.fine.length))) AS start, count() AS points FROM \($0) "
+                + "WHERE hour >= \(first) AND \($1)"
+        }
+        for statement in earlier {
+            if try await !client.rows(statement, { try $0.number(UInt32.self) }).isEmpty { return nil }
+        }
+        let sql =
+            "SELECT min(start) FROM (\(starts.joined(separator: " UNION ALL "))) WHERE points > 0 HAVING count() > 0"
+        return try await client.rows(sql) { try $0.number(Int64.self) }.first.map { UnixNanoseconds(clamping: $0) }
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {

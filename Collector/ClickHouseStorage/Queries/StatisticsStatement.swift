@@ -57,7 +57,7 @@ struct StatisticsStatement {
             SELECT \((names + Self.classes).joined(separator: ", ")), \
             sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \
             minIf(has_high, count > 0), sum(zeros), sumMap(indexes, counts), sum(sent), sum(received), \
-            sumForEach(phase_counts), sumForEach(phase_seconds), max(end_ns) \
+            sumForEach(phase_counts), sumForEach(phase_seconds), max(end_ns), min(end_ns) \
             FROM (\(source.rows(columns.joined(separator: ", "), of: filter, where: condition))) \
             GROUP BY \((names + Self.classes).joined(separator: ", ")) \
             LIMIT \(limit * Self.rowsOfGroup + 1)
@@ -84,7 +84,7 @@ struct StatisticsStatement {
                 indexes[row.values] = index
                 groups.append(Array(repeating: RequestGroup(values: row.values), count: slots))
             }
-            groups[index][row.slot].add(row.requests, until: row.end) { row.sums.add(to: &$0) }
+            groups[index][row.slot].add(row.requests, until: row.end, from: row.firstEnd) { row.sums.add(to: &$0) }
         }
         return .success(groups)
     }
@@ -95,6 +95,7 @@ struct StatisticsStatement {
         var requests: RequestClass
         var sums: StatisticsRow
         var end: UnixNanoseconds
+        var firstEnd: UnixNanoseconds
     }
 
     private func row(_ reader: inout RowReader) throws -> Row {
@@ -109,6 +110,7 @@ struct StatisticsStatement {
         return Row(
             values: values, slot: slot,
             requests: RequestClass(kind: kind, outcome: outcome, isOfSpans: isOfSpans, isChanged: isChanged),
-            sums: sums, end: UInt64(clamping: try reader.number(Int64.self)))
+            sums: sums, end: UInt64(clamping: try reader.number(Int64.self)),
+            firstEnd: UInt64(clamping: try reader.number(Int64.self)))
     }
 }

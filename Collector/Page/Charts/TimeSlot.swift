@@ -9,9 +9,10 @@ struct TimeSlot: Sendable {
     /// `nil` if there are no requests.
     private(set) var measures: RequestMeasures?
 
-    init(_ window: TimeWindow, _ group: RequestGroup) {
+    /// - Parameter dataSince: see ``StatisticsAnswer/dataSince``.
+    init(_ window: TimeWindow, _ group: RequestGroup, dataSince: UnixNanoseconds? = nil) {
         (self.window, self.group) = (window, group)
-        measures = group.isEmpty ? nil : group.measures(seconds: window.seconds)
+        measures = group.isEmpty ? nil : group.measures(seconds: window.since(dataSince).seconds)
     }
 
     /// Returns the slots of an answer, with the requests of some of its groups in each.
@@ -19,14 +20,18 @@ struct TimeSlot: Sendable {
     /// One that the window cuts to less than half is joined to its neighbour (``SlotGrid/blocks``): a rate over a few seconds says
     /// nothing, because senders report every ten seconds or less often.
     ///
-    /// - Parameter rows: the indexes of the groups.
-    static func all(of rows: some Collection<Int>, in slots: GroupSlots) -> [TimeSlot] {
+    /// - Parameters:
+    ///   - rows: the indexes of the groups.
+    ///   - dataSince: see ``StatisticsAnswer/dataSince``.
+    static func all(
+        of rows: some Collection<Int>, in slots: GroupSlots, dataSince: UnixNanoseconds? = nil
+    ) -> [TimeSlot] {
         slots.grid.blocks.map { block in
             TimeSlot(
                 slots.grid.window(ofSlots: block),
                 rows.reduce(into: RequestGroup(values: [])) { sum, row in
                     for slot in block { sum.merge(slots.groups[row][slot]) }
-                })
+                }, dataSince: dataSince)
         }
     }
 

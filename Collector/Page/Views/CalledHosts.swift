@@ -32,7 +32,7 @@ struct CalledHosts: Sendable {
             let name = (group.values.first ?? nil) ?? ""
             return Host(
                 name: name, services: (services[name] ?? []).sorted(),
-                measures: group.measures(seconds: answer.window.seconds))
+                measures: group.measures(seconds: answer.ratedWindow.seconds))
         }
     }
 }

@@ -210,9 +210,10 @@ struct EndpointsTable {
     }
 
     private var more: HTML {
-        guard report.rows.count < report.rowCount else { return .none }
+        guard report.isCut else { return .none }
+        let shown = report.shownOfAll
         return element("p", .class("hint")) {
-            "The first \(FigureText.grouped(UInt64(report.rows.count))) of \(FigureText.grouped(UInt64(report.rowCount))); the totals are of all. "
+            shown.prefix(1).uppercased() + shown.dropFirst() + "; the totals are of all. "
             link(visit.here.with(.top, String(report.rowCount))) { "Show all" }
         }
     }

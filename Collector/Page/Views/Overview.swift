@@ -100,7 +100,7 @@ struct OverviewService: Sendable {
                         isWhole: agents.more == 0))
             }
             let side = Side(
-                measures: group.measures(seconds: answer.window.seconds),
+                measures: group.measures(seconds: answer.ratedWindow.seconds),
                 trend: (answer.slots?.groups[row] ?? []).map { $0.milliseconds(0.95) })
             if group.values.last == RequestKind.server.rawValue {
                 services[index].served = side

@@ -18,7 +18,7 @@ struct TotalsStrip {
                         "was \(FigureText.grouped($0.count)), \(ChangeText.ratio(measures.count, $0.count))"
                     },
                     over: \.perSecond)
-                item("Rate", FigureText.figure(measures.perSecond), " /s", note: busiest, over: \.perSecond)
+                item("Rate", FigureText.figure(measures.perSecond), " /s", note: rateNote, over: \.perSecond)
                 item(
                     "Failed", FigureText.percent(measures.failures.rate), " %",
                     note: bounds.map { "\($0.text) %" }
@@ -71,6 +71,12 @@ struct TotalsStrip {
         let known = figures.compactMap { $0 }
         guard let least = known.min(), let most = known.max() else { return "" }
         return ", from \(FigureText.figure(least)) to \(FigureText.figure(most))\(unit == " s" ? " ms" : unit)"
+    }
+
+    private var rateNote: String? {
+        let since = totals.ratesSince.map { "since \(ClockText.time($0)), when the first data came" }
+        let notes = [since, busiest].compactMap(\.self)
+        return notes.isEmpty ? nil : notes.joined(separator: "; ")
     }
 
     private var busiest: String? {

@@ -4,11 +4,11 @@ import MartletTelemetry
 extension Report {
     /// - Parameter query: the query that the answer is for.
     package init(_ answer: StatisticsAnswer, for query: StatisticsQuery) {
-        let window = answer.window
+        let (window, rated) = (answer.window, answer.ratedWindow)
         let total = answer.total
         self.init(
             from: TimeText.format(window.from), to: TimeText.format(window.to), by: query.by,
-            step: answer.slots.map { Double($0.grid.step) / 1e9 },
+            ratesSince: answer.ratesSince, step: answer.slots.map { Double($0.grid.step) / 1e9 },
             completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
             uncountedSenders: answer.account.uncountedSenders > 0 ? answer.account.uncountedSenders : nil,
             clocksAhead: ClocksAhead(answer.account),
@@ -16,15 +16,18 @@ extension Report {
             rowCount: answer.groupCount,
             rows: answer.groups.indices.map { index in
                 ReportRow(
-                    answer.groups[index], by: query.by, in: window, among: total,
+                    answer.groups[index], by: query.by, in: rated, among: total,
                     trend: answer.slots.map { ReportRow.Trend($0.groups[index]) }, account: answer.account)
             },
-            totals: ReportRow(total, by: [], in: window, among: total),
-            totalsByKind: answer.totals.mapValues { ReportRow($0, by: [], in: window, among: total) })
+            totals: ReportRow(total, by: [], in: rated, among: total),
+            totalsByKind: answer.totals.mapValues { ReportRow($0, by: [], in: rated, among: total) })
     }
 }
 
 extension StatisticsAnswer {
+    /// The time since which rates count, RFC 3339, UTC; `nil` if it is the window's beginning.
+    var ratesSince: String? { ratedWindow == window ? nil : TimeText.format(ratedWindow.from) }
+
     /// All requests, of both kinds.
     var total: RequestGroup { totals.values.reduce(into: RequestGroup(values: [])) { $0.merge($1) } }
 }

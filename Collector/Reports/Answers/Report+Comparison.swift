@@ -6,23 +6,23 @@ extension Report {
     /// the report as well.
     ///
     /// - Parameters:
-    ///   - compared: the rows, of which the report has the first.
+    ///   - verdicts: those on the compared rows.
+    ///   - shown: the indexes of the compared rows that the report has.
     ///   - after, earlier: these rows in blocks, in the report's window and in the other one.
     ///   - before: the rows of the other window, with its totals.
     ///   - limit: the rows of the report at most.
     mutating func compare(
-        _ compared: ComparedRows, in after: StatisticsAnswer, with before: StatisticsAnswer,
-        in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int? = nil
+        _ compared: ComparedRows, _ verdicts: Comparison, _ shown: [Int], in after: StatisticsAnswer,
+        with before: StatisticsAnswer, in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int? = nil
     ) {
         let total = before.total
         func row(_ group: RequestGroup) -> ReportRow {
-            ReportRow(group, by: by, in: before.window, among: total, account: before.account)
+            ReportRow(group, by: by, in: before.ratedWindow, among: total, account: before.account)
         }
         let groups = Dictionary((before.groups + earlier.groups).map { ($0.values, $0) }) { first, _ in first }
-        let verdicts = Comparison(of: compared.rows(after: after, before: earlier))
-        for index in rows.indices where compared.after.indices.contains(index) {
-            rows[index].verdict = verdicts[index]
-            rows[index].before = groups[compared.after[index]].map { row($0).measures }
+        for (index, place) in zip(rows.indices, shown) {
+            rows[index].verdict = verdicts[place]
+            rows[index].before = groups[compared.after[place]].map { row($0).measures }
         }
         let present = Set(compared.after + after.groups.map(\.values))
         let gone = before.groups.filter { !present.contains($0.values) }

@@ -7,6 +7,9 @@ package struct Report: Sendable, Equatable, Codable {
     package var from: String
     package var to: String
     package var by: [Dimension]
+    /// The time since which `per_second` counts, RFC 3339, UTC: that of the store's first data. `nil`, and left out, if the data begin
+    /// before the window.
+    package var ratesSince: String?
     /// The length of a slot of the rows' trends, in seconds; `nil`, and left out, if they have none.
     package var step: Double?
     /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
@@ -32,6 +35,7 @@ package struct Report: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case from, to, by, completeness, unwatched, rows, totals, compare
+        case ratesSince = "rates_since"
         case step = "step_seconds"
         case uncountedSenders = "uncounted_senders"
         case clocksAhead = "clocks_ahead"

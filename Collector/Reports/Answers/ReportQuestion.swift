@@ -5,7 +5,7 @@ package struct ReportQuestion: Sendable {
     package typealias Answer = Result<StatisticsAnswer, TooManyGroups>
 
     /// Rows that are compared at least, in the report's order, if a limit shows fewer. Rows past the report's limit are compared
-    /// too, so that a change among them is told; the bound keeps a report of ten thousands of rows cheap.
+    /// too, so that one that is worse is shown; the bound keeps a report of ten thousands of rows cheap.
     package static let maxComparedRows = 50
 
     private var query: StatisticsQuery
@@ -53,12 +53,15 @@ package struct ReportQuestion: Sendable {
         guard hasFigures || after.takeFigures(of: blocks.after) && before.takeFigures(of: blocks.before) else {
             return try await whole.report(of: storage.statistics(whole.queries), in: storage)
         }
-        after.groups = Array(after.groups.prefix(query.limit ?? after.groups.count))
+        let verdicts = Comparison(of: rows.rows(after: blocks.after, before: blocks.before))
+        let shown = rows.shown(verdicts, limit: query.limit)
+        after.groups = shown.map { after.groups[$0] }
         if query.step != nil, let slots = try answers[4].get().slots {
             after.slots = GroupSlots(after.groups, of: slots.groups, in: slots.grid)
         }
         var report = Report(after, for: base.query(after: query))
-        report.compare(rows, in: blocks.after, with: before, in: blocks.before, base, limit: query.limit)
+        report.compare(
+            rows, verdicts, shown, in: blocks.after, with: before, in: blocks.before, base, limit: query.limit)
         if let slots = after.slots { report.addChangedTimes(slots) }
         return report
     }

@@ -6,7 +6,7 @@ import MartletTelemetry
 extension RequestGroup {
     /// Returns all measures but ``impact(among:)``, which depends on the other groups.
     ///
-    /// - Parameter seconds: the length of the report's window.
+    /// - Parameter seconds: the length of the time that the rate is about.
     package func measures(seconds: Double) -> RequestMeasures {
         let (unfailed, failed) = (unfailed, failed)
         var phases = unfailed.phases

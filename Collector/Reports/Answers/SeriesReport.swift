@@ -6,6 +6,8 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     /// The window of the figures, RFC 3339, UTC.
     package var from: String
     package var to: String
+    /// See ``Report/ratesSince``.
+    package var ratesSince: String?
     package var by: [Dimension]
     /// The length of a slot, in seconds. The window cuts the first and the last one.
     package var step: Double
@@ -48,6 +50,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case from, to, by, completeness, ends, rows
+        case ratesSince = "rates_since"
         case step = "step_seconds"
         case rowCount = "row_count"
         case totalsByKind = "totals_by_kind"
@@ -59,6 +62,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         let windows = (0..<slots.grid.count).map { slots.grid.window(ofSlot: $0) }
         from = TimeText.format(answer.window.from)
         to = TimeText.format(answer.window.to)
+        ratesSince = answer.ratesSince
         by = query.by
         step = Double(slots.grid.step) / 1e9
         completeness = answer.account.completeness
@@ -66,7 +70,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         rowCount = answer.groupCount
         let total = answer.total
         totalsByKind = answer.totals.mapValues { group in
-            var measures = group.measures(seconds: answer.window.seconds)
+            var measures = group.measures(seconds: answer.ratedWindow.seconds)
             measures.impact = group.impact(among: total)
             return measures
         }
@@ -75,7 +79,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
                 dimensions: Dictionary(zip(query.by, group.values)) { first, _ in first },
                 slots: zip(slots, windows).map { slot, window in
                     guard !slot.isEmpty else { return nil }
-                    var measures = slot.measures(seconds: window.seconds)
+                    var measures = slot.measures(seconds: window.since(answer.dataSince).seconds)
                     measures.impact = slot.impact(among: group)
                     return measures
                 })

@@ -25,6 +25,14 @@ struct ComparedRows {
         return self.after.map { ComparedRow(before: earlier[$0] ?? [], after: later[$0] ?? [], isLater: isLater) }
     }
 
+    /// Returns the indexes of the rows that a report shows, in its order: rows that are worse, and as many of the first others as the
+    /// limit leaves room for.
+    func shown(_ verdicts: Comparison, limit: Int?) -> [Int] {
+        let worse = after.indices.filter(verdicts.isWorse).prefix(limit ?? .max)
+        let others = after.indices.filter { !verdicts.isWorse($0) }
+        return (worse + others.prefix((limit ?? .max) - worse.count)).sorted()
+    }
+
     private static func blocks(of answer: StatisticsAnswer) -> [[String?]: [RequestGroup]] {
         Dictionary(zip(answer.groups.map(\.values), answer.slots?.blocks ?? [])) { first, _ in first }
     }

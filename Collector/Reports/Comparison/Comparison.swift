@@ -54,7 +54,10 @@ package struct Comparison: Sendable {
         return .noChangeFound(wouldHaveSeen: (tests[row] ?? RowTests(rows[row])).smallestChange(missed))
     }
 
-    package var worse: Int { changes.values.count { if case .worse = $0 { true } else { false } } }
+    /// Returns whether a row is worse, by its index.
+    func isWorse(_ row: Int) -> Bool { if case .worse = changes[row] { true } else { false } }
+
+    package var worse: Int { changes.keys.count(where: isWorse) }
     package var better: Int { changes.count - worse }
     package var tooLittleData: Int { shortages.count { $0 != nil } }
     package var same: Int { rows.count - changes.count - tooLittleData }

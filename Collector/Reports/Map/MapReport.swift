@@ -5,6 +5,8 @@ import MartletTelemetry
 package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     package var from: String
     package var to: String
+    /// See ``Report/ratesSince``.
+    package var ratesSince: String?
     @NullIfUnknown package var completeness: Double?
     package var unwatched: UnwatchedTime?
     package var uncountedSenders: Int?
@@ -19,6 +21,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
 
     private enum CodingKeys: String, CodingKey {
         case from, to, completeness, unwatched, edges
+        case ratesSince = "rates_since"
         case uncountedSenders = "uncounted_senders"
         case clocksAhead = "clocks_ahead"
         case damagedPoints = "damaged_points"
@@ -64,7 +67,7 @@ extension MapReport {
         }
         self.init(
             from: TimeText.format(answer.window.from), to: TimeText.format(answer.window.to),
-            completeness: account.completeness, unwatched: UnwatchedTime(account),
+            ratesSince: answer.ratesSince, completeness: account.completeness, unwatched: UnwatchedTime(account),
             uncountedSenders: account.uncountedSenders > 0 ? account.uncountedSenders : nil,
             clocksAhead: ClocksAhead(account),
             damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,

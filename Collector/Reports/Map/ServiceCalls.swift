@@ -19,7 +19,7 @@ package struct ServiceCalls: Sendable {
         let answer = try await Self.answer(in: query.window, filter, storage)
         let calls = try await storage.calls(in: answer.window, filter, limit: Self.maxCalls)
         let wanted = query.filter.wanted[.service]
-        seconds = answer.window.seconds
+        seconds = answer.ratedWindow.seconds
         let edges = CallGraph(answer.groups, calls, seconds: seconds).edges.filter { $0.touches(wanted) }
         let ends = Set(edges.flatMap { [$0.caller.service, $0.callee.service].compactMap(\.self) })
         if wanted != nil { for service in ends.union(wanted ?? []) { filter.select(.service, service) } }

@@ -36,7 +36,14 @@ struct KindTotal {
 
 extension Report {
     /// Whether rows were left out.
-    var isCut: Bool { rows.count < rowCount }
+    package var isCut: Bool { rows.count < rowCount }
+
+    /// The number of rows beside that of all of them: `the first 14 of 40`. Rows that are worse come before others.
+    package var shownOfAll: String {
+        let (shown, all) = (FigureText.grouped(UInt64(rows.count)), FigureText.grouped(UInt64(rowCount)))
+        return (compare?.worse ?? 0) > 0
+            ? "the worse and the first others, \(shown) of \(all)" : "the first \(shown) of \(all)"
+    }
 }
 
 extension ReportRow {

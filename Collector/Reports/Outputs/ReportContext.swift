@@ -21,5 +21,10 @@ package struct ReportContext: Sendable {
 
     package init() {}
 
+    /// Returns whether a filter selects only this value of a dimension.
+    func isOnly(_ value: String, of dimension: Dimension) -> Bool {
+        flags.filter { $0.name == dimension.rawValue }.map(\.value) == [value]
+    }
+
     func flag(_ name: String) -> String? { flags.first { $0.name == name }?.value }
 }

@@ -52,16 +52,21 @@ struct ReportHeading {
 
     // MARK: Gaps
 
+    private var ratesSince: String? {
+        guard !report.rows.isEmpty, let since = report.ratesSince else { return nil }
+        let time = TimeText.parse(since, now: 0).flatMap { time in
+            context.now.map { WindowText.moment(time, now: $0) + " UTC" }
+        }
+        return "per s counts since \(time ?? since), when the first data came"
+    }
+
     private var notes: [String] {
-        var notes = report.gaps + [report.changedByRules].compactMap(\.self)
+        var notes = [ratesSince].compactMap(\.self) + report.gaps + [report.changedByRules].compactMap(\.self)
         if !report.rows.isEmpty, totals.count > 1, !report.by.contains(.kind) {
             notes.append("rows count requests made and requests served together; --by kind tells them apart")
         }
         if !report.rows.isEmpty, report.isCut {
-            let (shown, all) = (
-                FigureText.grouped(UInt64(report.rows.count)), FigureText.grouped(UInt64(report.rowCount))
-            )
-            notes.append("the first \(shown) of \(all) rows; totals are of all rows")
+            notes.append("\(report.shownOfAll) rows; totals are of all rows")
         }
         return notes + (ComparisonText(report)?.notes ?? [])
     }

@@ -33,14 +33,16 @@ package struct ReportTable {
         (self.report, self.context, self.device) = (report, context, device)
         totals = KindTotal.all(of: report, only: context.flag("kind").flatMap(RequestKind.init))
         trend = TrendSlots(of: report)
-        common = device.isTerminal ? Self.common(of: report) : []
+        common = device.isTerminal ? Self.common(of: report, context) : []
     }
 
-    /// Returns the dimensions with one value; the last dimension is never among them, so that each row has a name.
-    private static func common(of report: Report) -> [Dimension] {
+    /// Returns the dimensions with one value; the last dimension is never among them, so that each row has a name. If rows were left
+    /// out, these are dimensions that a filter gives the value: rows that are not shown may have another, and the totals count them.
+    private static func common(of report: Report, _ context: ReportContext) -> [Dimension] {
         guard let first = report.rows.first else { return [] }
         return report.by.dropLast().filter { dimension in
             report.rows.allSatisfy { $0.dimensions[dimension] == first.dimensions[dimension] }
+                && (!report.isCut || context.isOnly(first.text(of: dimension), of: dimension))
         }
     }
 

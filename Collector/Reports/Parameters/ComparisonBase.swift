@@ -54,7 +54,6 @@ package enum ComparisonBase: Sendable, Equatable {
     /// Returns the query of the report itself.
     package func query(after query: StatisticsQuery) -> StatisticsQuery {
         var query = query
-        query.window = Self.aligned(query.window)
         if case .versions(_, let after) = self { query.filter.select(.version, after) }
         return query
     }
@@ -78,14 +77,6 @@ package enum ComparisonBase: Sendable, Equatable {
     private static func moved(_ window: TimeWindow, by length: UInt64) -> TimeWindow {
         let (from, to) = (window.from - min(window.from, length), window.to - min(window.to, length))
         return TimeWindow(from: from, to: min(to, window.from))
-    }
-
-    /// Returns the window with its ends moved back to whole slots of an agent's interval, so that it can be cut into blocks,
-    /// and the same comparison can be asked for again.
-    private static func aligned(_ window: TimeWindow) -> TimeWindow {
-        let slot = TrendStep.shortest
-        let aligned = TimeWindow(from: window.from / slot * slot, to: window.to / slot * slot)
-        return aligned.from < aligned.to ? aligned : window
     }
 }
 

@@ -18,6 +18,17 @@ extension Parameters where Name: WindowParameterName {
         guard to - from <= Self.longestDays * 86_400_000_000_000 else {
             throw ParameterError("since and until must be at most \(Self.longestDays) days apart")
         }
-        return TimeWindow(from: from, to: to)
+        let window = TimeWindow(from: from, to: to)
+        return self[.until] == nil ? window.throughItsSecond : window
+    }
+}
+
+extension TimeWindow {
+    /// The window through the second that it ends in, and moved if it is as long as whole seconds. Reports name their window in whole
+    /// seconds, so all that are made in a second are about the same requests, and so is a report on the times that one names.
+    fileprivate var throughItsSecond: TimeWindow {
+        let second: UInt64 = 1_000_000_000
+        let rest = (second - to % second) % second
+        return TimeWindow(from: length % second == 0 ? from + rest : from, to: to + rest)
     }
 }

@@ -36,7 +36,8 @@ struct StatisticsReading {
         // The selected groups have copies of the lookups, so the memory of the other groups is free.
         sums = []
         try selected.complete(&known, &accounts, after: passes, in: db)
-        return queries.indices.compactMap { known[$0] }
+        let dataSince = try FirstData.start(expired, in: db)
+        return queries.indices.compactMap { index in known[index]?.map { $0.with(dataSince: dataSince) } }
     }
 
     /// Adds a query about the groups of other answers.
@@ -67,4 +68,23 @@ struct StatisticsReading {
 extension StatisticsQuery {
     /// Whether the points of the groups that the limit leaves may be read once more.
     fileprivate var needsSecondPass: Bool { limit != nil && (hasFigures || step != nil) }
+}
+
+/// The beginning of all points of a store. A chunk has the end of its points' intervals, which are as long as a slot of its tier at most:
+/// an agent's are just as long.
+private enum FirstData {
+    /// Returns `nil` if the store has no points.
+    static func start(_ expired: ExpiredTimes, in db: Database) throws -> UnixNanoseconds? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT derived, end_time FROM chunk WHERE tier = ? AND rolled = ? ORDER BY end_time LIMIT 1")
+        let chunks = Tier.allCases.flatMap { tier in [false, true].map { (tier: tier, isRolled: $0) } }
+        let starts = try chunks.compactMap { tier, isRolled -> Int64? in
+            guard let row = try Row.fetchOne(statement, arguments: [tier.rawValue, isRolled]) else { return nil }
+            let (isDerived, end): (Bool, Int64) = (row[0], row[1])
+            // The finer points that it was merged from begin more exactly, if they are still there.
+            let finest = expired.finest(at: end - 1) ?? .fine
+            return isDerived && finest.rawValue < tier.rawValue ? nil : end - tier.length
+        }
+        return starts.min().map { UnixNanoseconds(clamping: $0) }
+    }
 }

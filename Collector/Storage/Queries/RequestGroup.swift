@@ -16,6 +16,7 @@ package struct RequestGroup: Sendable, Equatable {
         var fromSpans: UInt64 = 0
         var changed: UInt64 = 0
         var latestEnd: UnixNanoseconds = 0
+        var earliestEnd: UnixNanoseconds = .max
 
         /// It copies no statistics, which an answer with slots would do ten thousands of times.
         var isEmpty: Bool {
@@ -55,14 +56,21 @@ package struct RequestGroup: Sendable, Equatable {
     /// Requests that a rule of their agent changed.
     package var changed: UInt64 { figures.isEmpty ? 0 : figures[0].changed }
 
-    /// The latest end of an interval with requests of the group, as fine as the store has it; 0 if it is empty.
-    package var latestEnd: UnixNanoseconds {
-        get { figures.isEmpty ? 0 : figures[0].latestEnd }
+    /// The ends of the first and of the latest interval with requests of the group, as fine as the store has them; `nil` if they are not
+    /// known.
+    package var ends: ClosedRange<UnixNanoseconds>? {
+        get {
+            guard let figures = figures.first, figures.earliestEnd <= figures.latestEnd else { return nil }
+            return figures.earliestEnd...figures.latestEnd
+        }
         set {
             makeFigures()
-            figures[0].latestEnd = newValue
+            (figures[0].earliestEnd, figures[0].latestEnd) = (newValue?.lowerBound ?? .max, newValue?.upperBound ?? 0)
         }
     }
+
+    /// The latest end of an interval with requests of the group, likewise; 0 if it is empty.
+    package var latestEnd: UnixNanoseconds { figures.isEmpty ? 0 : figures[0].latestEnd }
 
     package var count: UInt64 {
         figures.isEmpty ? 0 : figures[0].unfailed.duration.count &+ figures[0].failed.duration.count
@@ -89,22 +97,26 @@ package struct RequestGroup: Sendable, Equatable {
     /// Adds requests of one class. `body` adds them to the statistics that it is given: those of failed or of unfailed
     /// requests.
     ///
-    /// - Parameter end: the end of the requests' interval.
+    /// - Parameters:
+    ///   - end: the end of the requests' interval; the latest one if they are of several.
+    ///   - first: the earliest end of the requests' intervals; `nil` if they are of one.
     /// - Returns: the bytes by which the memory of the sketches grew.
     @discardableResult
     package mutating func add(
-        _ requests: RequestClass, until end: UnixNanoseconds = 0, _ body: (inout RequestStatistics) -> Void
+        _ requests: RequestClass, until end: UnixNanoseconds = 0, from first: UnixNanoseconds? = nil,
+        _ body: (inout RequestStatistics) -> Void
     ) -> Int {
         makeFigures()
         // The loop over a window's points calls this, so the figures are reached once.
-        return Self.add(requests, until: end, to: &figures[0], body)
+        return Self.add(requests, until: end, from: first ?? end, to: &figures[0], body)
     }
 
     private static func add(
-        _ requests: RequestClass, until end: UnixNanoseconds, to figures: inout Figures,
+        _ requests: RequestClass, until end: UnixNanoseconds, from first: UnixNanoseconds, to figures: inout Figures,
         _ body: (inout RequestStatistics) -> Void
     ) -> Int {
         figures.latestEnd = max(figures.latestEnd, end)
+        figures.earliestEnd = min(figures.earliestEnd, first)
         let (added, growth) =
             requests.isFailure ? Self.change(&figures.failed, body) : Self.change(&figures.unfailed, body)
         figures.count(requests, added)
@@ -145,6 +157,7 @@ package struct RequestGroup: Sendable, Equatable {
         figures[0].fromSpans &+= other.figures[0].fromSpans
         figures[0].changed &+= other.figures[0].changed
         figures[0].latestEnd = max(figures[0].latestEnd, other.figures[0].latestEnd)
+        figures[0].earliestEnd = min(figures[0].earliestEnd, other.figures[0].earliestEnd)
     }
 
     private mutating func makeFigures() {

@@ -14,8 +14,13 @@ package struct StatisticsAnswer: Sendable, Equatable {
     package var slots: GroupSlots?
     /// The account of the query's senders.
     package var account: WindowAccount
+    /// The time at which the data of the store begin, whatever the query selects. `nil` if they begin before the window, or there are none.
+    package var dataSince: UnixNanoseconds?
     /// Points that were left out because the disk returned other bytes than were written.
     package var damagedPoints: Int
+
+    /// The part of the window that rates are about: nobody knows the requests before the store's first data.
+    package var ratedWindow: TimeWindow { window.since(dataSince) }
 
     /// Creates the answer without slots.
     ///
@@ -57,6 +62,12 @@ package struct StatisticsAnswer: Sendable, Equatable {
         self.totals = totals.filter { !$0.value.isEmpty }
         self.account = account
         self.damagedPoints = damagedPoints
+    }
+
+    package func with(dataSince: UnixNanoseconds?) -> StatisticsAnswer {
+        var answer = self
+        answer.dataSince = dataSince.flatMap { $0 > window.from ? $0 : nil }
+        return answer
     }
 
     /// Takes groups with all figures in place of those that were ordered without them.

@@ -36,7 +36,7 @@ package struct ExpiredTimes: Sendable, Equatable {
     func slotEnd(notBefore time: Int64) -> Int64 { finest(at: time)?.slotEnd(of: time) ?? time }
 
     /// Returns the finest tier that is left at `time`; `nil` if points are left as they came.
-    func finest(at time: Int64) -> Tier? {
+    package func finest(at time: Int64) -> Tier? {
         if time < minutes { return .hour }
         return time < fine ? .minute : nil
     }

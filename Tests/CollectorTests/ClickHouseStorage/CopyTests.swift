@@ -125,8 +125,8 @@ struct CopyTests {
     /// Returns the answer without the ends of the last intervals, which are not equally fine in the two stores.
     private static func withoutEnds(_ answer: StatisticsAnswer) -> StatisticsAnswer {
         var answer = answer
-        for index in answer.groups.indices { answer.groups[index].latestEnd = 0 }
-        for kind in answer.totals.keys { answer.totals[kind]?.latestEnd = 0 }
+        for index in answer.groups.indices { answer.groups[index].ends = nil }
+        for kind in answer.totals.keys { answer.totals[kind]?.ends = nil }
         return answer
     }
 

@@ -49,7 +49,7 @@ struct EarlyHoursTests {
             StatisticsQuery(window: window, by: [.service, .endpoint], step: step.map { $0 * 1_000_000_000 }))
         return answer.groups.map { group in
             var group = group
-            group.latestEnd = 0
+            group.ends = nil
             return group
         }
     }

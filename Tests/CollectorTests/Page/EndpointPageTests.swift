@@ -64,7 +64,7 @@ import Testing
             try await client.storeTwoMinutes()
             let text = try await client.read(EndpointRequests.address).text
             #expect(
-                text.contains("timeout new time-out of the request or the session 15 75.0 0 of 50 14:13:30 14:13:40"))
+                text.contains("timeout new time-out of the request or the session 15 75.0 0 of 50 14:13:40 14:13:40"))
             #expect(text.contains("503 Service Unavailable 5 25.0 1 earlier 14:13:40"))
             #expect(
                 text.contains(
@@ -73,12 +73,26 @@ import Testing
         }
     }
 
+    @Test func theTimesOfAnErrorAreItsOwnAndThoseOfNoSlotOfTheCharts() async throws {
+        try await withServer { client in
+            for (end, error) in [(30, "500"), (40, "timeout"), (50, "timeout")] as [(UInt64, String)] {
+                try await client.store(
+                    [Samples.dimensions(status: Int(error), error: error): EndpointRequests.repeated(0.1, 2)], end: end)
+            }
+            let address = EndpointRequests.address.replacing("since=1m", with: "since=1h")
+            let text = try await client.read(address).text
+            #expect(text.contains("500 Internal Server Error 2 33.3 0 14:13:50 14:13:50"))
+            #expect(text.contains("or the session 4 66.7 0 14:14 14:14:10"))
+            #expect(text.contains("First and last seen are known to 10 s"))
+        }
+    }
+
     @Test func nothingIsNewWithoutAMinuteBefore() async throws {
         try await withServer { client in
             try await client.store(
                 [Samples.dimensions(status: 500, error: "500"): EndpointRequests.repeated(0.1, 20)], end: 20)
             let text = try await client.read(EndpointRequests.address).text
-            #expect(text.contains("500 Internal Server Error 20 100.0 0 14:13:30 14:13:40"))
+            #expect(text.contains("500 Internal Server Error 20 100.0 0 14:13:40 14:13:40"))
             #expect(!text.contains("New:"))
             #expect(text.contains("There were no requests in the 1 min before."))
         }
@@ -137,7 +151,7 @@ import Testing
                 }
             }
             try await KeptRequests.send(spans, to: client)
-            let page = try await client.read(EndpointRequests.address)
+            let page = try await client.read(EndpointRequests.address + "&until=2026-09-21T14:14:20.5Z")
             let cells = page.markup.matches(
                 of: #/<a href="([^"]*)"[^>]*><rect[^>]*><\/rect><title>[^<]*: \d+ requests, (\w+) kept<\/title>/#)
             #expect(cells.count == 15)

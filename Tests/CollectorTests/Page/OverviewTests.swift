@@ -151,13 +151,35 @@ import Testing
     }
 
     @Test func theStoreSortsTheEndpointsAndATitleTurnsTheOrder() async throws {
-        let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "1")])
+        let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "1"), ("compare", "off")])
         #expect(page.text.contains("/keys"))
         #expect(!page.text.contains("GET /products storefront"))
         #expect(page.text.contains("The first 1 of 6; the totals are of all."))
         #expect(page.markup.contains(#"aria-sort="ascending""#))
         let turned = page.links.filter { $0.contains("sort=count") && !$0.contains("ascending=true") }
         #expect(turned.contains { $0.hasPrefix("/?since=") })
+    }
+
+    @Test func rowsThatAreWorseAreAmongThoseThatAreShown() async throws {
+        let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "2")])
+        #expect(page.text.contains("The worse and the first others, 2 of 6; the totals are of all."))
+        #expect(!page.text.contains("/keys"))
+    }
+
+    /// The store has nothing but requests that were counted 3 s ago.
+    @Test func theNewestRequestsAreShownAtOnceWithTheirRateSinceTheFirstData() async throws {
+        let now = Samples.time(1003)
+        let storage = try SQLiteStorage(path: folder.path("young.sqlite"), now: { now })
+        _ = try await storage.store([Samples.metrics(requests: 140, captured: 140, end: 1000)], of: nil)
+        let page = try await page(try Visit(.overview, [("since", "1h")], now: now - 400_000_000), in: storage)
+        #expect(page.text.contains("None of 140 requests failed"))
+        #expect(page.text.contains("All requests made Requests 140"))
+        #expect(page.text.contains("Rate 10.8 /s"))
+        #expect(page.text.contains("since 14:29:50, when the first data came"))
+        let query = StatisticsQuery(window: TimeWindow(from: now - 3_600_000_000_000, to: now), by: [.service])
+        let report = try await storage.report(query, comparedWith: .previous)
+        #expect(report.totals.measures.count == 140 && report.ratesSince == "2026-09-21T14:29:50Z")
+        #expect(report.rows.map(\.measures.perSecond) == [140.0 / 13])
     }
 
     @Test func eachFigureOpensItsRequests() async throws {

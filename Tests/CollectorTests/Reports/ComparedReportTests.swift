@@ -174,10 +174,49 @@ import Testing
             from: ComparedStore.start + ComparedStore.hour - 127_000_000_000,
             to: ComparedStore.window.to - 127_000_000_000)
         let report = try await store.report(query, comparedWith: .previous)
-        // 127 s before the hour are moved back to whole intervals, and the hour before the first has 130 s less.
-        #expect([report.from, report.to] == ["2026-09-21T15:57:50Z", "2026-09-21T16:57:50Z"])
+        #expect([report.from, report.to] == ["2026-09-21T15:57:53Z", "2026-09-21T16:57:53Z"])
         #expect(report.compare?.blocks == .init(before: 10, after: 10))
         #expect(words(report)["payments client /charges"] == "worse")
+    }
+
+    /// Requests of the last seconds are in the slot that has not ended.
+    @Test func theRowsOfAComparisonHaveTheFiguresOfTheReportWithoutIt() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        let end = ComparedStore.window.to + 4_000_000_000
+        let point = RequestPoint(
+            dimensions: Samples.dimensions(endpoint: "/newest"), start: end - 10_000_000_000, end: end,
+            statistics: Samples.statistics([0.1, 0.1]))
+        _ = try await store.store([InstanceMetrics(resource: Samples.resource("newest"), points: [point])], of: nil)
+        var query = query()
+        query.window = TimeWindow(from: ComparedStore.window.from + 7_000_000_000, to: end + 3_000_000_000)
+        let (plain, compared) = (
+            try await store.report(query), try await store.report(query, comparedWith: .previous)
+        )
+        #expect([compared.from, compared.to] == [plain.from, plain.to])
+        #expect(compared.rows.map(\.dimensions) == plain.rows.map(\.dimensions))
+        #expect(compared.rows.map(\.measures.count) == plain.rows.map(\.measures.count))
+        #expect(compared.rows.contains { $0.text(of: .endpoint) == "/newest" && $0.verdict != nil })
+        #expect(words(compared)["storefront client /payments"] == "worse")
+    }
+
+    /// In the order of this report the rows that are worse are no first ones.
+    @Test func rowsThatAreWorseAreShownBeforeOthers() async throws {
+        let store = try await ComparedStore(in: folder).storage
+        var few = query(limit: 4)
+        few.order = GroupOrder(.p50, ascending: true)
+        few.step = 120_000_000_000
+        let report = try await store.report(few, comparedWith: .previous)
+        #expect(
+            report.rows.map { $0.verdict.map(VerdictText.word) } == ["better", "worse", "worse", "worse"])
+        #expect(report.rows.map(\.measures.latency.p50) == report.rows.map(\.measures.latency.p50).sorted())
+        #expect(report.rows.allSatisfy { $0.trend?.count.reduce(0, +) == $0.measures.count && $0.before != nil })
+        let text = ReportTable.text(of: report, on: OutputDevice(columns: 100))
+        #expect(text.contains("\nthe worse and the first others, 4 of 7 rows; totals are of all rows\n"))
+        #expect(!text.contains("and more:"))
+        few.limit = 2
+        let two = try await store.report(few, comparedWith: .previous)
+        #expect(two.rows.allSatisfy { $0.verdict.map(VerdictText.word) == "worse" })
+        #expect(ReportTable.text(of: two).contains("and more: 1 worse, 1 better"))
     }
 
     @Test(arguments: [(7, 10), (24 * 8, 1)] as [(UInt64, Int)])

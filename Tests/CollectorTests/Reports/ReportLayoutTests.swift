@@ -97,6 +97,30 @@ import Testing
         #expect(lines(report, columns: nil).contains { $0.hasPrefix("shop     client  GET     a:80  /x") })
     }
 
+    /// The total counts the rows that were left out, so its title has only values that these share.
+    @Test func theTitleOfATotalNamesNoValueThatOnlyTheShownRowsShare() {
+        let by: [Dimension] = [.service, .kind, .method, .endpoint]
+        var report = report(
+            by,
+            [(["shop", "client", "GET", "/a"], 2, 0), (["shop", "client", "GET", "/b"], 2, 0)]
+                + [(["cart", "client", "POST", "/c"], 9, 0)])
+        report.rows.removeLast()
+        #expect(lines(report, columns: 80).contains { $0.hasPrefix("Made: 13 requests") })
+        #expect(lines(report, columns: 80).contains { $0.hasPrefix("shop     GET  /a") })
+        var context = ReportContext()
+        context.flags = [CommandFlag("service", "shop"), CommandFlag("method", "GET"), CommandFlag("method", "PUT")]
+        #expect(lines(report, context, columns: 80).contains { $0.hasPrefix("Made by shop: 13 requests") })
+    }
+
+    @Test func theTimeSinceWhichRatesCountIsANote() {
+        var report = report([.endpoint], [(["/a"], 2, 0)])
+        report.ratesSince = "2026-11-21T09:44:10Z"
+        #expect(lines(report, columns: nil).contains { $0.hasPrefix("per s counts since 2026-11-21T09:44:10Z, when ") })
+        var context = ReportContext()
+        context.now = TimeText.parse("2026-11-21T10:00:02Z", now: 0)
+        #expect(lines(report, context, columns: 80).contains { $0.hasPrefix("per s counts since 09:44:10 UTC, when ") })
+    }
+
     @Test func aNarrowTerminalLosesColumnsInTheirOrder() {
         let name = String(repeating: "n", count: 30)
         var report = report([.service, .endpoint], [([name, "/a"], 1000, 10), (["b", name], 10, 0)])

@@ -18,6 +18,21 @@ import Testing
         #expect(query.step == nil)
     }
 
+    /// All that is made in a second is about the same requests.
+    @Test func aWindowThatEndsNowEndsWithItsSecond() throws {
+        let (now, second) = (Samples.time(0) + 300_000_000, 1_000_000_000 as UInt64)
+        func window(_ parameters: [(String, String)]) throws -> TimeWindow {
+            try ReportParameters(parameters).query(now: now).window
+        }
+        let end = Samples.time(1)
+        #expect(try window([("since", "90s")]) == TimeWindow(from: end - 90 * second, to: end))
+        #expect(try window([("since", "500ms")]) == TimeWindow(from: now - second / 2, to: end))
+        #expect(try window([("since", "2026-09-21T14:13:10Z")]) == TimeWindow(from: end - 11 * second, to: end))
+        #expect(
+            try window([("since", "2m"), ("until", "1m")])
+                == TimeWindow(from: now - 120 * second, to: now - 60 * second))
+    }
+
     @Test func everyParameterIsTaken() throws {
         let query = try ReportParameters([
             ("since", "2h"), ("until", "1h"), ("service", "s"), ("service", "t"), ("environment", "e"),

@@ -54,6 +54,20 @@ import Testing
         }
     }
 
+    /// A point of a minute or of an hour says less exactly when its requests began.
+    @Test func theBeginningOfTheDataIsAsExactAsTheFinestPoints() async throws {
+        _ = try await storage.store([Samples.metrics(end: 30)], of: nil)
+        _ = try await storage.store([Samples.metrics(end: 4000)], of: nil)
+        let window = TimeWindow(from: Samples.time(0) - hour, to: Samples.time(8000))
+        // The samples' time begins 20 s after a minute, and 800 s after an hour.
+        for (age, start) in [(1000, 20), (9000, -20), (30_000, -800)] as [(UInt64, Int)] {
+            clock.time = Samples.time(age)
+            try await storage.maintain()
+            let since = try await storage.statistics(StatisticsQuery(window: window, by: [])).dataSince
+            #expect(since.map { Int($0) - Int(Samples.time(0)) } == start * 1_000_000_000, "\(age) s")
+        }
+    }
+
     @Test func slotsStayTheSameWhenTheirPointsAreRolledUp() async throws {
         try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })

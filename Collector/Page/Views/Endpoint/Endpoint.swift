@@ -6,6 +6,9 @@ import MartletTelemetry
 package struct Endpoint: Sendable {
     /// Slots of the charts.
     static let slots: UInt64 = 30
+    /// Returns the slots in which the first and the latest failures of a kind are found: as short as a sender's interval in an hour. A
+    /// store reads longer windows in few slots, because it has their points in short ones by the ten thousand.
+    static func slotsOfTimes(in window: TimeWindow) -> UInt64 { window.seconds <= 6 * 3600 ? 360 : slots }
     /// Kinds of failures that are listed.
     static let maxFailures = 50
 

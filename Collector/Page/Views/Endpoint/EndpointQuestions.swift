@@ -61,7 +61,7 @@ struct EndpointQuestions {
     private var failures: StatisticsQuery {
         StatisticsQuery(
             window: window, filter: filter, by: [.status, .error], order: GroupOrder(.failures),
-            limit: Endpoint.maxFailures, step: TrendStep.fitting(window, slots: Endpoint.slots))
+            limit: Endpoint.maxFailures, step: TrendStep.fitting(window, slots: Endpoint.slotsOfTimes(in: window)))
     }
 
     /// The processes that counted the requests.

@@ -45,7 +45,8 @@ struct EndpointVersion: Sendable {
             groups[name].map { group in
                 EndpointVersion(
                     service: name[0], version: name[1], kind: kind,
-                    measures: group.measures(seconds: answer.window.seconds), seen: seen.times(of: name[0], name[1]),
+                    measures: group.measures(seconds: answer.ratedWindow.seconds),
+                    seen: seen.times(of: name[0], name[1]),
                     new: seen.firstSeen(name[0], name[1], in: answer.window))
             }
         }

@@ -10,9 +10,9 @@ struct FailureList: Sendable {
         let count: UInt64
         /// The same failures in the window before.
         let before: UInt64
-        /// The beginning of the first slot with such a failure, and the end of the latest interval with one.
+        /// The ends of the first and of the latest interval with such a failure.
         let first: UnixNanoseconds?
-        let last: UnixNanoseconds
+        let last: UnixNanoseconds?
 
         /// The error, or the status if that is all there is.
         var name: String { error.flatMap { $0.isEmpty ? nil : $0 } ?? status ?? "no answer" }
@@ -25,20 +25,23 @@ struct FailureList: Sendable {
     /// The requests of the window before, failed or not; `nil` if it cannot be compared.
     let requestsBefore: UInt64?
     let failedBefore: UInt64
+    /// The length of the intervals whose ends are known at least, in seconds.
+    let precision: Double?
 
     /// - Parameters:
-    ///   - answer: groups by status and error in slots, those with the most failures first.
+    ///   - answer: groups by status and error in slots as short as the times of failures are wanted, those with the most failures first.
     ///   - before: the same of the window before; `nil` if it cannot be compared.
     init(_ answer: StatisticsAnswer, before: StatisticsAnswer?) {
         let earlier = Dictionary(
             (before?.groups ?? []).map { ($0.values, $0.failed.requests) }, uniquingKeysWith: +)
-        rows = answer.groups.enumerated().compactMap { index, group in
+        rows = answer.groups.compactMap { group in
             guard !group.failed.isEmpty else { return nil }
             return Row(
                 status: group.values[0], error: group.values[1], count: group.failed.requests,
-                before: earlier[group.values] ?? 0, first: answer.slots?.start(ofGroup: index), last: group.latestEnd)
+                before: earlier[group.values] ?? 0, first: group.ends?.lowerBound, last: group.ends?.upperBound)
         }
         more = rows.count == answer.groups.count ? answer.groupCount - rows.count : 0
+        precision = answer.slots.map { Double($0.grid.step) / 1e9 }
         requestsBefore = before.map { $0.totals.values.reduce(0) { $0 + $1.count } }
         failedBefore = (before?.totals ?? [:]).values.reduce(0) { $0 + $1.failed.requests }
     }
@@ -49,11 +52,4 @@ struct FailureList: Sendable {
     /// The largest share that a failure can have had if none of so many requests failed: in 19 of 20 cases it is below three
     /// divided by their number.
     var boundOfNew: Double { min(1, 3 / Double(max(1, requestsBefore ?? 0))) }
-}
-
-extension GroupSlots {
-    /// Returns the beginning of the first slot in which a group has requests.
-    fileprivate func start(ofGroup index: Int) -> UnixNanoseconds? {
-        groups[index].firstIndex { !$0.isEmpty }.map { grid.window(ofSlot: $0).from }
-    }
 }

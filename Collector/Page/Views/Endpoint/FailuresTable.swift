@@ -75,7 +75,7 @@ struct FailuresTable {
             }
             DataTable.cell(endpoint.windowBefore.text, "num") { before(row) }
             DataTable.cell("first seen", "num") { first(row) }
-            DataTable.cell("last seen", "num") { ClockText.moment(row.last, in: endpoint.window) }
+            DataTable.cell("last seen", "num") { moment(row.last) }
         }
     }
 
@@ -85,8 +85,11 @@ struct FailuresTable {
     }
 
     private func first(_ row: FailureList.Row) -> String {
-        if row.before > 0 { return "earlier" }
-        return row.first.map { ClockText.moment($0, in: endpoint.window) } ?? ""
+        row.before > 0 ? "earlier" : moment(row.first)
+    }
+
+    private func moment(_ time: UnixNanoseconds?) -> String {
+        time.map { ClockText.moment($0, in: endpoint.window) } ?? ""
     }
 
     private func address(_ row: FailureList.Row) -> PageAddress {
@@ -95,6 +98,11 @@ struct FailuresTable {
     }
 
     @HTMLBuilder private var hints: HTML {
+        if !list.rows.isEmpty, let precision = list.precision {
+            element("p", .class("hint")) {
+                "First and last seen are known to \(FigureText.age(UInt64(precision))): the ends of the intervals that senders report."
+            }
+        }
         if list.more > 0 {
             element("p", .class("hint")) {
                 "The \(list.rows.count) most frequent; at most \(FigureText.grouped(UInt64(list.more))) more are left out."

@@ -41,7 +41,7 @@ extension StorageContractTests {
             }
             let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.host]))
             var group = Samples.group(["api.example.com:443"], [(Samples.dimensions(), expected)])
-            group.latestEnd = Samples.time(20)
+            group.ends = Samples.time(10)...Samples.time(20)
             #expect(answer.groups == [group])
         }
 

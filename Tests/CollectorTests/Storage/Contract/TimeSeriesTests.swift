@@ -79,15 +79,40 @@ extension StorageContractTests {
             #expect(try await answer(from: 0, to: 20, step: nil).slots == nil)
         }
 
+        /// Data of other senders count, too: of a service that is new in an old store, no request was missed before.
+        @Test func anAnswerHasTheTimeSinceWhichTheStoreHasData() async throws {
+            #expect(try await answer(from: 0, to: 100, step: nil).dataSince == nil)
+            try await store("/a", 1, end: 30)
+            try await store("/b", 1, end: 90)
+            var query = StatisticsQuery(
+                window: TimeWindow(from: Samples.time(0), to: Samples.time(100)),
+                filter: RequestFilter([.endpoint: ["/b"]]), by: [.endpoint])
+            for step in [nil, 10_000_000_000] as [UInt64?] {
+                query.step = step
+                let answer = try await storage.statistics(query)
+                #expect(answer.dataSince == Samples.time(20))
+                #expect(answer.ratedWindow == TimeWindow(from: Samples.time(20), to: Samples.time(100)))
+            }
+            let later = try await answer(from: 20, to: 100, step: nil)
+            #expect(later.dataSince == nil && later.ratedWindow == later.window)
+            let long = RequestPoint(
+                dimensions: Samples.dimensions(), start: Samples.time(5), end: Samples.time(65),
+                statistics: Samples.statistics([1]))
+            _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [long])], of: nil)
+            #expect(try await storage.statistics(query).dataSince == Samples.time(5))
+        }
+
         @Test func moreSlotsThanAnAnswerMayHaveAreRefused() async throws {
             for number in 0..<3 { try await store("/\(number)", 1, end: 10) }
             await #expect(throws: TooManyGroups.self) { try await answer(from: 0, to: 100_000, step: 10) }
         }
 
-        @Test func theLatestRequestsOfAGroupAreKnown() async throws {
-            try await store("/a", 1, end: 30)
-            try await store("/a", 1, end: 20)
-            #expect(try await answer(from: 0, to: 100, step: nil).groups.map(\.latestEnd) == [Samples.time(30)])
+        @Test func theFirstAndTheLatestRequestsOfAGroupAreKnown() async throws {
+            for end in [30, 20, 40] as [UInt64] { try await store("/a", 1, end: end) }
+            for step in [nil, 60] as [UInt64?] {
+                let ends = try await answer(from: 0, to: 100, step: step).groups.map(\.ends)
+                #expect(ends == [Samples.time(20)...Samples.time(40)])
+            }
         }
     }
 }
