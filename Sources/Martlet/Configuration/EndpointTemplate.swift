@@ -1,7 +1,7 @@
 /// A path template of the user's: `/users/{id}/orders/*`.
 ///
-/// `{name}`, `:name` and `*` match one segment. `**` at the end matches all remaining segments, at least one. Routes of
-/// Hummingbird and Vapor are written so. The endpoint's name is the template with each `:name` as `{name}`.
+/// `{name}`, `:name` and `*` match one segment. `*` and `**` at the end match all remaining segments, at least one. So routes of
+/// Hummingbird and Vapor can be copied. The endpoint's name is the template with each `:name` as `{name}`.
 struct EndpointTemplate: Sendable {
     let name: String
     private let segments: [Segment]
@@ -63,7 +63,7 @@ struct EndpointTemplate: Sendable {
         case "" where !isLast: throw Mistake("has an empty segment")
         case "**" where !isLast: throw Mistake("has ** before its end")
         case "**": return .rest
-        case "*": return .any
+        case "*": return isLast ? .rest : .any
         default: break
         }
         if text.contains("*") { throw Mistake("has a * within a segment") }

@@ -59,7 +59,7 @@ public struct MartletConfiguration: Sendable {
     public var exclude: [String] = []
     /// Path templates that name endpoints; the first match wins. `MARTLET_ENDPOINTS`, default none.
     ///
-    /// `{name}`, `:name` and `*` match one segment, and `**` at the end matches all that follow, at least one:
+    /// `{name}`, `:name` and `*` match one segment. `*` and `**` at the end match all that follow, at least one:
     /// `/users/{id}/files/**`. A template that can match no path is ignored.
     public var endpoints: [String] = []
     /// Names the endpoint of a request where ``endpoints`` are not enough; for `nil` and an empty name Martlet names it.

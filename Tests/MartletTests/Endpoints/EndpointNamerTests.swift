@@ -30,11 +30,11 @@ import Testing
     }
 
     @Test func theUsersTemplateWinsAndTheFirstMatchIsTaken() {
-        let namer = EndpointNamer(templates: ["/users/{name}/orders/**", "/users/{name}", "/static/**", "/v/*/x"])
-        #expect(namer.endpoint(ofPath: "/users/ada/orders/17") == "/users/{name}/orders/**")
-        #expect(namer.endpoint(ofPath: "/users/ada/orders/17/lines/3") == "/users/{name}/orders/**")
+        let namer = EndpointNamer(templates: ["/users/{name}/orders/*", "/users/{name}", "/static/*", "/v/*/x"])
+        #expect(namer.endpoint(ofPath: "/users/ada/orders/17") == "/users/{name}/orders/*")
+        #expect(namer.endpoint(ofPath: "/users/ada/orders/17/lines/3") == "/users/{name}/orders/*")
         #expect(namer.endpoint(ofPath: "/users/4711") == "/users/{name}")
-        #expect(namer.endpoint(ofPath: "/static/js/app.js") == "/static/**")
+        #expect(namer.endpoint(ofPath: "/static/js/app.js") == "/static/*")
         #expect(namer.endpoint(ofPath: "/v/a/x") == "/v/*/x")
         #expect(namer.endpoint(ofPath: "/v/a/b/x") == "/v/a/b/x")
         #expect(namer.endpoint(ofPath: "/users//orders/1") == "/users//orders/{id}")
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: [
         ("/users/:id", "/users/ada", "/users/{id}"),
         ("/users/:id/orders/:order", "/users/7/orders/8", "/users/{id}/orders/{order}"),
-        ("/files/*", "/files/a", "/files/*"), ("/files/*", "/files/a/b", "/files/a/b"),
+        ("/files/*", "/files/a", "/files/*"), ("/files/*", "/files/a/b", "/files/*"),
         ("/files/*/raw", "/files/a/raw", "/files/*/raw"),
         ("/files/**", "/files/a", "/files/**"), ("/files/**", "/files/a/b/c", "/files/**"),
         ("/files/**", "/files", "/files"),

@@ -100,7 +100,7 @@ import Testing
               respond: { status: 503, headers: { "Retry-After": "1" }, body: "drill" } },
             { match: { host: "catalog.internal" }, connect: "127.0.0.1:9090" },
             { match: { host: "old.example.com" }, redirect: "https://new.example.com" },
-            { match: { path: "/slow/**" }, delay: "400ms" },
+            { match: { path: "/slow/*" }, delay: "400ms" },
             { match: { path: "/broken" }, fail: "timeout" },
             { match: { host: "ads.example.com" }, block: true },
             { match: {}, header: { set: { "X-Environment": "staging" }, remove: ["Cookie"] } },
