@@ -141,19 +141,20 @@ class Results:
 class Chunk:
     """Suites that one process runs, and the events that it reports about them."""
 
-    def __init__(self, name, lane, tests):
-        self.name, self.lane, self.tests = name, lane, tests
+    def __init__(self, name, lane, tests, suites):
+        self.name, self.lane, self.tests, self.suites = name, lane, tests, suites
         self.ended, self.running, self.began = set(), None, 0.0
         self.failed = set()
 
     def filters(self):
         """The arguments that select the tests which have not ended: whole suites where none of their tests has."""
-        arguments, partly = [], {test.rsplit("/", 1)[0] for test in self.ended}
-        for suite in sorted({test.rsplit("/", 1)[0] for test in self.tests} - partly):
-            arguments += ["--filter", f"^{re.escape(suite)}/[^/]+\\("]
+        arguments, remaining = [], collections.defaultdict(set)
         for test in self.tests:
-            if test not in self.ended and test.rsplit("/", 1)[0] in partly:
-                arguments += ["--filter", f"^{re.escape(test)}(/|$)"]
+            if test not in self.ended:
+                remaining[suite(test)].add(test)
+        for name, tests in remaining.items():
+            patterns = [f"^{re.escape(name)}/[^/]+\\("] if tests == self.suites[name] else [f"^{re.escape(test)}(/|$)" for test in tests]
+            arguments += [part for pattern in patterns for part in ("--filter", pattern)]
         return arguments
 
     def take(self, event, results):
@@ -254,6 +255,18 @@ def built_tests():
     return sorted(re.sub(r"/[^/]+\.swift:\d+:\d+$", "", line) for line in listing.stdout.splitlines() if line)
 
 
+def suite(test):
+    return test.rsplit("/", 1)[0]
+
+
+def suites(tests):
+    """The tests of each suite."""
+    result = collections.defaultdict(set)
+    for test in tests:
+        result[suite(test)].add(test)
+    return result
+
+
 def selected(lane, names, tests):
     unmatched = [pattern for pattern in lane.tests + lane.without if not any(re.search(pattern, test) for test in tests)]
     if unmatched:
@@ -262,25 +275,24 @@ def selected(lane, names, tests):
             and not any(re.search(pattern, test) for pattern in lane.without)]
 
 
-def chunks(name, lane, tests, times):
-    """Divides the tests into suites, and joins short suites."""
-    suites = collections.defaultdict(list)
-    for test in tests:
-        suites[test.rsplit("/", 1)[0]].append(test)
-    cost = {suite: sum(times.get(test, 0.2) for test in members) for suite, members in suites.items()}
-    ordered = sorted(suites, key=cost.get, reverse=True)
+def chunks(name, lane, all_tests, times):
+    """Divides the lane's tests into suites, and joins short suites."""
+    members = suites(selected(lane, name, all_tests))
+    cost = {name: sum(times.get(test, 0.2) for test in tests) for name, tests in members.items()}
+    ordered = sorted(members, key=cost.get, reverse=True)
     size = max(12.0, sum(cost.values()) / (lane.processes * 6))
     result, load = [], []
-    for suite in ordered:
-        place = next((index for index, sum_ in enumerate(load) if sum_ + cost[suite] <= size), None)
+    for one in ordered:
+        place = next((index for index, seconds in enumerate(load) if seconds + cost[one] <= size), None)
         if place is None:
-            result.append([]), load.append(0.0)
-            place = -1
-        result[place] += suites[suite]
-        load[place] += cost[suite]
+            place = len(result)
+            result.append([])
+            load.append(0.0)
+        result[place] += sorted(members[one])
+        load[place] += cost[one]
     if lane.processes == 1:
         result, load = [[test for part in result for test in part]], [sum(load)]
-    return [(seconds, Chunk(name, lane, members)) for members, seconds in zip(result, load)]
+    return [(seconds, Chunk(name, lane, tests, suites(all_tests))) for tests, seconds in zip(result, load)]
 
 
 def run_all(queue, results):
@@ -295,7 +307,7 @@ def run_all(queue, results):
                 _, chunk = queue.pop(0)
             while chunk.run(results):
                 pass
-            print(f"  {len(chunk.tests):4} tests of {chunk.name}: {chunk.tests[0].rsplit('/', 1)[0]} …", flush=True)
+            print(f"  {len(chunk.tests):4} tests of {chunk.name}: {suite(chunk.tests[0])} …", flush=True)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(PROCESSES)]
     for thread in threads:
@@ -350,7 +362,7 @@ def main():
         lanes["filter"] = Lane("", asked.filter)
     began, results, tests = time.monotonic(), Results(), built_tests()
     times = json.loads(TIMES.read_text()) if TIMES.exists() else {}
-    queue = [part for name, lane in lanes.items() for part in chunks(name, lane, selected(lane, name, tests), times)]
+    queue = [part for name, lane in lanes.items() for part in chunks(name, lane, tests, times)]
     run_all(sorted(queue, key=lambda part: -part[0]), results)
     TIMES.write_text(json.dumps(times | results.seconds, indent=0))
     return report(results, began)

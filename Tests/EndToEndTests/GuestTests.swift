@@ -44,7 +44,7 @@ import Testing
             let (status, output, errors) = await service.finish()
             #expect(status == 0)
             #expect(output.contains("\"captured\":30"))
-            let warnings = errors.split(separator: "\n").filter { $0.contains(" cannot be read; using the default") }
+            let warnings = errors.split(separator: "\n").filter { $0.contains("; using the default") }
             for name in names { #expect(warnings.count { $0.contains(" \(name)=") } == 1, "\(name)") }
             #expect(!errors.contains("\u{7}"))
         }

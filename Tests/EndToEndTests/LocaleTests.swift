@@ -47,7 +47,7 @@ enum OddEnvironment: String, CaseIterable {
                         .probeService, [server.absoluteString, "5", "2"],
                         environment: [
                             "MARTLET_ENABLED": "\(isEnabled)", "MARTLET_ENDPOINT": collector.absoluteString,
-                            "MARTLET_BUFFER_DIR": folder.path("buffer"), "MARTLET_INTERVAL": "100ms",
+                            "MARTLET_BUFFER_DIR": folder.path("buffer \(transport ?? "")"), "MARTLET_INTERVAL": "100ms",
                             "MARTLET_TRANSPORT": transport ?? "", "MARTLET_SAMPLE_RATE": "1",
                             "HOME": folder.path("home"),
                         ])
