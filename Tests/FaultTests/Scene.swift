@@ -25,7 +25,7 @@ final class Scene: Sendable {
 
     /// Runs a case, and fails it when it leaves a process or a mount.
     static func run(_ body: @escaping @Sendable (Scene) async throws -> Void) async throws {
-        let (folder, seed, server) = (try TemporaryFolder(), Seed.fresh(), CountingServer())
+        let (folder, seed, server) = (try TemporaryFolder(), Seed(), CountingServer())
         for name in ["ended", "home", "tmp"] {
             try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: true)
         }

@@ -1,15 +1,9 @@
 import Fixtures
-import Foundation
 
 /// The source of all random choices in a case. Each failure names it, and `MARTLET_FAULTS_SEED` repeats a case with the
 /// same choices.
 struct Seed: Sendable, CustomStringConvertible {
-    let value: UInt64
-
-    static func fresh() -> Seed {
-        let asked = ProcessInfo.processInfo.environment["MARTLET_FAULTS_SEED"].flatMap { UInt64($0) }
-        return Seed(value: asked ?? .random(in: 0..<1_000_000))
-    }
+    var value = SeededGenerator.seedOfFaults
 
     var description: String { "MARTLET_FAULTS_SEED=\(value)" }
 

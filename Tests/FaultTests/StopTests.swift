@@ -24,11 +24,11 @@ extension FaultTests {
             let upload = try #require(Connection(port: collector.port))
             upload.write(Self.head(length: body.count))
             upload.write(body.prefix(body.count / 2))
-            try await poll { try await page().contains("martlet_collector_requests_in_flight 1\n") }
+            try await awaitRequestInFlight()
             #expect(try await get("readyz").statusCode == 200)
 
             async let status = collector.terminate()
-            try await poll { try await get("readyz").statusCode == 503 }
+            try await wait(for: "a 503 of /readyz") { try await get("readyz").statusCode == 503 }
             #expect(try await get("healthz").statusCode == 200)
             let refused = try await get("api/v1/report")
             #expect(refused.statusCode == 503)
@@ -53,7 +53,7 @@ extension FaultTests {
             let stalledInBody = try #require(Connection(port: collector.port))
             stalledInBody.write(Self.head(length: 1000))
             stalledInBody.write([1, 2, 3])
-            try await poll { try await page().contains("martlet_collector_requests_in_flight 1\n") }
+            try await awaitRequestInFlight()
 
             #expect(await collector.terminate() == 0)
             for connection in [idle, stalledInHead, stalledInBody] {
@@ -80,13 +80,12 @@ extension FaultTests {
             return try #require(try await URLSession.shared.data(from: url).1 as? HTTPURLResponse)
         }
 
-        private func page() async throws -> String {
+        private func awaitRequestInFlight() async throws {
             let url = try #require(URL(string: "\(collector.address)/metrics"))
-            return String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
-        }
-
-        private func poll(_ isReached: () async throws -> Bool) async throws {
-            while try await !isReached() { await Task.yield() }
+            try await wait(for: "a request in flight") {
+                let page = String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
+                return page.contains("martlet_collector_requests_in_flight 1\n")
+            }
         }
 
         private func storedRequests() async throws -> UInt64 {

@@ -7,6 +7,22 @@ package enum Repository {
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(name).path
     }
+
+    package static func text(_ name: String) throws -> String {
+        try String(contentsOfFile: path(name), encoding: .utf8)
+    }
+
+    /// Returns the cells of each row of a document's first table after a text, without the head. Texts have no marks of code.
+    package static func table(after text: String, in document: String) throws -> [[String]] {
+        let content = try self.text(document)
+        guard let start = content.range(of: text) else { return [] }
+        let lines = content[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.drop { !$0.hasPrefix("|---") }.dropFirst().prefix { $0.hasPrefix("|") }.map { line in
+            line.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false).map {
+                $0.replacing("`", with: "").trimmingCharacters(in: .whitespaces)
+            }
+        }
+    }
 }
 
 extension ChildProcess.Program {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Random numbers that are the same for the same seed (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number
 /// Generators", OOPSLA 2014).
 package struct SeededGenerator: RandomNumberGenerator {
@@ -14,4 +16,14 @@ package struct SeededGenerator: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
         return mixed ^ (mixed >> 31)
     }
+}
+
+extension SeededGenerator {
+    /// The seed of all random faults of a run. `MARTLET_FAULTS_SEED` sets it, and `MARTLET_FAULTS=full` takes a fresh one.
+    /// Otherwise it is always the same, so that a run fails only for a change.
+    package static let seedOfFaults: UInt64 = {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["MARTLET_FAULTS_SEED"].flatMap(UInt64.init) { return seed }
+        return environment["MARTLET_FAULTS"] == "full" ? .random(in: 0..<1_000_000) : 20_261_128
+    }()
 }

@@ -45,17 +45,22 @@ extension AgentTests {
                 let (counts, spans) = (try collector.counts(), try collector.spans().map(\.name))
                 #expect(counts == ["/hello/detailed": 1, "/trace": 2])
                 #expect(spans == ["GET /hello/detailed"])
-                #expect(first.hasPrefix("no details are kept: "))
-                #expect(second.hasPrefix("no details, phases, trace headers or spans: "))
-                #expect(third.hasPrefix("paused for 3600 s: "))
-                #expect([first, second, third].allSatisfy { $0.contains("MARTLET_MAX_CPU") })
-                let told = try collector.resources().compactMap { $0["martlet.capture.reason"] }
-                #expect(Set(told) == [first, second, third])
-                let said = log.entries.filter { $0.level >= .warning }.map { "\($0.message)" }
-                #expect(said.count == 3)
-                #expect(said[0].hasPrefix("No details of requests are kept: "))
-                #expect(said[1].hasPrefix("Requests are counted without phases, trace headers and spans: "))
-                #expect(said[2].hasPrefix("Capture is paused: "))
+                let reasons = [first, second, third]
+                let steps = ["no details are kept", "no details, phases, trace headers or spans", "paused for 3600 s"]
+                let figures = try zip(reasons, steps).map { try Self.figures(in: $0, of: $1) }
+                let shares = #/[\d.]+ % of the process's CPU time \([\d.]+ % of a core\)/#
+                for figures in figures {
+                    let rest = figures.trimmingPrefix(shares)
+                    #expect(rest == " exceeds MARTLET_MAX_CPU (0.0 %)", "\(figures)")
+                }
+                let reported = try collector.resources().compactMap { $0["martlet.capture.reason"] }
+                #expect(Set(reported) == Set(reasons))
+                let logged = log.entries.filter { $0.level >= .warning }.map { "\($0.message)" }
+                let sentences = [
+                    "No details of requests are kept", "Requests are counted without phases, trace headers and spans",
+                    "Capture is paused",
+                ]
+                #expect(logged == zip(sentences, figures).map { "\($0): \($1); the next attempt is in 3600 s" })
             }
         }
 
@@ -129,6 +134,11 @@ extension AgentTests {
             }
         }
 
+        private static func figures(in reason: String, of step: String) throws -> String {
+            try #require(reason.hasPrefix(step + ": "), "\(reason)")
+            return String(reason.dropFirst(step.count + 2))
+        }
+
         /// The agent's memory is judged at the end of each period, so each judgement takes a step.
         @Test func memoryTakesOneStepAtATime() async throws {
             let number = 100
@@ -150,8 +160,17 @@ extension AgentTests {
                 while agent.isCapturing { await agent.flush() }
                 #expect(agent.status.captureReason?.contains("MARTLET_MAX_MEMORY") == true)
                 await agent.flush()
-                let told = try collector.resources().compactMap { $0["martlet.capture.reason"] }
-                #expect(Set(told.map { $0.prefix(14) }) == ["no details are", "no details, ph", "paused for 10 "])
+                let reported = try collector.resources().compactMap { $0["martlet.capture.reason"] }
+                let steps = ["no details are kept", "no details, phases, trace headers or spans", "paused for 10 s"]
+                let limit = number / 2 * InFlightRequests.bytesPerRequest
+                for step in steps {
+                    let reason = try #require(reported.first { $0.hasPrefix(step + ":") })
+                    let figures = try Self.figures(in: reason, of: step)
+                    let bytes = try #require(figures.split(separator: " ").first.flatMap { Int($0) })
+                    #expect(bytes > limit)
+                    #expect(figures == "\(bytes) bytes of memory exceed MARTLET_MAX_MEMORY (\(limit))")
+                }
+                #expect(reported.allSatisfy { reason in steps.contains { reason.hasPrefix($0 + ":") } })
                 // The last task is cancelled first, so that no task gets a free connection.
                 for task in tasks.reversed() { task.cancel() }
                 var ended = ends.makeAsyncIterator()

@@ -255,7 +255,9 @@ import Testing
         #expect(try await post(try Samples.body(), token: "# rotation", port: port) == 401)
         try Data("new\n".utf8).write(to: file)
         kill(process.pid, SIGHUP)
-        while try await post(try Samples.body(), token: "old", port: port) == 200 {}
+        try await wait(for: "the end of the old token") {
+            try await post(try Samples.body(), token: "old", port: port) != 200
+        }
         #expect(try await post(try Samples.body(), token: "new", port: port) == 200)
 
         try Data("# none\n".utf8).write(to: file)
@@ -275,7 +277,7 @@ import Testing
         for token in ["new", "newer"] {
             try Data(token.utf8).write(to: file)
             kill(process.pid, SIGHUP)
-            while try await post([], token: token, port: port) != 200 {}
+            try await wait(for: "the token \(token)") { try await post([], token: token, port: port) == 200 }
         }
         #expect(await log(of: process).components(separatedBy: "the ingest tokens were read again").count == 3)
     }

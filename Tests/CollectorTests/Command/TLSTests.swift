@@ -112,7 +112,7 @@ import Testing
         let new = try Data(contentsOf: URL(fileURLWithPath: certificate))
         #expect(old != new)
         collector.signal(SIGHUP)
-        while try await trusts(certificate, collector.address) == false {}
+        try await wait(for: "the new certificate") { try await trusts(certificate, collector.address) }
 
         try Data("nothing".utf8).write(to: URL(fileURLWithPath: key))
         try new.write(to: folder.url.appendingPathComponent("trusted"))

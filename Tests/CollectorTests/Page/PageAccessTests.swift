@@ -1,6 +1,8 @@
 import Fixtures
 import Hummingbird
 import HummingbirdTesting
+import MartletOTLP
+import MartletTelemetry
 import Testing
 
 @testable import MartletServer
@@ -48,13 +50,39 @@ import Testing
     }
 
     @Test func aSessionDeletesNothingThroughTheAPI() async throws {
+        let path = "/api/v1/requests"
         try await withServer(tokens: tokens) { client in
+            let kept = { try await client.get(path, token: "may-read").text.contains("unavailable") }
+            let batch = try DetailsBatch(resource: Samples.resource(), details: [Samples.detail(1)]).otlp()
+            #expect(try await client.post(batch, to: "/v1/traces", token: "may-send").status == .ok)
             let session = try session(try await form(client, "token=may-read"))
-            for path in ["/api/v1/requests", "//api/v1/requests", "/api//v1/requests"] {
+            for path in [path, "/" + path, "/api//v1/requests"] {
                 let refused = try await client.executeRequest(
                     uri: path, method: .delete, headers: [.cookie: session], body: nil)
-                #expect(refused.status != .ok)
+                #expect(refused.status == .unauthorized)
+                #expect(try await kept())
             }
+            // The token itself may delete them.
+            _ = try await client.executeRequest(
+                uri: path, method: .delete, headers: [.authorization: "Bearer may-read"], body: nil)
+            #expect(try await !kept())
+        }
+    }
+
+    @Test func aSessionEndsAfterTwelveHours() async throws {
+        let hour: UInt64 = 3_600_000_000_000
+        let clock = Clock()
+        clock.time = Samples.time(0)
+        try await withServer(tokens: tokens, now: { clock.time }) { client in
+            let first = try session(try await form(client, "token=may-read"))
+            clock.time += hour
+            let second = try session(try await form(client, "token=may-read"))
+            clock.time += 11 * hour - 1
+            #expect(try await get(client, "/", cookie: first).status == .ok)
+            clock.time += 1
+            #expect(try await get(client, "/", cookie: first).status == .unauthorized)
+            #expect(try await get(client, "/api/v1/report", cookie: first).status == .unauthorized)
+            #expect(try await get(client, "/", cookie: second).status == .ok)
         }
     }
 

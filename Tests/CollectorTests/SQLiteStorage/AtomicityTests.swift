@@ -1,10 +1,11 @@
 import Fixtures
 import GRDB
 import HummingbirdTesting
-import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 import Testing
+
+@testable import MartletSQLiteStorage
 
 /// A store that fails in the middle of a batch keeps no part of it.
 @Suite struct AtomicityTests {
@@ -24,6 +25,16 @@ import Testing
 
     private func execute(_ sql: String) throws {
         try DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
+    }
+
+    /// No killed process shows it: only a power cut loses what was not synced (SQLite documentation, "PRAGMA synchronous").
+    @Test func theConnectionThatStoresSyncsEachCommit() async throws {
+        let storage = try SQLiteStorage(path: path)
+        let (synchronous, journal) = try await storage.pool.write { db in
+            (try Int.fetchOne(db, sql: "PRAGMA synchronous"), try String.fetchOne(db, sql: "PRAGMA journal_mode"))
+        }
+        #expect(synchronous == 2, "not FULL")
+        #expect(journal == "wal")
     }
 
     @Test func aBatchThatFailedIsNotRememberedAndCountsWhenItComesAgain() async throws {

@@ -263,22 +263,30 @@ import Testing
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
             if end % 1800 == 0 { try await storage.maintain() }
         }
+        let full = try await oldest(in: storage)
         try storage.close()
         var limits = SQLiteLimits()
         limits.maxStoreBytes = 1
         let small = try SQLiteStorage(
             path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
         try await small.maintain()
-        let (minutes, summaries) = try await small.pool.read { db in
-            try (
-                Int64.fetchOne(db, sql: "SELECT min(end_time) FROM chunk WHERE tier = 1") ?? 0,
-                Int64.fetchOne(db, sql: "SELECT min(end_time) FROM summary") ?? 0
-            )
-        }
-        #expect(summaries >= minutes)
+        let left = try await oldest(in: small)
+        #expect(left.minute > full.minute)
+        #expect(left.summary > full.summary)
+        #expect(left.summary >= left.minute)
         let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 9_000))
         let answer = try await small.statistics(StatisticsQuery(window: window, by: [.service]))
         #expect(answer.groups.map(\.count) == [900])
+    }
+
+    /// Returns the ends of the oldest minute and of the oldest summary. Both must exist.
+    private func oldest(in storage: SQLiteStorage) async throws -> (minute: Int64, summary: Int64) {
+        let ends = try await storage.pool.read { db in
+            try ["chunk WHERE tier = 1", "summary"].map {
+                try Int64.fetchOne(db, sql: "SELECT min(end_time) FROM \($0)")
+            }
+        }
+        return (try #require(ends[0]), try #require(ends[1]))
     }
 }
 

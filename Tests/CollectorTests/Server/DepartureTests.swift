@@ -1,3 +1,4 @@
+import Fixtures
 import HummingbirdTesting
 import MartletPoints
 import MartletStorage
@@ -28,8 +29,7 @@ import Testing
                 #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
             }
             _ = await ends.first { true }
-            // The slot is free shortly after.
-            while try await client.get("/api/v1/agents").status != .ok {}
+            try await wait(for: "a free slot") { try await client.get("/api/v1/agents").status == .ok }
         }
     }
 
@@ -57,10 +57,10 @@ import Testing
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     // The check `isLineFull` occupies the queue for a moment too.
-                    while try await limiter.enter() == nil {}
+                    try await wait(for: "a slot") { try await limiter.enter() != nil }
                     return true
                 }
-                while await !isLineFull(of: limiter) {}
+                try await wait(for: "a reader in the queue") { await isLineFull(of: limiter) }
                 if isPatient {
                     slot = nil
                     let isIn = try await group.next()

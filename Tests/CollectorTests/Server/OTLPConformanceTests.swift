@@ -62,6 +62,7 @@ import Testing
                 let response = try await client.post(body, to: path, type: format.contentType, encoding: encoding)
                 #expect(response.status == .ok)
             }
+            if path == "/v1/metrics" { #expect(try await client.count() == 15) }
         }
     }
 
@@ -161,7 +162,9 @@ import Testing
         limits.maxBodyBytes = 100_000
         let large = [UInt8](repeating: UInt8(ascii: " "), count: 100_001)
         try await withServer(limits: limits) { client in
-            for (body, encoding) in [(large, nil), (try Gzip.compress(large), "gzip")] {
+            let bomb = try Gzip.compress(large)
+            #expect(bomb.count < 100_000)
+            for (body, encoding) in [(large, nil), (bomb, "gzip")] {
                 let response = try await client.post(body, to: path, type: format.contentType, encoding: encoding)
                 #expect(response.status == .contentTooLarge)
                 #expect(try Self.status(response).message.contains("100000 bytes"))
@@ -204,6 +207,7 @@ import Testing
             for body in bodies {
                 let response = try await client.post(body, to: path, type: format.contentType)
                 #expect(response.status == .ok)
+                #expect(response.headers[.contentType] == format.contentType)
                 #expect(String(buffer: response.body) == (format == .json ? "{}" : ""))
             }
         }
@@ -231,8 +235,10 @@ import Testing
                 format == .json
                 ? try OTLPExportMetricsServiceResponse(jsonUTF8Bytes: bytes)
                 : try OTLPExportMetricsServiceResponse(serializedBytes: bytes)
+            // The point of the duration is refused, and the size is taken.
             #expect(message.partialSuccess.rejectedDataPoints == 1)
             #expect(message.partialSuccess.errorMessage.contains("out of bounds"))
+            #expect(try await client.count() == 0)
         }
     }
 
@@ -262,6 +268,8 @@ import Testing
             let status = try Self.status(response)
             #expect(status.code == 3)
             #expect(status.message.hasPrefix("the body is not an OTLP"))
+            let good = try await client.post(try Self.body(path, format), to: path, type: format.contentType)
+            #expect(good.status == .ok)
         }
     }
 
@@ -294,7 +302,7 @@ import Testing
 
     @Test func anotherContentTypeIs415WithAStatusInProtobuf() async throws {
         try await withServer { client in
-            for type in [nil, "text/plain", "application/grpc"] {
+            for type in [nil, "text/plain", "application/grpc", "application/jsonl", "application/x-protobuf2"] {
                 let response = try await client.post(try Samples.body(), type: type)
                 #expect(response.status == .unsupportedMediaType)
                 #expect(response.headers[.contentType] == IntakeFormat.protobuf.contentType)

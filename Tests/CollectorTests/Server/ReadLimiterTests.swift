@@ -1,3 +1,4 @@
+import Fixtures
 import GRDB
 import HummingbirdTesting
 import MartletOTLP
@@ -58,7 +59,7 @@ import Testing
                 for _ in 0..<2 { group.addTask { try await RawConnection.get(Self.report, port: port)?.status } }
                 #expect(try await group.next() == 503)
                 async let drained: Void = requests.drain()
-                while try await client.get("/readyz").status == .ok {}
+                try await wait(for: "a collector that is not ready") { try await client.get("/readyz").status != .ok }
                 await gate.open()
                 for try await status in group { #expect(status == 200) }
                 await drained
@@ -88,7 +89,7 @@ import Testing
                 let answer = try #require(try await slow.answer())
                 #expect(answer.body.count > 5_000_000)
             }
-            while try await client.get("/api/v1/agents").status != .ok {}
+            try await wait(for: "a free slot") { try await client.get("/api/v1/agents").status == .ok }
         }
     }
 

@@ -1,19 +1,64 @@
+import Fixtures
 import Foundation
-import Martlet
 import Testing
 
+@testable import Martlet
+
 @Suite struct EnvironmentTests {
-    /// Every variable of the table.
-    static let variables = [
-        "ENABLED", "SERVICE_NAME", "SERVICE_VERSION", "ENVIRONMENT", "ENDPOINT", "TOKEN", "CAPTURE", "INCLUDE",
-        "EXCLUDE", "ENDPOINTS", "MAX_ENDPOINTS", "SAMPLE_RATE", "KEEP_FAILURES", "SLOW", "PROPAGATE", "TRACING",
-        "CAPTURE_PATHS", "CAPTURE_HEADERS", "CAPTURE_BODIES", "BODY_LIMIT", "REDACT", "HUNG", "MAX_CPU", "MAX_MEMORY",
-        "INTERVAL",
-        "BUFFER_DIR", "BUFFER_MAX", "BUFFER_ADOPT", "COMPRESSION", "EXPORT_TIMEOUT", "LOG_LEVEL", "TRANSPORT",
-        "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY", "RULES", "HEADERS", "TEMPORALITY",
-    ].map { "MARTLET_\($0)" }
+    /// The rows of the document's table: a variable, its fallback, its default, its meaning.
+    static let table = ((try? Repository.table(after: "# The agent's environment", in: "docs/configuration.md")) ?? [])
+        .filter { $0[0] != "" }
+    static let variables = table.map { $0[0] }
 
     static let nonsense = "\u{1b}[31m{nonsense"
+
+    /// The variables whose default is words, and whether a configuration has it.
+    private static let defaultsInWords: [String: @Sendable (MartletConfiguration) -> Bool] = [
+        "MARTLET_SERVICE_NAME": { $0.serviceName == ProcessInfo.processInfo.processName },
+        "MARTLET_SERVICE_VERSION": { $0.serviceVersion == nil }, "MARTLET_ENVIRONMENT": { $0.environment == nil },
+        "MARTLET_TOKEN": { $0.token == nil }, "MARTLET_HEADERS": { $0.headers.isEmpty },
+        "MARTLET_INCLUDE": { $0.include.isEmpty }, "MARTLET_EXCLUDE": { $0.exclude.isEmpty },
+        "MARTLET_ENDPOINTS": { $0.endpoints.isEmpty }, "MARTLET_REDACT": { $0.redact.isEmpty },
+        "MARTLET_RULES": { $0.rulesFile == nil }, "MARTLET_BUFFER_DIR": { $0.bufferDirectory == nil },
+        "MARTLET_BUFFER_ADOPT": { $0.bufferAdopt.isEmpty }, "MARTLET_TRANSPORT": { $0.transport == nil },
+        "MARTLET_CERTIFICATE": { $0.certificate == nil }, "MARTLET_CLIENT_CERTIFICATE": { $0.clientCertificate == nil },
+        "MARTLET_CLIENT_KEY": { $0.clientKey == nil },
+    ]
+
+    @Test func eachDefaultIsTheOneOfTheDocumentAndOfTheWarning() {
+        let defaults = MartletConfiguration.fromEnvironment([:]).configuration
+        #expect(Self.table.count > 35)
+        for row in Self.table {
+            let (variable, value) = (row[0], row[2])
+            if let isDefault = Self.defaultsInWords[variable] {
+                #expect(isDefault(defaults), "\(variable)")
+            } else {
+                let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: value])
+                #expect(warnings == [])
+                #expect(Self.properties(of: configuration) == Self.properties(of: defaults), "\(variable)")
+                let warning = MartletConfiguration.fromEnvironment([variable: Self.nonsense]).warnings.first ?? ""
+                #expect(warning.hasSuffix("using the default, \(value)"), "\(warning)")
+            }
+        }
+    }
+
+    /// A bound is a part of the meaning: "at least 100ms", "at most 1MiB".
+    @Test func eachBoundIsTheOneOfTheDocument() throws {
+        let beyond = ["at least 100ms": "99ms", "at most 1MiB": "1048577"]
+        var bounded: [String] = []
+        for row in Self.table {
+            guard let bound = row[3].firstMatch(of: #/at (?:least|most) (\d+(?:ms|MiB))/#) else { continue }
+            bounded.append(row[0])
+            let further = try #require(beyond[String(bound.output.0)])
+            #expect(MartletConfiguration.fromEnvironment([row[0]: String(bound.output.1)]).warnings == [])
+            #expect(MartletConfiguration.fromEnvironment([row[0]: further]).warnings.count == 1)
+        }
+        #expect(bounded == ["BODY_LIMIT", "HUNG", "INTERVAL", "EXPORT_TIMEOUT"].map { "MARTLET_" + $0 })
+        let meanings = Dictionary(uniqueKeysWithValues: Self.table.map { ($0[0], $0[3]) })
+        let (kept, bank) = (MartletLimits.failureDetails, MartletLimits.segment * Journal.slots)
+        #expect(meanings["MARTLET_KEEP_FAILURES"]?.contains("at most \(kept) an interval") == true)
+        #expect(meanings["MARTLET_MAX_MEMORY"]?.contains("\((bank * Journal.banks) >> 20) MiB at most, count") == true)
+    }
 
     @Test(arguments: variables)
     func nonsenseIsOneWarningThatNamesTheVariable(variable: String) {
@@ -38,7 +83,7 @@ import Testing
     }
 
     @Test func everySettingIsRead() {
-        let (configuration, warnings) = MartletConfiguration.fromEnvironment([
+        let environment = [
             "MARTLET_ENABLED": "Off", "MARTLET_SERVICE_NAME": "checkout", "MARTLET_SERVICE_VERSION": "1.2",
             "MARTLET_ENVIRONMENT": "staging", "MARTLET_ENDPOINT": "https://collector.example:4318/base",
             "MARTLET_TOKEN": "s3cret", "MARTLET_HEADERS": "api-key=a%2Cb, X-Scope-OrgID=7",
@@ -56,7 +101,9 @@ import Testing
             "MARTLET_LOG_LEVEL": "debug", "MARTLET_TRANSPORT": "URLSession", "MARTLET_CERTIFICATE": "ca.pem",
             "MARTLET_CLIENT_CERTIFICATE": "/etc/martlet/client.pem", "MARTLET_CLIENT_KEY": "/etc/martlet/client.key",
             "MARTLET_RULES": "/etc/shop/rules.json5",
-        ])
+        ]
+        #expect(Set(environment.keys) == Set(Self.variables))
+        let (configuration, warnings) = MartletConfiguration.fromEnvironment(environment)
         #expect(warnings == [])
         #expect(configuration.isEnabled == false)
         #expect(configuration.serviceName == "checkout")

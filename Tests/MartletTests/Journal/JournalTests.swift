@@ -64,6 +64,20 @@ import Testing
         #expect(try fixture.endInterval().requests == 1)
     }
 
+    /// The first requests of a thread are recorded ahead of the filter, because they load code and get the thread its memory.
+    /// All of them fit into one segment.
+    @Test(.enabled(if: SystemCallFilter.isPossible)) func aThreadThatRecordsMakesNoSystemCallAndWaitsForNoOther() throws
+    {
+        let fixture = try JournalFixture { $0.bufferMax = 64 << 20 }
+        let recorder = fixture.recorder
+        let request = RecorderTests.request("http://host/a")
+        let record: @Sendable () -> Void = { for _ in 0..<300 { recorder.record(request) } }
+        #expect(SystemCallFilter.calls(inThreads: 4, of: record) == [])
+        #expect(try fixture.endInterval().requests == 2400)
+        // The filter sees a call.
+        #expect(SystemCallFilter.calls(inThreads: 1, of: { _ = sched_yield() }) == [SystemCallFilter.yield])
+    }
+
     @Test func manyThreadsWriteWhileIntervalsEnd() async throws {
         let fixture = try JournalFixture()
         let recorder = fixture.recorder

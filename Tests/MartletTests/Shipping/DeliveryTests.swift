@@ -171,6 +171,52 @@ extension AgentTests {
             #expect(directory.contents() == ["shop"])
         }
 
+        @Test func batchesUnderAnotherTokenWaitAndTheStatusHasTheirRequestsUntilTheyAreAdopted() async throws {
+            let directory = try TemporaryFolder()
+            let elsewhere = try #require(URL(string: "http://127.0.0.1:9"))
+            for sequence in [7, 8] as [UInt64] {
+                try Self.leaveBatch(sequence, in: directory.url.appendingPathComponent("shop")) {
+                    $0.collector = elsewhere
+                    $0.token = "old"
+                }
+            }
+            let cases = [([], []), ([elsewhere], ["dead/7/metrics", "dead/8/metrics"])] as [([URL], [String?])]
+            for (adopted, batches) in cases {
+                try await withAgent({
+                    $0.bufferDirectory = directory.url
+                    $0.serviceName = "shop"
+                    $0.bufferAdopt = adopted
+                }) { agent, collector, _ in
+                    await agent.flush()
+                    #expect(collector.received.map(\.batch) == batches)
+                    #expect(agent.status.waitingElsewhere == (adopted.isEmpty ? 6 : 0))
+                }
+            }
+        }
+
+        /// The collector takes 200 ms for each batch, so half a second has room for the begin of three.
+        @Test func anEarlierCollectorHoldsAFlushForHalfASecondAtMost() async throws {
+            let (directory, slow) = (try TemporaryFolder(), StubCollector())
+            slow.delay.store(200, ordering: .relaxed)
+            try await LoopbackServer.run(service(with: slow)) { elsewhere in
+                for sequence in 1...10 as ClosedRange<UInt64> {
+                    try Self.leaveBatch(sequence, in: directory.url.appendingPathComponent("shop")) {
+                        $0.collector = elsewhere
+                    }
+                }
+                try await withAgent({
+                    $0.bufferDirectory = directory.url
+                    $0.serviceName = "shop"
+                }) { agent, collector, base in
+                    _ = try await URLSession.shared.data(from: base / "hello/x")
+                    await agent.flush()
+                    #expect(collector.received.count == 1)
+                    #expect((1...3).contains(slow.received.count))
+                    slow.delay.store(0, ordering: .relaxed)
+                }
+            }
+        }
+
         @Test func shutdownLeavesUndeliveredBatchesInTheOutboxAndTheNextStartDeliversThem() async throws {
             let directory = try TemporaryFolder()
             let first = Mutex<[URL]>([])
@@ -332,8 +378,17 @@ extension AgentTests {
         }
 
         /// Leaves a batch of an instance that died before it could send it.
-        private static func leaveBatch(_ sequence: UInt64 = 7, in service: URL) throws {
+        ///
+        /// - Parameter change: sets the collector that the batch is for; without it, it is for any.
+        private static func leaveBatch(
+            _ sequence: UInt64 = 7, in service: URL, for change: ((inout MartletConfiguration) -> Void)? = nil
+        ) throws {
             var outbox = try Outbox.create(instance: "dead", in: service)
+            var configuration = MartletConfiguration()
+            if let change {
+                change(&configuration)
+                try outbox.keep(OutboxOwner(TelemetryResource(service: "shop", instance: "dead"), configuration))
+            }
             try outbox.store([], as: file(sequence))
         }
     }
