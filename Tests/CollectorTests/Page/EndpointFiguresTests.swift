@@ -1,3 +1,6 @@
+import Fixtures
+import MartletPoints
+import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 import Testing
@@ -46,6 +49,24 @@ import Testing
         #expect(means.sum == 111)
         #expect(means.connected == 0.25)
         #expect(SideMeans(PhaseTotals()) == nil)
+    }
+
+    /// The whole hour that the window is has a point of its own.
+    @Test func theTimesOfAnErrorAreAsFineAsTheStoreHasThem() async throws {
+        let (folder, clock) = (try TemporaryFolder(), Clock())
+        clock.time = Samples.time(100)
+        let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
+        for end in [30, 100] as [UInt64] {
+            let point = Samples.point(Samples.dimensions(status: 500, error: "500"), [0.1], end: end)
+            _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
+        }
+        clock.time = Samples.time(4000)
+        try await storage.maintain()
+        let window = [("since", "2026-09-21T14:00:00Z"), ("until", "2026-09-21T15:00:00Z")]
+        let visit = try Visit(PageAddress("/endpoint"), window + [("service", "checkout")], now: clock.time)
+        let failures = try await Endpoint(visit, in: storage).failures
+        #expect(failures.rows.map(\.first) == [Samples.time(30)] && failures.rows.map(\.last) == [Samples.time(100)])
+        #expect(failures.precision == 10)
     }
 
     @Test func failuresHaveAMeaning() {

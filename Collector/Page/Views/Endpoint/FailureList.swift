@@ -34,11 +34,13 @@ struct FailureList: Sendable {
     init(_ answer: StatisticsAnswer, before: StatisticsAnswer?) {
         let earlier = Dictionary(
             (before?.groups ?? []).map { ($0.values, $0.failed.requests) }, uniquingKeysWith: +)
-        rows = answer.groups.compactMap { group in
+        rows = answer.groups.enumerated().compactMap { index, group in
             guard !group.failed.isEmpty else { return nil }
+            // The figures of a whole group may be read as hours, and those of slots are not.
+            let ends = answer.slots?.groups[index].compactMap(\.ends) ?? []
             return Row(
                 status: group.values[0], error: group.values[1], count: group.failed.requests,
-                before: earlier[group.values] ?? 0, first: group.ends?.lowerBound, last: group.ends?.upperBound)
+                before: earlier[group.values] ?? 0, first: ends.first?.lowerBound, last: ends.last?.upperBound)
         }
         more = rows.count == answer.groups.count ? answer.groupCount - rows.count : 0
         precision = answer.slots.map { Double($0.grid.step) / 1e9 }
