@@ -58,6 +58,7 @@ lint:
 	@swift format lint --strict --parallel $(sources)
 	scripts/check-sources.sh
 	scripts/check-layers.py
+	scripts/check-paths.py
 	scripts/check-consumer-graph.sh
 
 format:
