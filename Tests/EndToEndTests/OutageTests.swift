@@ -22,7 +22,7 @@ struct OutageTests {
             await shop.awaitAnswers(100)
             await first.kill()
             await shop.awaitAnswers(350)
-            let second = try await CollectorProcess(store: store, port: first.port)
+            let second = try await shop.hold { try await CollectorProcess(store: store, port: first.port) }
             let result = try await probe.finish(service)
             #expect(result.captured == 900)
             #expect(result.delivered == 900)

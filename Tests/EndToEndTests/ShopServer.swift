@@ -9,6 +9,8 @@ final class ShopServer: Sendable {
         var answered: [String: Int] = [:]
         var milliseconds: [String: [Double]] = [:]
         var waiting: (count: Int, action: CheckedContinuation<Void, Never>)?
+        var isHeld = false
+        var held: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
 
@@ -27,6 +29,29 @@ final class ShopServer: Sendable {
                 return false
             }
             if isNow { continuation.resume() }
+        }
+    }
+
+    /// Holds back all answers while `body` runs, so that the service cannot end.
+    func hold<Value>(while body: () async throws -> Value) async rethrows -> Value {
+        state.withLock { $0.isHeld = true }
+        defer {
+            let held = state.withLock { state in
+                defer { (state.isHeld, state.held) = (false, []) }
+                return state.held
+            }
+            for answer in held { answer.resume() }
+        }
+        return try await body()
+    }
+
+    private func pass() async {
+        await withCheckedContinuation { answer in
+            let isFree = state.withLock { state in
+                if state.isHeld { state.held.append(answer) }
+                return !state.isHeld
+            }
+            if isFree { answer.resume() }
         }
     }
 
@@ -55,6 +80,7 @@ final class ShopServer: Sendable {
             let number = request.uri.path.split(separator: "/").compactMap { Int($0) }.first ?? 0
             try await Task.sleep(for: .milliseconds(20 + number * 37 % 101))
         }
+        await pass()
         count("\(route) \(status.code)", time: .now - start)
         return Response(status: status, body: .init(byteBuffer: ByteBuffer(string: "done")))
     }
