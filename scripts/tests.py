@@ -46,6 +46,8 @@ class Lane:
     limit: int = LIMIT
     # All tests run in this many processes. Tests that share a server need one.
     processes: int = PROCESSES
+    # The seconds of a test that no earlier run on this machine has measured.
+    usual: float = 0.2
 
 
 # Suites of CollectorTests that start a ClickHouse, whichever store is tested.
@@ -68,7 +70,7 @@ LANES = {
     "collector": Lane("the collector on SQLite", [r"^CollectorTests\."], without=CLICKHOUSE + TOOLS[:2]),
     "system": Lane(
         "services, agents and collectors as processes, and their deaths", [r"^EndToEndTests\.", KILLS],
-        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/theCallsOfGRPC", ON_CLICKHOUSE, TOOLS[2]], limit=300),
+        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/theCallsOfGRPC", ON_CLICKHOUSE, TOOLS[2]], limit=300, usual=5),
     "parity": Lane("a program with and without the agent", [r"^ParityTests\."], limit=300),
     # Also in CI.
     "page": Lane("the page in Chromium, and the API as it describes itself", [r"^EndToEndTests\.PageTests/"], limit=600),
@@ -77,7 +79,7 @@ LANES = {
         "the contract of all stores on ClickHouse", [CONTRACT], environment={"MARTLET_TEST_STORE": "clickhouse"}, processes=1),
     "faults": Lane(
         "faults of processes, networks, disks and clocks", [r"^FaultTests\."], without=[KILLS, FAULTS_ON_CLICKHOUSE],
-        limit=300),
+        limit=300, usual=5),
     # The rest of `make verify`.
     "clickhouse": Lane("the store on ClickHouse", [*CLICKHOUSE, ON_CLICKHOUSE, FAULTS_ON_CLICKHOUSE], limit=600, processes=2),
     "end-on-clickhouse": Lane(
@@ -278,7 +280,7 @@ def selected(lane, names, tests):
 def chunks(name, lane, all_tests, times):
     """Divides the lane's tests into suites, and joins short suites."""
     members = suites(selected(lane, name, all_tests))
-    cost = {name: sum(times.get(test, 0.2) for test in tests) for name, tests in members.items()}
+    cost = {name: sum(times.get(test, lane.usual) for test in tests) for name, tests in members.items()}
     ordered = sorted(members, key=cost.get, reverse=True)
     size = max(12.0, sum(cost.values()) / (lane.processes * 6))
     result, load = [], []
