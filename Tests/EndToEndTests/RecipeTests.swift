@@ -85,7 +85,9 @@ import FoundationNetworking
         }
     }
 
-    @Test(.enabled(if: ChildProcess.Program.recipes != nil, "belongs to another lane: it needs the package of the recipes"))
+    @Test(
+        .enabled(
+            if: ChildProcess.Program.recipes != nil, "belongs to another lane: it needs the package of the recipes"))
     func theCallsOfGRPCAreCountedByMethodOnBothSidesAndAreOneTrace() async throws {
         _ = try await run("gRPC")
         #expect(

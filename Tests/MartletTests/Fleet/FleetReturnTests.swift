@@ -48,7 +48,8 @@ import Testing
     }
 
     /// Prints the table of docs/uploads.md for as many agents as the variable says.
-    @Test(.enabled(if: FleetTable.agents != nil, "belongs to another lane: a table for the documents")) func theTableOfALargeFleet() {
+    @Test(.enabled(if: FleetTable.agents != nil, "belongs to another lane: a table for the documents"))
+    func theTableOfALargeFleet() {
         for row in FleetTable.rows() { print(row) }
     }
 }
