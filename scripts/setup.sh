@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
 #
-# `demo` adds Python, and the OpenTelemetry SDK for Python if it can be had. `check` and `test` add Python, libcurl's headers and
-# that SDK. `verify` adds the needs of all other tests: curl, OpenSSL, nginx, a list of English words, Chromium and systemd's
-# checks; in .build/python PyYAML, Schemathesis and Selenium; in .build/prometheus Debian's Prometheus; and if they can be had,
+# `demo` adds Python, and the OpenTelemetry SDK for Python if it can be had. `check` and `test` add Python and libcurl's headers, and
+# `test` that SDK, nginx and OpenSSL. `verify` adds the needs of all other tests: curl, a list of English words, Chromium and
+# systemd's checks; in .build/python PyYAML, Schemathesis and Selenium; in .build/prometheus Debian's Prometheus; and if they can be had,
 # ClickHouse, ZooKeeper for a cluster of it, and in .build/python its current engine and kubernetes-validate.
 set -euo pipefail
 
@@ -32,13 +32,15 @@ missing_packages() {
     [[ -n $1 && $1 != demo ]] || return 0
     has_header curl/curl.h || echo libcurl4-openssl-dev
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    [[ $1 != check ]] || return 0
+    PATH=$PATH:/usr/sbin command -v nginx >/dev/null || echo nginx-light
+    command -v openssl >/dev/null || echo openssl
     [[ $1 == verify ]] || return 0
     local program
     [[ -r /usr/share/dict/words ]] || echo wamerican
-    for program in curl openssl nginx chromium chromedriver systemd-analyze; do
+    for program in curl chromium chromedriver systemd-analyze; do
         PATH=$PATH:/usr/sbin command -v "$program" >/dev/null && continue
         case $program in
-            nginx) echo nginx-light ;;
             chromedriver) echo chromium-driver ;;
             systemd-analyze) echo systemd ;;
             *) echo "$program" ;;
@@ -49,9 +51,19 @@ missing_packages() {
 apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=5)
 ((EUID == 0)) || apt=(sudo "${apt[@]}")
 
+# install PACKAGE…: installs packages without starting their services: the tests start servers themselves.
 install() {
-    command -v apt-get >/dev/null && command -v "${apt[0]}" >/dev/null &&
-        "${apt[@]}" update && "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null
+    command -v apt-get >/dev/null && command -v "${apt[0]}" >/dev/null || return
+    local policy=/usr/sbin/policy-rc.d as_root=() status=0
+    ((EUID == 0)) || as_root=(sudo)
+    if [[ -e $policy ]]; then
+        policy=
+    else
+        printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null && "${as_root[@]}" chmod +x "$policy"
+    fi
+    "${apt[@]}" update && "${apt[@]}" install --yes --no-install-recommends "$@" >/dev/null || status=$?
+    [[ -z $policy ]] || "${as_root[@]}" rm "$policy"
+    return "$status"
 }
 
 # install_python_packages MODULES PACKAGE…: installs packages in .build/python unless the modules can be imported.
@@ -64,19 +76,13 @@ install_python_packages() {
         "$python" -m pip install --quiet --retries 10 --disable-pip-version-check "$@"
 }
 
-# Installs ClickHouse without starting its service: the tests start a server of their own.
 install_clickhouse() {
-    local policy=/usr/sbin/policy-rc.d as_root=() status=0 program
+    local program
     for program in clickhouse-server clickhouse; do
         ! PATH=$PATH:/usr/sbin command -v "$program" >/dev/null || return 0
     done
     echo "Installing clickhouse-server"
-    ((EUID == 0)) || as_root=(sudo)
-    if [[ -e $policy ]]; then policy=; else printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee "$policy" >/dev/null; fi
-    [[ -z $policy ]] || "${as_root[@]}" chmod +x "$policy"
-    install clickhouse-server || status=$?
-    [[ -z $policy ]] || "${as_root[@]}" rm "$policy"
-    return "$status"
+    install clickhouse-server
 }
 
 has_zookeeper() {

@@ -65,7 +65,7 @@ CONTRACT = r"^CollectorTests\.StorageContractTests/"
 STORES = [CONTRACT, r"^CollectorTests\.(ClickHouseStorage|Copy|CumulativePass|EarlyHours)Tests/"]
 
 LANES = {
-    # README's `make test`, on a machine with headers and Python.
+    # README's `make test`, on a machine with headers, Python and nginx.
     "agent": Lane("the agent", [r"^Martlet(OTLP|Telemetry)?Tests\."], without=TOOLS[3:]),
     "collector": Lane("the collector on SQLite", [r"^CollectorTests\."], without=CLICKHOUSE + TOOLS[:2]),
     "system": Lane(
