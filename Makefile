@@ -29,7 +29,7 @@ verify: lint
 	swift build --package-path Examples/Recipes --scratch-path .build/recipes
 	@scripts/steps.sh 'scripts/tests.py agent collector system parity' \
 		'scripts/tests.py page tools contract faults clickhouse end-on-clickhouse recipes prometheus consumer urlsession fuzzing disks chdb cluster' \
-		scripts/docs.py scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
+		scripts/docs.py scripts/man.sh scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
 		'scripts/fresh-machine.sh --toolchain debian agent || [[ $$? == 69 ]]'
 
 faults:
