@@ -82,10 +82,10 @@ extension FaultTests {
                 let (end, gate) = try await scene.serve(
                     options: ["--workers", "16"], environment: ["MARTLET_COMPRESSION": "none"]
                 ) { message, earlier in
-                    // The collector refuses bodies larger than three quarters of the first batch with several series.
-                    let first = earlier.first { $0.message.isMetrics && $0.message.body.count > 8_000 }
-                    let limit = first.map { $0.message.body.count * 3 / 4 } ?? .max
-                    return message.isMetrics && message.body.count > limit ? .answer(413) : .pass
+                    // The collector refuses the first batch with several series, and then all bodies of its size.
+                    let refused = earlier.first { $0.treatment == .answer(413) }
+                    let limit = refused?.message.body.count ?? 4_000
+                    return message.isMetrics && message.body.count >= limit ? .answer(413) : .pass
                 }
                 #expect(end.lost == 0, "\(end); \(scene.seed)")
                 #expect(gate.uploads.contains { $0.treatment == .answer(413) })
