@@ -245,9 +245,12 @@ class Chunk:
 
 
 def kill(process):
-    """Ends a process of tests and the programs that it has started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    """Ends a process of tests and the programs that it has started, which are in its session and have groups for themselves."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name is in parentheses and may have any character; after it are state, parent, group and session.
+            if int(stat.read_text().rsplit(")", 1)[1].split()[3]) == process.pid:
+                os.kill(int(stat.parent.name), signal.SIGKILL)
 
 
 def built_tests():
