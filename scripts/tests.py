@@ -281,7 +281,7 @@ def selected(lane, names, tests):
 
 
 def chunks(name, lane, all_tests, times):
-    """Divides the lane's tests into suites, and joins short suites."""
+    """Divides the lane's tests among processes: a suite stays whole, and short suites share a process."""
     members = suites(selected(lane, name, all_tests))
     cost = {name: sum(times.get(test, lane.usual) for test in tests) for name, tests in members.items()}
     ordered = sorted(members, key=cost.get, reverse=True)
@@ -369,6 +369,9 @@ def main():
     times = json.loads(TIMES.read_text()) if TIMES.exists() else {}
     queue = [part for name, lane in lanes.items() for part in chunks(name, lane, tests, times)]
     run_all(sorted(queue, key=lambda part: -part[0]), results)
+    for _, chunk in queue:
+        for test in set(chunk.tests) - chunk.ended:
+            results.add_failure(Failure(test, chunk.name, "", "This test was not run."))
     TIMES.write_text(json.dumps(times | results.seconds, indent=0))
     return report(results, began)
 
