@@ -113,3 +113,22 @@ struct ServicesTable {
         ])
     }
 }
+
+extension Visit {
+    /// Returns the address of a service's own view.
+    func address(ofService name: String) -> PageAddress { scoped(.endpoint).with(.service, name) }
+
+    /// Returns a service's name as a link to its own view.
+    func service(_ name: String) -> HTML {
+        name.isEmpty ? .none : link(address(ofService: name)) { name }
+    }
+
+    /// Returns the first services of a list as links, and the number of the others.
+    @HTMLBuilder func services(_ names: [String], atMost most: Int) -> HTML {
+        for (index, name) in names.prefix(most).enumerated() {
+            index == 0 ? "" : index == names.count - 1 ? " and " : ", "
+            service(name)
+        }
+        names.count > most ? " and \(FigureText.grouped(UInt64(names.count - most))) more" : ""
+    }
+}

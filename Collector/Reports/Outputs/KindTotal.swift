@@ -38,7 +38,7 @@ extension Report {
     /// Whether rows were left out.
     package var isCut: Bool { rows.count < rowCount }
 
-    /// The number of rows beside that of all of them: `the first 14 of 40`. Rows that are worse come before others.
+    /// The number of shown rows and of all rows: `the first 14 of 40`. Rows that are worse come before others.
     package var shownOfAll: String {
         let (shown, all) = (FigureText.grouped(UInt64(rows.count)), FigureText.grouped(UInt64(rowCount)))
         return (compare?.worse ?? 0) > 0

@@ -69,7 +69,7 @@ package struct RequestGroup: Sendable, Equatable {
         }
     }
 
-    /// The latest end of an interval with requests of the group, likewise; 0 if it is empty.
+    /// The latest end of an interval with requests of the group, as fine as the store has it; 0 if it is empty.
     package var latestEnd: UnixNanoseconds { figures.isEmpty ? 0 : figures[0].latestEnd }
 
     package var count: UInt64 {

@@ -51,7 +51,7 @@ import Testing
         #expect(SideMeans(PhaseTotals()) == nil)
     }
 
-    /// The whole hour that the window is has a point of its own.
+    /// The window is a whole hour, which has a point.
     @Test func theTimesOfAnErrorAreAsFineAsTheStoreHasThem() async throws {
         let (folder, clock) = (try TemporaryFolder(), Clock())
         clock.time = Samples.time(100)
