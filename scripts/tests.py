@@ -30,7 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUNDLE = ROOT / ".build/debug/martletPackageTests.xctest"
 TIMES = ROOT / ".build/test-times.json"
 PROCESSES = 4
-LIMIT = 90
+LIMIT = 300
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,35 +70,33 @@ LANES = {
     "collector": Lane("the collector on SQLite", [r"^CollectorTests\."], without=CLICKHOUSE + TOOLS[:2]),
     "system": Lane(
         "services, agents and collectors as processes, and their deaths", [r"^EndToEndTests\.", KILLS],
-        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/theCallsOfGRPC", ON_CLICKHOUSE, TOOLS[2]], limit=300, usual=5),
-    "parity": Lane("a program with and without the agent", [r"^ParityTests\."], limit=300),
+        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/theCallsOfGRPC", ON_CLICKHOUSE, TOOLS[2]], usual=5),
+    "parity": Lane("a program with and without the agent", [r"^ParityTests\."]),
     # Also in CI.
     "page": Lane("the page in Chromium, and the API as it describes itself", [r"^EndToEndTests\.PageTests/"], limit=600),
     "tools": Lane("TLS and proxies with nginx, OpenSSL and curl", TOOLS),
     "contract": Lane(
         "the contract of all stores on ClickHouse", [CONTRACT], environment={"MARTLET_TEST_STORE": "clickhouse"}, processes=1),
     "faults": Lane(
-        "faults of processes, networks, disks and clocks", [r"^FaultTests\."], without=[KILLS, FAULTS_ON_CLICKHOUSE],
-        limit=300, usual=5),
+        "faults of processes, networks, disks and clocks", [r"^FaultTests\."], without=[KILLS, FAULTS_ON_CLICKHOUSE], usual=5),
     # The rest of `make verify`.
     "clickhouse": Lane("the store on ClickHouse", [*CLICKHOUSE, ON_CLICKHOUSE, FAULTS_ON_CLICKHOUSE], limit=600, processes=2),
     "end-on-clickhouse": Lane(
         "the way from end to end, to ClickHouse", [r"^EndToEndTests\.(Chain|ReportTruth)Tests/", r"/pageCommandAndAPI"],
-        environment={"MARTLET_TEST_STORE": "clickhouse"}, limit=300, processes=1),
+        environment={"MARTLET_TEST_STORE": "clickhouse"}, processes=1),
     "recipes": Lane(
         "the recipes as their own package builds them", [r"^EndToEndTests\.RecipeTests/"],
-        environment={"MARTLET_RECIPES": ".build/recipes/debug"}, limit=300),
-    "prometheus": Lane("Prometheus scrapes a collector", [r"^EndToEndTests\.PrometheusTests/"], limit=300),
+        environment={"MARTLET_RECIPES": ".build/recipes/debug"}),
+    "prometheus": Lane("Prometheus scrapes a collector", [r"^EndToEndTests\.PrometheusTests/"]),
     "consumer": Lane("a package of a user, linked statically", [r"^EndToEndTests\.ConsumerTests/"], limit=1200),
     "urlsession": Lane(
         "uploads over URLSession", [r"^MartletTests\.AgentTests/", r"^FaultTests\.FaultTests/(Answer|Proxy)Tests/", r"\.OutageTests/"],
-        environment={"MARTLET_TRANSPORT": "urlsession"}, limit=300),
+        environment={"MARTLET_TRANSPORT": "urlsession"}),
     "fuzzing": Lane("a fuzzer of the API", [FUZZING], environment={"MARTLET_API_FUZZING": "1"}, limit=900),
     "disks": Lane(
-        "every case of a disk in trouble", [r"^FaultTests\.FaultTests/DiskTests/"], environment={"MARTLET_FAULTS": "full"},
-        limit=300),
+        "every case of a disk in trouble", [r"^FaultTests\.FaultTests/DiskTests/"], environment={"MARTLET_FAULTS": "full"}),
     "chdb": Lane(
-        "the stores' contract on the current ClickHouse", STORES, environment={"MARTLET_TEST_STORE": "chdb"}, limit=300,
+        "the stores' contract on the current ClickHouse", STORES, environment={"MARTLET_TEST_STORE": "chdb"},
         processes=1),
     "cluster": Lane(
         "the stores' contract on a cluster of ClickHouse", STORES, environment={"MARTLET_TEST_STORE": "clickhouse-cluster"},
