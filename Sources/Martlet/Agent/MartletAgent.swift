@@ -1,8 +1,10 @@
 import Dispatch
 import Foundation
+import MartletOTLP
 import MartletTelemetry
 public import ServiceLifecycle
 import Synchronization
+import Tracing
 
 /// Application performance monitoring for a service. Started before anything else, the agent counts and times every HTTP
 /// request that the service makes over `URLSession`, and reports it to the collector.
@@ -144,4 +146,112 @@ private final class Once: Sendable {
     private let isTaken = Atomic<Bool>(false)
 
     func isFirst() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
+}
+
+extension MartletAgent {
+    /// Starts an agent for tests. It captures as the real one does, and keeps the captured requests for the test to assert on
+    /// (``requests``). It needs no collector, writes no file, has no thread and uploads nothing.
+    ///
+    /// It replaces the process's agent until this value's ``shutdown(within:)``, and a ``start(_:)`` returns it. It sees the
+    /// requests of the whole process that are made outside the scopes of ``inMemory(_:isolation:_:)``; of several such
+    /// agents, the newest sees them. Tests that run in parallel have a scope each instead. Thread-safe.
+    ///
+    ///     let agent = MartletAgent.inMemory()
+    ///     _ = try await URLSession.shared.data(from: url)
+    ///     #expect(agent.requests.map(\.endpoint) == ["/users/{id}"])
+    ///     await agent.shutdown()
+    ///
+    /// - Parameter configuration: the requests to capture and the names of their endpoints. Its settings of uploads, buffer
+    ///   and interval have no meaning. The defaults do not look at the environment.
+    public static func inMemory(_ configuration: MartletConfiguration = MartletConfiguration()) -> MartletAgent {
+        MartletAgent(RunningAgents.add(AgentCore(inMemory: configuration)), isOwner: true)
+    }
+
+    /// Runs `body` with an agent like that of ``inMemory(_:)``. It sees only the requests that are made within `body`, by its
+    /// task and the tasks that it starts, and no other agent sees them. So tests that run in parallel each have their own.
+    /// The agent ends with `body`.
+    ///
+    ///     try await MartletAgent.inMemory { agent in
+    ///         try await checkout.buy()
+    ///         #expect(agent.requests.count == 3)
+    ///     }
+    ///
+    /// A request belongs to the scope in which its task is resumed, a span to the scope in which it starts. A detached task,
+    /// and a thread or queue of one's own, are outside. A ``start(_:)`` in `body` returns this agent. Every session is seen,
+    /// even if `configuration` asks for explicit capture.
+    public static func inMemory<Result>(
+        _ configuration: MartletConfiguration = MartletConfiguration(), isolation: isolated (any Actor)? = #isolation,
+        _ body: (MartletAgent) async throws -> Result
+    ) async rethrows -> Result {
+        let scope = CaptureScope()
+        let core = RunningAgents.add(AgentCore(inMemory: configuration, scope: scope))
+        defer { RunningAgents.release(core, isOwner: true) }
+        return try await CaptureScope.$current.withValue(scope) { try await body(MartletAgent(core)) }
+    }
+
+    /// The requests that an agent in memory has captured, in the order in which they ended; empty for any other agent. A
+    /// request is here before its caller has its answer, so a test need not wait for it. Past 100,000 requests the oldest are
+    /// removed.
+    public var requests: [MartletRequest] { core.recorder.recordedRequests?.all ?? [] }
+}
+
+extension MartletAgent {
+    /// Counts a request that no instrument sees, such as one over a connection of the service's own, after its end. It is in
+    /// the same report as all others: its endpoint is named, its details are kept or not, and the patterns and closures of the
+    /// configuration may leave it out. Nothing is counted while ``isCapturing`` is `false`.
+    ///
+    ///     agent.record(MartletRequest("POST", url, status: 201, start: start, duration: clock.now - began))
+    ///
+    /// Within a span, the request belongs to its trace. A request of `URLSession`, or one with a span of its own, is counted
+    /// already and would count twice. Thread-safe; takes some microseconds and waits for nothing.
+    ///
+    /// - Parameter request: a request as ``MartletRequest/init(_:_:kind:endpoint:status:errorType:start:duration:bytesSent:bytesReceived:)``
+    ///   makes it, or one of ``requests``. If its endpoint is empty, the path decides. A method that no RFC names is `_OTHER`.
+    public func record(_ request: MartletRequest) {
+        guard isCapturing else { return }
+        let recorder = core.recorder
+        AgentCost.measure {
+            let context = ServiceContext.current
+            let kind: RequestKind = request.kind == .client ? .client : .server
+            context?.requestSpan?.noteRequest(kind)
+            let parent = context?.traceContext
+            var content = SpanContent(name: request.method)
+            content.setAttributes(request.attributes)
+            EndedSpan(
+                trace: recorder.settings.sampler.span(childOf: parent), parent: parent?.spanID,
+                kind: kind == .client ? .client : .server, start: request.startNanoseconds,
+                durationNanoseconds: request.duration.nanoseconds, content: content
+            ).record(in: recorder)
+        }
+    }
+}
+
+extension MartletRequest {
+    /// The attributes of a span of the request (semantic conventions, "HTTP Spans").
+    fileprivate var attributes: SpanAttributes {
+        var attributes: SpanAttributes = [:]
+        attributes[AttributeName.method] = method
+        let address = URL(string: url)
+        if address?.scheme != nil, address?.host != nil {
+            attributes[AttributeName.urlFull] = url
+        } else {
+            attributes[AttributeName.serverAddress] = host
+            attributes[AttributeName.serverPort] = port
+            attributes[AttributeName.urlPath] = url
+        }
+        if !endpoint.isEmpty {
+            attributes[kind == .client ? AttributeName.urlTemplate : AttributeName.route] = endpoint
+        }
+        if let status { attributes[AttributeName.status] = status }
+        if let errorType { attributes[AttributeName.errorType] = errorType }
+        attributes[AttributeName.requestBodySize] = Int64(clamping: kind == .client ? bytesSent : bytesReceived)
+        attributes[AttributeName.responseBodySize] = Int64(clamping: kind == .client ? bytesReceived : bytesSent)
+        return attributes
+    }
+
+    /// The start in nanoseconds; 0 for a date before 1970.
+    fileprivate var startNanoseconds: UnixNanoseconds {
+        let seconds = start.timeIntervalSince1970
+        return seconds > 0 ? UInt64(min(seconds, 0x1p33) * 1e9) : 0
+    }
 }

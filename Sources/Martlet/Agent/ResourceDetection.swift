@@ -1,4 +1,6 @@
 import Foundation
+import MartletOTLP
+import MartletTelemetry
 
 /// The attributes of the resource that a process finds out by itself (semantic conventions, "Resource"): its system, its
 /// executable, its container and its pod. It reads variables and a few small files, and asks no network.
@@ -71,5 +73,78 @@ enum ResourceDetection {
         #else
         "other"
         #endif
+    }
+}
+
+/// The container of a process and its pod, as the kernel's tables of control groups and mounts show them to the process.
+struct ContainerMounts {
+    /// 64 hexadecimal digits; `nil` outside a container.
+    let containerID: String?
+    /// `nil` outside a pod.
+    let podUID: String?
+
+    /// - Parameters:
+    ///   - cgroup: the text of `/proc/self/cgroup`. Version 1 has the container's path there.
+    ///   - mountinfo: the text of `/proc/self/mountinfo`. With version 2 it alone tells the container: its engine mounts files
+    ///     of its own over `/etc/hostname` and `/etc/hosts`.
+    init(cgroup: String, mountinfo: String) {
+        let groups = cgroup.split(separator: "\n").compactMap { $0.split(separator: ":", maxSplits: 2).last }
+            .map { $0.split(separator: "/") }
+        // The fields are ids and a device, the path in the mounted file system, and the path where it is mounted.
+        let mounts = mountinfo.split(separator: "\n").map { $0.split(separator: " ") }
+            .filter { $0.count > 4 && ["/etc/hostname", "/etc/hosts"].contains($0[4]) }
+            .map { $0[3].split(separator: "/") }
+        containerID =
+            groups.lazy.compactMap { $0.last.flatMap(Self.containerID) }.first
+            ?? mounts.lazy.compactMap(Self.containerID(ofMount:)).first
+        podUID = mounts.lazy.compactMap(Self.podUID).first
+    }
+
+    /// Returns the id in the last part of a control group: `<id>`, `docker-<id>.scope`, `cri-containerd-<id>.scope`.
+    private static func containerID(_ group: Substring) -> String? {
+        let name = group.hasSuffix(".scope") ? group.dropLast(".scope".count) : group
+        guard let id = name.split(separator: "-").last, isContainerID(id) else { return nil }
+        return String(id)
+    }
+
+    /// Returns the id in the path of a mounted file: `…/containers/<id>/hostname`, `…/overlay-containers/<id>/userdata/hosts`.
+    private static func containerID(ofMount path: [Substring]) -> String? {
+        zip(path, path.dropFirst()).first { $0.hasSuffix("containers") && isContainerID($1) }.map { String($1) }
+    }
+
+    /// Returns the uid in the path that the kubelet gives to `/etc/hosts`: `…/pods/<uid>/etc-hosts`.
+    private static func podUID(ofMount path: [Substring]) -> String? {
+        guard path.count >= 3, path.last == "etc-hosts", path[path.count - 3] == "pods" else { return nil }
+        return String(path[path.count - 2])
+    }
+
+    private static func isContainerID(_ text: Substring) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { $0.hexadecimalValue != nil }
+    }
+}
+
+extension TelemetryResource {
+    /// The resource of this process: the settings win over the facts that the process finds itself.
+    init(_ configuration: MartletConfiguration, instance: String = UUID().uuidString.lowercased()) {
+        let process = ProcessInfo.processInfo
+        let set = configuration.resourceAttributes
+        let all = ResourceDetection.attributes(environment: process.environment).merging(set) { $1 }
+        self.init(
+            service: configuration.serviceName, version: configuration.serviceVersion,
+            environment: configuration.environment, instance: instance,
+            host: all[AttributeName.hostName] ?? process.hostName, processID: Int64(process.processIdentifier),
+            runtime: "swift " + ResourceDetection.swiftVersion,
+            attributes: Self.further(all))
+    }
+
+    /// Returns the attributes that have no property of their own, within the limits.
+    private static func further(_ all: [String: String]) -> [String: String] {
+        let further = all.filter { name, value in
+            !AttributeName.ofResource.contains(name) && !name.isEmpty && !value.isEmpty
+                && name.utf8.count <= MartletLimits.attributeName
+        }
+        let kept = further.sorted { $0.key < $1.key }.prefix(MartletLimits.resourceAttributes)
+        return Dictionary(
+            uniqueKeysWithValues: kept.map { ($0.key, $0.value.cut(toBytes: MartletLimits.attributeText)) })
     }
 }

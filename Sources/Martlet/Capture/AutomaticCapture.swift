@@ -149,4 +149,102 @@ private final class StartingProtocol: URLProtocol { override func startLoading()
 private final class StoppingProtocol: URLProtocol { override func stopLoading() {} }
 private class PlainTask: URLSessionTask, @unchecked Sendable {}
 private final class OverridingTask: URLSessionTask, @unchecked Sendable { override func resume() {} }
+
+/// A proof that the hooks are called: it calls each hooked method once and checks that every call was noted. It makes no
+/// session, because the first session of a process fixes the protocols of `URLSession.shared`. It makes no request and
+/// sends nothing.
+///
+/// The calls go through the vtable, as Foundation's own do: the compiler cannot bind a method that any module may override
+/// in another way. The hooked methods do no harm here. A task that is suspended once more often than it is resumed stays
+/// suspended, and a loader that is stopped before its start stays idle, like the loader of a task that was cancelled at
+/// once.
+enum HookProof {
+    private struct Call: Hashable {
+        let hook: UInt32
+        /// The address of the task or loader.
+        let object: UInt
+    }
+
+    private static let calls = Lock<Set<Call>>([])
+
+    /// The function that runs ahead of the hooked methods during the proof. It notes each call.
+    static let noteCall: martlet_before = { hook, object in
+        let call = Call(hook: hook.rawValue, object: UInt(bitPattern: object))
+        _ = calls.withLock { $0.insert(call) }
+        return true
+    }
+
+    static func areCalled(loader type: URLProtocol.Type) -> Bool {
+        defer { calls.withLock { $0 = [] } }
+        guard let url = URL(string: "http://127.0.0.1/") else { return false }
+        let loader = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
+        loader.task = CancelledTask()
+        let tasks = [URLSessionDataTask(), URLSessionUploadTask(), URLSessionDownloadTask()]
+        for task in tasks { suspendAndResume(task) }
+        stopThenStart(loader)
+        let expected =
+            tasks.map { call(MARTLET_HOOK_RESUME, $0) }
+            + [call(MARTLET_HOOK_STOP_LOADING, loader), call(MARTLET_HOOK_START_LOADING, loader)]
+        return withExtendedLifetime((tasks, loader)) { calls.withLock { $0.isSuperset(of: expected) } }
+    }
+
+    private static func call(_ hook: martlet_hook, _ object: AnyObject) -> Call {
+        Call(hook: hook.rawValue, object: UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
+    }
+
+    /// Suspends and resumes a task. The function is not inlined, so that the compiler does not know the task's class and
+    /// calls through the vtable.
+    @inline(never) private static func suspendAndResume(_ task: URLSessionTask) {
+        task.suspend()
+        task.resume()
+    }
+
+    @inline(never) private static func stopThenStart(_ loader: URLProtocol) {
+        loader.stopLoading()
+        loader.startLoading()
+    }
+}
+
+/// A task that was cancelled before its loader started.
+private final class CancelledTask: URLSessionDataTask, @unchecked Sendable {
+    override var state: URLSessionTask.State { .canceling }
+    override var error: (any Error)? { URLError(.cancelled) }
+}
+
+/// The search for a method's slot in a class, without symbol names.
+///
+/// One of two subclasses overrides the method and the other does not, so their vtables differ in exactly one word. Every
+/// subclass of the same base has the method at the same index. Without an Objective-C runtime a class's metadata is seven
+/// header words and then the vtable. The two 32-bit halves of word 4 are the metadata's size and the offset of the address
+/// point in it (Swift ABI, "TypeMetadata"). This type reads words of live metadata and writes none.
+enum VTable {
+    typealias Slot = UnsafeMutablePointer<UnsafeMutableRawPointer?>
+
+    /// Returns the method's index; `nil` unless the subclasses differ in exactly one word that the plain one has from the
+    /// base.
+    static func index(plain: AnyClass, overriding: AnyClass, base: AnyClass) -> Int? {
+        let differing = (headerWords..<wordCount(of: base)).filter {
+            words(plain)[$0] != words(overriding)[$0] && words(plain)[$0] == words(base)[$0]
+        }
+        return differing.count == 1 ? differing.first : nil
+    }
+
+    /// Returns the slot in which a class keeps the method at `index`; `nil` past the end of its metadata.
+    static func slot(of type: AnyClass, at index: Int) -> Slot? {
+        index < wordCount(of: type) ? words(type) + index : nil
+    }
+
+    private static let headerWords = 7
+
+    private static func words(_ type: AnyClass) -> Slot {
+        unsafeBitCast(type, to: Slot.self)
+    }
+
+    private static func wordCount(of type: AnyClass) -> Int {
+        let metadata = UnsafeRawPointer(words(type))
+        let size = metadata.load(fromByteOffset: 32, as: UInt32.self)
+        let addressPoint = metadata.load(fromByteOffset: 36, as: UInt32.self)
+        return size > addressPoint ? Int(size - addressPoint) / MemoryLayout<UnsafeRawPointer>.size : 0
+    }
+}
 #endif

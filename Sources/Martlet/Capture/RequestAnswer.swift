@@ -50,4 +50,85 @@ final class RequestAnswer: Sendable {
     /// Spans").
     var errorName: String? { error?.rawValue ?? status.flatMap { $0 >= 400 ? String($0) : nil } }
 }
+
+/// The values of `error.type` for requests that got no response: a small, fixed set. `docs/capture.md` has it as a table.
+enum ErrorType: String {
+    case dns
+    case connectionRefused = "connection_refused"
+    /// No route, an unreachable network, a proxy that refuses its tunnel, …
+    case connectionFailed = "connection_failed"
+    /// The peer closed the connection before it answered, or reset it within its answer.
+    ///
+    /// A close without an answer counts as a reset: the service sees the one or the other depending on whether the peer had
+    /// read its request by then, and AsyncHTTPClient's `remoteConnectionClosed` does not tell them apart either.
+    case connectionReset = "connection_reset"
+    case timeout
+    case tls
+    case tooManyRedirects = "too_many_redirects"
+    /// A request that cannot be sent: a URL without a host, a scheme that nothing loads, a GET with a body, a file that is
+    /// not there.
+    case invalidRequest = "invalid_request"
+    /// An answer that is not HTTP, contradicts itself or is cut off.
+    case invalidResponse = "invalid_response"
+    case cancelled
+    /// A request in flight for longer than `MARTLET_HUNG`.
+    case hung
+    /// Any other error. The text is ``RequestDimensions/otherMethodOrError``, because a raw value has to be a literal.
+    case other = "_OTHER"
+
+    /// - Parameter isAnswered: whether a part of the answer came before the error.
+    init(of error: any Error, isAnswered: Bool) {
+        let error = error as NSError
+        guard error.domain == NSURLErrorDomain else {
+            self = .other
+            return
+        }
+        self = Self.named(error.code, error.localizedDescription, isAnswered: isAnswered)
+    }
+
+    private static func named(_ code: Int, _ text: String, isAnswered: Bool) -> ErrorType {
+        switch code {
+        case NSURLErrorUnknown: named(text, isAnswered: isAnswered)
+        case NSURLErrorCannotFindHost, NSURLErrorDNSLookupFailed: .dns
+        case NSURLErrorCannotConnectToHost: .connectionRefused
+        // The second is libcurl's "Empty reply from server" (`urlErrorCode(for:)` in Foundation's MultiHandle.swift).
+        case NSURLErrorNetworkConnectionLost, NSURLErrorBadServerResponse: .connectionReset
+        case NSURLErrorTimedOut: .timeout
+        case NSURLErrorSecureConnectionFailed, NSURLErrorServerCertificateHasBadDate,
+            NSURLErrorServerCertificateUntrusted, NSURLErrorServerCertificateHasUnknownRoot,
+            NSURLErrorServerCertificateNotYetValid, NSURLErrorClientCertificateRejected,
+            NSURLErrorClientCertificateRequired:
+            .tls
+        case NSURLErrorHTTPTooManyRedirects, NSURLErrorRedirectToNonExistentLocation: .tooManyRedirects
+        // libcurl has one error for an unknown scheme and for an answer in an unknown version: "Received HTTP/0.9 when not
+        // allowed".
+        case NSURLErrorUnsupportedURL: text.contains("HTTP") ? .invalidResponse : .invalidRequest
+        case NSURLErrorBadURL, NSURLErrorDataLengthExceedsMaximum, NSURLErrorFileDoesNotExist,
+            NSURLErrorFileIsDirectory, NSURLErrorNoPermissionsToReadFile:
+            .invalidRequest
+        case NSURLErrorCannotParseResponse, NSURLErrorCannotDecodeContentData, NSURLErrorCannotDecodeRawData,
+            NSURLErrorZeroByteResource:
+            .invalidResponse
+        case NSURLErrorCancelled, NSURLErrorUserCancelledAuthentication: .cancelled
+        default: .other
+        }
+    }
+
+    /// Returns the type for libcurl's text (libcurl, lib/strerror.c and the error buffer), because Foundation has no code
+    /// for many errors of libcurl. The first text that fits decides.
+    private static func named(_ text: String, isAnswered: Bool) -> ErrorType {
+        let texts: [(String, ErrorType)] = [
+            ("reset by peer", .connectionReset), ("Broken pipe", .connectionReset),
+            // libcurl 8 reports a closed connection over TLS in this way.
+            ("unexpected eof", isAnswered ? .invalidResponse : .connectionReset),
+            ("SSL", .tls), ("certificate", .tls), ("TLS", .tls),
+            ("Could not resolve", .dns), ("connect to", .connectionFailed), ("CONNECT", .connectionFailed),
+            ("redirects followed", .tooManyRedirects), ("timed out", .timeout),
+            ("transfer closed", .invalidResponse), ("end of response", .invalidResponse), ("chunk", .invalidResponse),
+            ("Content-Length", .invalidResponse),
+            ("content unencoding", .invalidResponse), ("HTTP", .invalidResponse),
+        ]
+        return texts.first { text.contains($0.0) }?.1 ?? .other
+    }
+}
 #endif

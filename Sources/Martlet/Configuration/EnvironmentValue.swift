@@ -153,3 +153,68 @@ enum EnvironmentValue {
         (0...31_536_000).contains(seconds) ? .nanoseconds(Int64(seconds * 1e9)) : nil
     }
 }
+
+/// Values in the forms of the OpenTelemetry specification, where they differ from Martlet's own.
+extension EnvironmentValue {
+    /// `true` or `false` in any case. Another text is an error and counts as `false`.
+    static func specificationBoolean(_ text: String) -> Bool? {
+        ["true": true, "false": false][text.lowercased()]
+    }
+
+    /// A number from 0 to 1.
+    static func ratio(_ text: String) -> Double? {
+        Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
+    }
+
+    /// `key=value,key=value`, percent-encoded (W3C Baggage).
+    static func specificationPairs(_ text: String) -> [String: String]? {
+        var pairs: [String: String] = [:]
+        for item in text.split(separator: ",") {
+            guard let separator = item.firstIndex(of: "="),
+                let value = item[item.index(after: separator)...].removingPercentEncoding, name(value) != nil
+            else { return nil }
+            pairs[item[..<separator].trimmingCharacters(in: .whitespaces)] = value.trimmingCharacters(in: .whitespaces)
+        }
+        return pairs
+    }
+
+    /// `name=value` with a percent-encoded value, a header field that uploads can have (specification, "OTLP Exporter
+    /// Configuration", section "Specifying headers via environment variables").
+    static func specificationHeader(_ text: String) -> (name: String, value: String)? {
+        guard let separator = text.firstIndex(of: "="),
+            let decoded = text[text.index(after: separator)...].removingPercentEncoding
+        else { return nil }
+        let name = text[..<separator].trimmingCharacters(in: .whitespaces)
+        let value = decoded.trimmingCharacters(in: .whitespaces)
+        return UploadHeader.isAllowed(name, value) ? (name, value) : nil
+    }
+
+    /// `delta`, `cumulative`, or `lowmemory`, which asks for deltas of histograms (specification, "Metrics Exporter - OTLP").
+    static func temporality(_ text: String) -> MartletConfiguration.Temporality? {
+        text.lowercased() == "lowmemory" ? .delta : choice(text)
+    }
+
+    /// Whether a list of propagators has W3C Trace Context, the only one that Martlet knows.
+    static func specificationPropagation(_ text: String) -> Bool? {
+        let propagators = list(text.lowercased()) { !$0.isEmpty && name($0) != nil }
+        return propagators?.contains("tracecontext")
+    }
+}
+
+/// The rules for header fields that the service adds to uploads.
+enum UploadHeader {
+    /// Names that decide how a body is read or a connection is used. The agent and its transports set them.
+    private static let reserved: Set = [
+        "connection", "content-encoding", "content-length", "content-type", "expect", "host", "keep-alive",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// Whether uploads can have the field: a name that the agent does not set itself, and a value of visible ASCII, blanks
+    /// and tabs (RFC 9110, section 5.5) that is not empty.
+    static func isAllowed(_ name: String, _ value: String) -> Bool {
+        let lowercased = name.lowercased()
+        return !name.isEmpty && EnvironmentValue.isFieldName(name) && !reserved.contains(lowercased)
+            && !lowercased.hasPrefix("martlet-") && !value.isEmpty
+            && value.utf8.allSatisfy { (0x20...0x7e).contains($0) || $0 == 0x09 }
+    }
+}

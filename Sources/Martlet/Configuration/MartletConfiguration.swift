@@ -209,3 +209,75 @@ public struct MartletConfiguration: Sendable {
         case none
     }
 }
+
+/// The header fields of requests and responses that kept details have. Values of fields that may hold secrets are taken out
+/// in every case.
+public enum CapturedHeaders: Sendable, Equatable {
+    /// No field.
+    case none
+    /// The named fields, in lower case.
+    case named(Set<String>)
+    /// Every field.
+    case all
+
+    /// Returns whether a field is kept. Thread-safe.
+    ///
+    /// - Parameter name: in any case.
+    func contains(_ name: String) -> Bool {
+        switch self {
+        case .none: false
+        case .named(let names): names.contains(name.lowercased())
+        case .all: true
+        }
+    }
+
+    /// The selection with its names in lower case.
+    var lowercased: CapturedHeaders {
+        guard case .named(let names) = self else { return self }
+        return .named(Set(names.map { $0.lowercased() }))
+    }
+}
+
+/// The requests whose bodies are in kept details, as far as the bodies are text.
+public enum CapturedBodies: String, Sendable, CaseIterable {
+    /// No body.
+    case none
+    /// The bodies of failed requests.
+    case failures
+    /// The bodies of all requests whose details are kept.
+    case all
+}
+
+/// The facts about a request by which a service's closures name it or leave it out (``MartletConfiguration/name``,
+/// ``MartletConfiguration/ignore``). A plain value.
+public struct MartletTarget: Sendable, Hashable {
+    /// Whether the service received the request. If not, it made it.
+    public var isReceived: Bool
+    /// The method in upper case; `_OTHER` for one that no RFC names.
+    public var method: String
+    /// The server's name or address, in lower case; empty if it is not known.
+    public var host: String
+    /// The server's port, the scheme's own if the URL names none; 0 if it is not known.
+    public var port: Int
+    /// The path as it stands in the URL, percent-encoded and without query.
+    public var path: String
+
+    /// Makes a target, as a test of a closure needs it.
+    public init(isReceived: Bool, method: String, host: String, port: Int, path: String) {
+        self.isReceived = isReceived
+        self.method = method
+        self.host = host
+        self.port = port
+        self.path = path
+    }
+}
+
+/// A value that no description shows, so that a configuration can be logged or dumped as a whole.
+struct Secret<Value: Sendable>: Sendable, CustomStringConvertible, CustomReflectable {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    var description: String { "(hidden)" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -151,3 +151,13 @@ enum MartletLimits {
     /// Pairs of batches that are remembered because they cannot be merged.
     static let refusedMerges = 1000
 }
+
+/// The figures of the budget that are not settings. Tests pass others.
+struct BudgetTerms: Sendable {
+    var period = MartletLimits.budgetPeriod
+    var freeCore = MartletLimits.freeCore
+    var costlyTime = MartletLimits.costlyTime
+    var firstPause = MartletLimits.firstPause
+    var longestPause = MartletLimits.longestPause
+    var calmTime = MartletLimits.calmTime
+}

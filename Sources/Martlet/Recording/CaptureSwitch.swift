@@ -128,3 +128,118 @@ enum CaptureSwitch {
         switchOff()
     }
 }
+
+/// The state of capture: on, or switched off by the service or by the agent. A pure value. The service's decision has
+/// priority over the agent's.
+enum CaptureSwitchState: Sendable, Equatable {
+    case on
+    /// Switched off by the service, until the service switches it on.
+    case off
+    /// Paused by the agent because of its cost, until the agent resumes.
+    case paused(String)
+    /// Switched off by the agent because of internal errors, until the service switches it on.
+    case failed(String)
+
+    var isOn: Bool { self == .on }
+
+    /// The reason why the agent switched capture off; `nil` where it did not.
+    var reason: String? {
+        switch self {
+        case .on, .off: nil
+        case .paused(let reason), .failed(let reason): reason
+        }
+    }
+
+    mutating func pause(because reason: String) {
+        if isOn { self = .paused(reason) }
+    }
+
+    mutating func resume() {
+        if case .paused = self { self = .on }
+    }
+
+    mutating func fail(because reason: String) {
+        if self != .off { self = .failed(reason) }
+    }
+}
+
+/// A condition that held when capture was installed and holds no longer. The service does not notice; at the tenth fault the
+/// agent switches capture off.
+enum CaptureFault: String {
+    case noTask = "a loader had no task at its end"
+    case noHandle = "a loader had no libcurl handle"
+    case noHeaders = "a transfer had no list of headers"
+}
+
+/// The scope of an agent in memory: requests and spans that begin in it belong to that agent. Thread-safe.
+final class CaptureScope: Sendable {
+    /// The scope of the current Swift task; `nil` outside any. ``CaptureSwitch/scope`` is cheaper where no scope is open.
+    @TaskLocal static var current: CaptureScope?
+
+    private let state = Lock(State())
+
+    private struct State {
+        var recorder: Recorder?
+        var isOn = true
+        var hasEnded = false
+    }
+
+    /// The recorder of the scope's agent; `nil` before the agent runs, after its end and while it is switched off. Requests
+    /// and spans in the scope are not captured then.
+    var recorder: Recorder? { state.withLock { $0.isOn ? $0.recorder : nil } }
+
+    /// Whether the scope was open and is closed: no request can begin in it any more.
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
+
+    var isOn: Bool {
+        get { state.withLock(\.isOn) }
+        set { state.withLock { $0.isOn = newValue } }
+    }
+
+    /// - Parameter recorder: the recorder of the scope's agent; `nil` for an agent that is switched off, whose scope
+    ///   captures nothing.
+    func open(for recorder: Recorder?) {
+        state.withLock { $0.recorder = recorder }
+        CaptureSwitch.openScopes.add(1, ordering: .relaxed)
+    }
+
+    func close() {
+        state.withLock { ($0.recorder, $0.hasEnded) = (nil, true) }
+        CaptureSwitch.openScopes.subtract(1, ordering: .relaxed)
+    }
+}
+
+/// The capture mode in force, and the reason where it is not the configured mode.
+struct EffectiveCapture: Sendable {
+    var mode: CaptureMode
+    var reason: String?
+    /// The limits of capture in this process, a sentence each.
+    var limits: [String] = []
+    /// The reason why no rule can change requests in this process; `nil` where rules can.
+    var rulesLimit: String?
+    /// Returns a sentence that names the hooks that were taken out since the installation; `nil` where none were. Their
+    /// requests may be missed.
+    var missingHooks: @Sendable () -> String? = { nil }
+
+    static let switchedOff = EffectiveCapture(mode: .off, reason: "MARTLET_ENABLED is false")
+
+    /// Returns the mode in force at this moment: the agent may have switched itself off, or may do less than it can.
+    func now(restrictedBy recorder: Recorder) -> EffectiveCapture {
+        if let reason = CaptureSwitch.state.reason {
+            return EffectiveCapture(mode: .off, reason: reason, limits: limits)
+        }
+        let reasons = [reason, missingHooks(), recorder.restriction].compactMap(\.self)
+        return EffectiveCapture(
+            mode: mode, reason: reasons.isEmpty ? nil : reasons.joined(separator: "; "), limits: limits)
+    }
+}
+
+/// The sessions of `URLSession` whose requests the agent captures.
+public enum CaptureMode: String, Sendable {
+    /// Every session of the process.
+    case automatic
+    /// Sessions whose configuration was passed through `captureWithMartlet()`.
+    case explicit
+    /// No session.
+    case off
+}

@@ -40,3 +40,29 @@ struct DetailContents: Sendable {
             bytes: [UInt8](body.prefix(bodyLimit)), contentType: contentType(), isTruncated: body.count > bodyLimit)
     }
 }
+
+/// Header fields within ``MartletLimits/headerBytes``.
+struct HeaderFields: Sendable {
+    private(set) var kept: [(name: String, value: String)] = []
+    private(set) var bytes = 0
+    /// The number of fields that exceeded the limit.
+    private(set) var dropped: UInt32 = 0
+
+    mutating func add(_ field: (name: String, value: String)) {
+        let size = field.name.utf8.count + field.value.utf8.count
+        guard size <= MartletLimits.headerBytes - bytes else { return dropped &+= 1 }
+        kept.append(field)
+        bytes += size
+    }
+}
+
+/// The beginning of a body.
+struct BodySample: Sendable {
+    let bytes: [UInt8]
+    let contentType: String?
+    let isTruncated: Bool
+
+    func text(_ redaction: Redaction) -> String? {
+        redaction.body(bytes, contentType: contentType, isTruncated: isTruncated)
+    }
+}

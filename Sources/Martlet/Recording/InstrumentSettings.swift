@@ -1,3 +1,6 @@
+import Foundation
+import MartletTelemetry
+
 /// The part of the configuration that instruments need.
 struct InstrumentSettings: Sendable {
     /// The patterns that select the captured requests.
@@ -20,5 +23,89 @@ struct InstrumentSettings: Sendable {
         propagates = configuration.propagate
         contents = DetailContents(configuration)
         hung = configuration.hung
+    }
+}
+
+/// The patterns that select the captured requests. A request is captured if an include pattern matches or there is none,
+/// and if no exclude pattern matches.
+struct RequestSelection: Sendable {
+    private let include: [Pattern]
+    private let exclude: [Pattern]
+
+    init(include: [String] = [], exclude: [String] = []) {
+        self.include = include.map(Pattern.init)
+        self.exclude = exclude.map(Pattern.init)
+    }
+
+    func contains(_ url: URL) -> Bool { contains(.url(url)) }
+
+    func contains(_ destination: RequestDestination) -> Bool {
+        if include.isEmpty, exclude.isEmpty { return true }
+        let target = destination.target
+        let isIncluded = include.isEmpty || include.contains { $0.matches(target) }
+        return isIncluded && !exclude.contains { $0.matches(target) }
+    }
+
+    /// A pattern `host[:port][/path]`. Each part is a glob, and a missing part matches everything.
+    private struct Pattern {
+        let host: Glob
+        let port: Glob?
+        let path: Glob?
+
+        init(_ text: String) {
+            let slash = text.firstIndex(of: "/") ?? text.endIndex
+            let authority = text[..<slash]
+            path = slash == text.endIndex ? nil : Glob(text[slash...])
+            // The last colon begins the port, unless it belongs to an IPv6 address: `[::1]`.
+            let colon = authority.hasSuffix("]") ? nil : authority.lastIndex(of: ":")
+            host = Glob(authority[..<(colon ?? authority.endIndex)].lowercased())
+            port = colon.map { Glob(authority[authority.index(after: $0)...]) }
+        }
+
+        func matches(_ target: RequestTarget) -> Bool {
+            host.matches(target.bracketedHost) && port?.matches(String(target.port)) != false
+                && path?.matches(target.path) != false
+        }
+    }
+}
+
+/// The service's own decisions about requests: ``MartletConfiguration/name`` and ``MartletConfiguration/ignore``. The closures
+/// run on the thread that asks, which holds no lock of the agent's. Their time is the service's.
+struct ServiceDecisions: Sendable {
+    private let name: (@Sendable (MartletTarget) -> String?)?
+    private let ignore: (@Sendable (MartletTarget) -> Bool)?
+
+    /// Whether a closure runs. A request of its own is counted without asking it again, which might never end.
+    @TaskLocal private static var isDeciding = false
+
+    init(_ configuration: MartletConfiguration) {
+        name = configuration.name
+        ignore = configuration.ignore
+    }
+
+    /// Returns whether the service leaves a request out.
+    func ignore(_ kind: RequestKind, _ method: String, _ destination: RequestDestination) -> Bool {
+        guard let ignore else { return false }
+        return Self.decide { ignore(MartletTarget(kind, method, destination.target)) } ?? false
+    }
+
+    /// Returns the service's name for the endpoint of a request; `nil` if it has none.
+    func name(of request: borrowing CapturedRequest) -> String? {
+        guard let name else { return nil }
+        let target = MartletTarget(request.kind, request.method, request.destination.target)
+        guard let text = Self.decide({ name(target) }) ?? nil, !text.isEmpty else { return nil }
+        return text.cut(toBytes: MartletLimits.spanName)
+    }
+
+    /// Returns the closure's decision; `nil` within another one.
+    private static func decide<Decision>(_ closure: () -> Decision) -> Decision? {
+        isDeciding ? nil : $isDeciding.withValue(true) { AgentCost.leaveOut(closure) }
+    }
+}
+
+extension MartletTarget {
+    fileprivate init(_ kind: RequestKind, _ method: String, _ target: RequestTarget) {
+        self.init(
+            isReceived: kind == .server, method: method, host: target.host, port: target.port, path: target.path)
     }
 }

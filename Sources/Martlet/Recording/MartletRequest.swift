@@ -1,5 +1,6 @@
 public import Foundation
 import MartletTelemetry
+import Synchronization
 
 /// A request that ended: one that an agent in memory has captured, for a test to assert on (``MartletAgent/requests``), or
 /// one that no instrument sees, for ``MartletAgent/record(_:)``. A plain value.
@@ -102,6 +103,31 @@ extension RequestDestination {
         case .url(let url): PlainURL.text(of: url.absoluteString)
         case .target(let target):
             target.host.isEmpty ? target.path : "\(target.bracketedHost):\(target.port)\(target.path)"
+        }
+    }
+}
+
+/// The requests that an agent in memory has captured, in the order in which they ended. Thread-safe.
+final class RecordedRequests: Sendable {
+    private let state: Lock<State>
+
+    private struct State {
+        /// Only the names of endpoints come from it.
+        var names: SeriesStatistics
+        var requests: [MartletRequest] = []
+    }
+
+    init(_ configuration: MartletConfiguration) {
+        state = Lock(State(names: SeriesStatistics(configuration, start: Clock.wall())))
+    }
+
+    var all: [MartletRequest] { state.withLock(\.requests) }
+
+    func add(_ request: CapturedRequest) {
+        state.withLock { state in
+            let limit = MartletLimits.requestsInMemory
+            if state.requests.count >= limit { state.requests.removeFirst(limit / 10) }
+            state.requests.append(MartletRequest(request, state.names.dimensions(of: request)))
         }
     }
 }

@@ -227,3 +227,99 @@ final class Recorder: Sendable {
         state.withLock { $0.bytesTaken = 0 }
     }
 }
+
+/// The work that the agent may do: each step gives up a little more. The hot path reads it as an atomic.
+enum Allowance: UInt8, AtomicRepresentable, CaseIterable {
+    case everything
+    case withoutDetails
+    /// Requests are counted and timed, and nothing else is done.
+    case countsOnly
+    /// Capture is paused.
+    case nothing
+
+    var keepsDetails: Bool { self == .everything }
+
+    /// Whether phases are read, trace headers sent, and spans recorded that are not requests.
+    var traces: Bool { rawValue <= Allowance.withoutDetails.rawValue }
+
+    /// One step less; `nil` if nothing is left to give up.
+    var less: Allowance? { Allowance(rawValue: rawValue + 1) }
+
+    /// One step more; `nil` if nothing was given up.
+    var more: Allowance? { rawValue == 0 ? nil : Allowance(rawValue: rawValue - 1) }
+}
+
+/// The sampler that decides which requests' details are kept, within limits for each interval. A pure value; it never
+/// affects counts.
+struct DetailSampler: Sendable {
+    private let keepFailures: Bool
+    private let slowNanoseconds: UInt64
+    private var sampled = 0
+    private var failures = 0
+    private var slow = 0
+    /// The number of details that were wanted and are not kept.
+    private(set) var dropped: UInt64 = 0
+
+    init(keepFailures: Bool, slow: Duration) {
+        self.keepFailures = keepFailures
+        slowNanoseconds = slow.nanoseconds
+    }
+
+    /// Returns whether details are wanted, limits aside. Costs nothing.
+    func wants(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
+        isSampled || (keepFailures && isFailure) || nanoseconds >= slowNanoseconds
+    }
+
+    /// Reserves details within the interval's limits. Returns `false` for a request whose details are not kept, and counts
+    /// them as dropped if they were wanted.
+    mutating func reserve(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
+        let isFailure = keepFailures && isFailure
+        let isSlow = nanoseconds >= slowNanoseconds
+        guard isSampled || isFailure || isSlow else { return false }
+        if isSampled, Self.reserve(&sampled, MartletLimits.sampledDetails) { return true }
+        if isFailure, Self.reserve(&failures, MartletLimits.failureDetails) { return true }
+        if isSlow, Self.reserve(&slow, MartletLimits.slowDetails) { return true }
+        dropped &+= 1
+        return false
+    }
+
+    mutating func countDropped(_ number: Int) { dropped &+= UInt64(number) }
+
+    mutating func startInterval() {
+        sampled = 0
+        failures = 0
+        slow = 0
+    }
+
+    private static func reserve(_ reserved: inout Int, _ limit: Int) -> Bool {
+        guard reserved < limit else { return false }
+        reserved += 1
+        return true
+    }
+}
+
+/// Measures the time for which capture is off while its agent runs, by the monotonic clock. Thread-safe.
+final class UnwatchedStopwatch: Sendable {
+    private let state = Lock(State())
+
+    private struct State {
+        var total: UInt64 = 0
+        /// The time since which capture is off; `nil` while it is on.
+        var since: UInt64?
+
+        func nanoseconds(at now: UInt64) -> UInt64 { total &+ (since.map { now - min(now, $0) } ?? 0) }
+    }
+
+    /// Notes that capture is off, until ``end(at:)``.
+    func begin(at now: UInt64 = Clock.monotonic()) { state.withLock { $0.since = $0.since ?? now } }
+
+    func end(at now: UInt64 = Clock.monotonic()) {
+        state.withLock { $0 = State(total: $0.nanoseconds(at: now)) }
+    }
+
+    /// Returns the nanoseconds without capture until `now`, with those of a period that has not ended.
+    func nanoseconds(at now: UInt64 = Clock.monotonic()) -> UInt64 { state.withLock { $0.nanoseconds(at: now) } }
+
+    /// Whether the time counts at this moment, because capture is off.
+    var isCounting: Bool { state.withLock { $0.since != nil } }
+}

@@ -119,3 +119,40 @@ struct SeriesStatistics: Sendable {
         return interval
     }
 }
+
+/// The statistics and details between two drains.
+struct RecordedInterval: Sendable {
+    var start: UnixNanoseconds
+    var end: UnixNanoseconds = 0
+    var series: [RequestDimensions: RequestStatistics] = [:]
+    var sizes: [RequestDimensions: BodySizes] = [:]
+    var details: [SpanRecord] = []
+    /// The nanoseconds without capture, from the recorder's start to the end of the interval.
+    var unwatched: UInt64 = 0
+}
+
+/// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first types
+/// keep their names, and later ones become `_OTHER`. Statuses, and the types that decide how a request ended, always stay.
+struct ErrorTypeBudget: Sendable {
+    private static let own: Set = [RequestOutcome.hungError, RequestOutcome.cancelledError]
+
+    private let limit: Int
+    private var named: Set<String> = []
+
+    init(limit: Int = MartletLimits.errorTypes) {
+        self.limit = limit
+    }
+
+    mutating func admit(_ wanted: RequestDimensions) -> RequestDimensions {
+        guard let error = wanted.error, !Self.own.contains(error), error != wanted.status.map(String.init),
+            !named.contains(error)
+        else { return wanted }
+        guard named.count >= limit else {
+            named.insert(error)
+            return wanted
+        }
+        var dimensions = wanted
+        dimensions.error = RequestDimensions.otherMethodOrError
+        return dimensions
+    }
+}

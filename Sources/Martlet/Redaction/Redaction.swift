@@ -82,3 +82,81 @@ struct Redaction: Sendable {
         return length > bytes.count - lead ? Array(bytes[..<lead]) : bytes
     }
 }
+
+/// The format of a body's text, by its media type.
+enum TextFormat {
+    case json
+    case form
+    case other
+
+    /// Reads a media type; `nil` for a body that is not text, and for text in which names and values stand too far apart to
+    /// tell a secret.
+    init?(contentType: String) {
+        let parts = contentType.lowercased().split(separator: ";").map { $0.trimming(while: \.isWhitespace) }
+        guard let type = parts.first, parts.dropFirst().allSatisfy(Self.isReadable),
+            !Self.tables.contains(where: { type.contains($0) })
+        else { return nil }
+        if type.hasSuffix("+json") || Self.jsonTypes.contains(String(type)) {
+            self = .json
+        } else if type == "application/x-www-form-urlencoded" {
+            self = .form
+        } else if type.hasPrefix("text/") || type.hasSuffix("+xml") || Self.otherTypes.contains(String(type)) {
+            self = .other
+        } else {
+            return nil
+        }
+    }
+
+    private static let jsonTypes: Set = [
+        "application/json", "text/json", "application/x-ndjson", "application/json-seq",
+    ]
+    private static let otherTypes: Set = [
+        "application/xml", "application/graphql", "application/javascript", "application/x-javascript",
+        "application/ecmascript",
+    ]
+    /// Formats in which a name may be in another line than its value.
+    private static let tables = ["csv", "tsv", "separated-values", "yaml", "yml"]
+
+    /// Returns whether a parameter of the media type leaves ASCII characters unchanged, which not every `charset` does.
+    private static func isReadable(_ parameter: Substring) -> Bool {
+        guard parameter.hasPrefix("charset") else { return true }
+        let charset = parameter.drop { $0 != "=" }.dropFirst().trimming { $0.isWhitespace || $0 == "\"" }
+        return ["utf-8", "utf8", "us-ascii", "ascii"].contains(charset)
+            || ["iso-8859-", "windows-125"].contains(where: charset.hasPrefix)
+    }
+}
+
+extension Substring {
+    fileprivate func trimming(while isTrimmed: (Character) -> Bool) -> Substring {
+        var text = drop(while: isTrimmed)
+        while let last = text.last, isTrimmed(last) { text.removeLast() }
+        return text
+    }
+}
+
+/// The redaction of a form's body: it takes out the values of sensitive names, and the secrets in all other values.
+struct FormRedaction {
+    let names: SensitiveNames
+    let keepsSegments: Bool
+    let isCutOff: Bool
+
+    func redact(_ form: [UInt8]) -> [UInt8] {
+        let pairs = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return Array(pairs.map(pair).joined(separator: "&".utf8))
+    }
+
+    private func pair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
+        let name = pair.prefix { $0 != UInt8(ascii: "=") }
+        guard name.count < pair.count else { return text(pair) }
+        let value = pair[(name.endIndex + 1)...]
+        return text(name) + [UInt8(ascii: "=")] + (names.contains(name) ? Redaction.placeholderBytes : text(value))
+    }
+
+    /// Redacts a name or a value. Text without secrets keeps its encoding.
+    private func text(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        let decoded = PercentEncoding.decode(text)
+        let redacted = TextRedaction.redact(
+            decoded, names: names, keepsSegments: keepsSegments, isCutOff: isCutOff)
+        return redacted == decoded ? Array(text) : PercentEncoding.encode(redacted)
+    }
+}

@@ -191,3 +191,205 @@ extension UInt8 {
     /// Whether the byte may be part of a `token68` (RFC 7235, section 2.1).
     fileprivate var isTokenPart: Bool { isASCIIAlphanumeric || "-._~+/=".utf8.contains(self) }
 }
+
+extension TextRedaction {
+    /// The position of a name's value.
+    struct Value {
+        /// The end of a value without quotes, by the text between name and value.
+        enum End {
+            /// `"name": value`: the value is a number or a word of JSON.
+            case scalar
+            /// `name=value`: the value ends at the next blank.
+            case word
+            /// `name: value`: the value ends at the line's end.
+            case line
+        }
+
+        var start: Int
+        var end: End
+    }
+
+    /// Returns the value of the name that ends before `end`; `nil` when none follows.
+    ///
+    /// - Parameter isLiteral: whether the name is a literal, its quotes included.
+    func value(behind end: Int, isLiteral: Bool = false) -> Value? {
+        let separator = self.end(from: end) {
+            !$0.isASCIIWhitespace && (isLiteral || !"\"'`\\)".utf8.contains($0))
+        }
+        guard separator < text.count, ":=".utf8.contains(text[separator]) else { return nil }
+        let start = self.end(from: separator) { !$0.isASCIIWhitespace && !":=>".utf8.contains($0) }
+        let isQuoted = isLiteral || text[end..<separator].contains { "\"'".utf8.contains($0) }
+        let isColon = text[separator..<start].contains(UInt8(ascii: ":"))
+        return Value(start: start, end: isColon ? isQuoted ? .scalar : .line : .word)
+    }
+
+    /// Copies the text up to the value and takes out the value, with everything nested in it.
+    mutating func replaceValue(_ value: Value) {
+        copy(to: value.start)
+        let opener = end(from: position) { $0 != UInt8(ascii: "\\") }
+        guard opener < text.count else { return replace(to: opener) }
+        switch text[opener] {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"):
+            let quote = Array(text[position...opener])
+            let end = indexOfClosingQuote(text[opener], from: opener + 1, escapedBy: opener - position).map { $0 + 1 }
+            replace(to: end ?? text.count, with: quote + Redaction.placeholderBytes + quote)
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            replace(to: endOfNesting(from: opener), with: quoted(for: value.end))
+        default:
+            replace(to: endOfBare(value), with: quoted(for: value.end))
+        }
+        // The meaning of the quotes in `name: "a" b` is unknown, so the whole line goes.
+        if value.end == .line { position = endOfLine }
+    }
+
+    /// Returns the index of the closing quote; `nil` when there is none.
+    ///
+    /// - Parameter depth: the number of backslashes before the opening quote.
+    func indexOfClosingQuote(_ quote: UInt8, from start: Int, escapedBy depth: Int = 0) -> Int? {
+        var backslashes = 0
+        for index in start..<text.count {
+            let byte = text[index]
+            // Two backslashes in a literal without outer escapes are one backslash, which escapes nothing.
+            if byte == quote, depth == 0 ? backslashes.isMultiple(of: 2) : backslashes <= depth { return index }
+            backslashes = byte == UInt8(ascii: "\\") ? backslashes + 1 : 0
+        }
+        return nil
+    }
+
+    /// Returns the index behind the closing bracket, or the text's end.
+    private func endOfNesting(from start: Int) -> Int {
+        var (index, depth) = (start, 0)
+        while index < text.count {
+            let byte = text[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                index = indexOfClosingQuote(byte, from: index).map { $0 + 1 } ?? text.count
+            default: break
+            }
+            if depth == 0 { return index }
+        }
+        return index
+    }
+
+    private func endOfBare(_ value: Value) -> Int {
+        switch value.end {
+        case .scalar: endOfScalar
+        case .word: end(from: position) { $0.isASCIIWhitespace || "\"'<>&".utf8.contains($0) }
+        case .line: endOfLine
+        }
+    }
+
+    /// The end of a number or of a word of JSON, and the line's end for any other value.
+    private var endOfScalar: Int {
+        let end = end(from: position) { !$0.isASCIIAlphanumeric && !"+-.".utf8.contains($0) }
+        let scalar = text[position..<end]
+        let isNumber = scalar.allSatisfy { $0.isASCIIDigit || "+-.eE".utf8.contains($0) }
+        let isWord = ["true", "false", "null"].contains { scalar.elementsEqual($0.utf8) }
+        let next = self.end(from: end) { !$0.isASCIIWhitespace }
+        return (isNumber || isWord) && (next == text.count || ",]}".utf8.contains(text[next])) ? end : endOfLine
+    }
+
+    var endOfLine: Int {
+        end(from: position) { $0 == 0x0a || $0 == 0x0d || $0 == UInt8(ascii: "<") }
+    }
+
+    private func quoted(for end: Value.End) -> [UInt8] {
+        end == .scalar ? "\"".utf8 + Redaction.placeholderBytes + "\"".utf8 : Redaction.placeholderBytes
+    }
+}
+
+extension TextRedaction {
+    /// Handles a string of JSON: a key with its value, or a value that may hold text of any kind.
+    mutating func literal() {
+        copy(to: position + 1)
+        let closingQuote = indexOfClosingQuote(UInt8(ascii: "\""), from: position)
+        let content = JSONString.decode(text[position..<(closingQuote ?? text.count)])
+        replaceContent(content, to: closingQuote ?? text.count, isCutOff: closingQuote == nil)
+        guard let closingQuote else { return }
+        copy(to: closingQuote + 1)
+        if let value = value(behind: position, isLiteral: true), names.contains(content[...]) { replaceValue(value) }
+    }
+
+    /// Redacts the content of a literal. Content without secrets keeps its escapes.
+    private mutating func replaceContent(_ content: [UInt8], to end: Int, isCutOff: Bool) {
+        let isTooDeep = depth >= MartletLimits.literalDepth
+        let redacted =
+            isTooDeep
+            ? Redaction.placeholderBytes
+            : Self.redact(
+                content, names: names, keepsSegments: keepsSegments, isCutOff: isCutOff, depth: depth + 1)
+        if redacted == content { copy(to: end) } else { replace(to: end, with: JSONString.encode(redacted)) }
+    }
+}
+
+extension TextRedaction {
+    /// Handles a `<`: an element of XML or HTML, or just a less-than sign.
+    mutating func tag() {
+        let name = (position + 1)..<end(from: position + 1) { !$0.isNamePart && $0 != UInt8(ascii: ":") }
+        let end = endOfTag(from: name.upperBound)
+        if !name.isEmpty, names.contains(text[name]) {
+            element(name, endOfTag: end)
+        } else if !name.isEmpty, hasSensitiveAttribute(name.upperBound..<end) {
+            copy(to: name.upperBound)
+            replace(to: end, with: " ".utf8 + Redaction.placeholderBytes)
+            copy(to: min(end + 1, text.count))
+            replace(to: self.end(from: position) { $0 == UInt8(ascii: "<") })
+        } else {
+            copy(to: position + 1)
+        }
+    }
+
+    /// Returns the index of the `>` behind the attributes; a quoted value may contain a `>` too. Where a quote or the tag
+    /// itself is left open, it is the index of the next `<`, which no value contains (XML 1.0, section 3.1), or the text's
+    /// end.
+    private func endOfTag(from start: Int) -> Int {
+        var (quote, previous): (UInt8?, UInt8) = (nil, 0)
+        for index in start..<text.count {
+            let byte = text[index]
+            switch byte {
+            case UInt8(ascii: "<"): return index
+            case UInt8(ascii: ">") where quote == nil: return index
+            case quote: quote = nil
+            case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                if quote == nil, previous == UInt8(ascii: "=") { quote = byte }
+            default: break
+            }
+            if !byte.isASCIIWhitespace { previous = byte }
+        }
+        return text.count
+    }
+
+    /// Returns whether a sensitive name is among the attributes. Any attribute may hold its value: `<param name="password"
+    /// value="…">`. A tag that is cut off may have lost the name, so it counts as sensitive.
+    private func hasSensitiveAttribute(_ attributes: Range<Int>) -> Bool {
+        if isCutOff, attributes.upperBound == text.count { return true }
+        return text[attributes].split { !$0.isNamePart }.contains { names.contains($0) }
+    }
+
+    /// Takes out the attributes and the content of an element whose name is sensitive.
+    private mutating func element(_ name: Range<Int>, endOfTag: Int) {
+        copy(to: name.upperBound)
+        guard endOfTag < text.count, text[endOfTag] == UInt8(ascii: ">") else { return replace(to: endOfTag) }
+        let isEmpty = text[endOfTag - 1] == UInt8(ascii: "/")
+        position = isEmpty ? endOfTag - 1 : endOfTag
+        copy(to: endOfTag + 1)
+        if !isEmpty { replace(to: startOfEndTag(of: text[name], from: position)) }
+    }
+
+    /// Returns the index of the element's end tag, or the text's end. Elements of the same name may be nested.
+    private func startOfEndTag(of name: ArraySlice<UInt8>, from start: Int) -> Int {
+        var (index, depth) = (start, 1)
+        while let tag = text[index...].firstIndex(of: UInt8(ascii: "<")) {
+            index = tag + 1
+            let isEnd = text[index...].first == UInt8(ascii: "/")
+            let rest = text[(isEnd ? index + 1 : index)...]
+            guard rest.starts(with: name), !(rest.dropFirst(name.count).first?.isNamePart ?? false) else { continue }
+            depth += isEnd ? -1 : 1
+            if depth == 0 { return tag }
+        }
+        return text.count
+    }
+}

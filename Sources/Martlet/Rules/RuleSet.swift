@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Rules that were checked as a whole. A pure value.
 struct RuleSet: Sendable {
@@ -35,5 +36,51 @@ struct RuleSet: Sendable {
         }
         guard let named = inForce ?? first else { return nil }
         return RuleDecision(name: named.name, headers: headers, action: named.action, delay: named.delay)
+    }
+}
+
+/// The rules that are in force for an agent's requests. Thread-safe.
+final class ActiveRules: Sendable {
+    private let number = Atomic<Int>(0)
+    private let rules = Lock(RuleSet())
+    /// The same rules for a forked child, which must not wait for a lock of its parent's.
+    private let published = Atomic<Unmanaged<Published>?>(nil)
+
+    private final class Published: Sendable {
+        let rules: RuleSet
+
+        init(_ rules: RuleSet) {
+            self.rules = rules
+        }
+    }
+
+    init() {}
+
+    /// Begins with the rules that were in force in a forked child's parent. Takes no lock of the parent's.
+    init(forkedFrom parent: ActiveRules) {
+        if let known = parent.published.load(ordering: .acquiring) { replace(by: known.takeUnretainedValue().rules) }
+    }
+
+    deinit { published.load(ordering: .acquiring)?.release() }
+
+    /// The number of rules in force. While it is 0, no request has to be compared with any.
+    var count: Int { number.load(ordering: .relaxed) }
+
+    /// Puts other rules in force. Requests under way keep theirs.
+    func replace(by new: RuleSet) {
+        rules.withLock { $0 = new }
+        // The old ones are released after the new ones are stored, because a fork may come between.
+        published.exchange(.passRetained(Published(new)), ordering: .acquiringAndReleasing)?.release()
+        number.store(new.count, ordering: .relaxed)
+    }
+
+    /// Returns the changes to a request that is about to start; `nil` for none.
+    ///
+    /// - Parameter field: looks a header field of the request up by its name.
+    func decision(
+        for target: RequestTarget, method: String, field: (String) -> String?
+    ) -> RuleDecision? {
+        guard count > 0 else { return nil }
+        return rules.withLock { $0 }.decision(for: target, method: method, field: field)
     }
 }

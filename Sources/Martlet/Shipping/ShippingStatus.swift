@@ -1,5 +1,6 @@
 import Foundation
 import MartletTelemetry
+import Synchronization
 
 /// The state of shipping, for `status` and for the ledger.
 struct ShippingStatus: Sendable {
@@ -35,4 +36,68 @@ struct ShippingStatus: Sendable {
 
     /// `captured = delivered + waiting + dropped`, by construction.
     func ledger(captured: UInt64) -> Ledger { account.ledger(captured: captured) }
+}
+
+/// The status of shipping, which its parts write and any thread reads. Thread-safe.
+final class StatusBoard: Sendable {
+    private let state = Lock(State())
+    private let heldByOthers: @Sendable () -> Int
+
+    private struct State {
+        var status = ShippingStatus()
+        /// The most memory that the agent held since the last ``takeMostMemory()``, in bytes.
+        var mostMemory = 0
+    }
+
+    /// - Parameter heldByOthers: the memory that the agent's other parts hold at this moment, in bytes.
+    init(heldByOthers: @escaping @Sendable () -> Int) {
+        self.heldByOthers = heldByOthers
+    }
+
+    var status: ShippingStatus { state.withLock(\.status) }
+
+    func update(_ change: (inout ShippingStatus) -> Void) { state.withLock { change(&$0.status) } }
+
+    /// Notes the memory that encoding holds beside the values that it encodes, in bytes; it is there for a moment only.
+    func noteEncoding(_ bytes: Int) {
+        update { $0.encodingBytes = bytes }
+        let others = heldByOthers()
+        state.withLock { $0.mostMemory = max($0.mostMemory, others + $0.status.heldBytes) }
+    }
+
+    /// The most memory that the agent held since the last call, or holds now, in bytes.
+    func takeMostMemory() -> Int {
+        let others = heldByOthers()
+        return state.withLock { state in
+            defer { state.mostMemory = 0 }
+            return max(state.mostMemory, others + state.status.heldBytes)
+        }
+    }
+}
+
+/// The milestones on a batch's way, in their order. A process may die between any two of them: docs/buffer.md has the state
+/// of the disk at each, and the work of the next owner.
+package enum ShippingMilestone: String, CaseIterable {
+    /// The segments of the interval are closed; no batch stands for them yet.
+    case closed
+    /// The batch is in the outbox, and its segments are still there.
+    case stored
+    /// The segments are gone.
+    case released
+    /// The batch is marked as sent, and nothing has been sent.
+    case marked
+    /// The collector has answered.
+    case answered
+    /// The account has the batch, and its file still exists.
+    case settled
+    /// The file is gone.
+    case removed
+
+    /// The function that is called at each milestone: tests let the process die there. Nothing else listens.
+    package static let listener = ProcessLock<(@Sendable (ShippingMilestone) -> Void)?>(nil)
+
+    func reach() {
+        let listener = Self.listener.withLock { $0 }
+        listener?(self)
+    }
 }

@@ -1,4 +1,7 @@
+import CMartletHooks
 import Foundation
+import MartletTelemetry
+import Synchronization
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -69,5 +72,124 @@ final class URLSessionTransport: UploadTransport {
         request.timeoutInterval = upload.timeout.seconds.rounded(.up) + 1
         for (name, value) in upload.headers { request.setValue(value, forHTTPHeaderField: name) }
         return request
+    }
+}
+
+/// Receives the events of an upload over `URLSession`, and wakes the agent's thread at its end. It follows one upload at a
+/// time, and ignores events of an earlier one.
+final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate {
+    private struct State {
+        var number: UInt64 = 0
+        var task: URLSessionTask?
+        var answer: UploadAnswer?
+        var end: UploadEnd?
+    }
+
+    private let state = Lock(State())
+    private let ended = Wake()
+
+    // MARK: For the agent's thread
+
+    /// Returns the number of the upload that begins.
+    func begin() -> UInt64 {
+        state.withLock { state in
+            state = State(number: state.number + 1)
+            return state.number
+        }
+    }
+
+    /// Stops following the upload under way, and returns its task if it has not ended.
+    func abandon() -> URLSessionTask? {
+        state.withLock { state in
+            defer { state = State(number: state.number + 1) }
+            return state.end == nil ? state.task : nil
+        }
+    }
+
+    /// Waits for the end of the upload, for `nanoseconds` at most; returns `nil` while it is under way.
+    func wait(nanoseconds: UInt64) -> UploadEnd? {
+        if let end = state.withLock({ $0.end }) { return end }
+        ended.wait(nanoseconds: nanoseconds) { sleep in
+            martlet_end_work()
+            sleep()
+            martlet_begin_work()
+        }
+        return state.withLock { $0.end }
+    }
+
+    // MARK: For the queue that tasks are made on
+
+    /// Returns whether the upload of that number is under way; `task` becomes its task then.
+    func follow(_ task: URLSessionTask, as number: UInt64) -> Bool {
+        state.withLock { state in
+            if state.number == number { state.task = task }
+            return state.number == number
+        }
+    }
+
+    func fail(_ reason: String, of number: UInt64) {
+        state.withLock { if $0.number == number { $0.end = .failed(mayHaveArrived: false, reason: reason) } }
+        ended.signal()
+    }
+
+    // MARK: URLSessionDataDelegate
+
+    /// A redirect counts as the answer.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        note(response, of: task)
+        completionHandler(nil)
+    }
+
+    /// A challenge counts as the answer too: the agent has no other credentials than the token.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard let response = challenge.failureResponse as? HTTPURLResponse else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        note(response, of: task)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if let response = response as? HTTPURLResponse { note(response, of: dataTask) }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        state.withLock { state in
+            guard state.task === dataTask else { return }
+            let room = MartletLimits.answerBody - (state.answer?.body.count ?? 0)
+            state.answer?.body += data.prefix(max(0, room))
+        }
+    }
+
+    /// Ends the upload. The status counts if its head had ended, even if the body was cut off. Without an answer the collector
+    /// cannot have a batch whose body nobody asked for, over any of the connections that were tried.
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let isSent = task.countOfBytesSent > 0
+        state.withLock { state in
+            guard state.task === task, state.end == nil else { return }
+            let reason = error?.localizedDescription ?? "no answer"
+            state.end = state.answer.map(UploadEnd.answered) ?? .failed(mayHaveArrived: isSent, reason: reason)
+        }
+        ended.signal()
+    }
+
+    /// Notes an answer, unless it is provisional.
+    private func note(_ response: HTTPURLResponse, of task: URLSessionTask) {
+        guard response.statusCode >= 200 else { return }
+        let answer = UploadAnswer(
+            status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After") ?? "",
+            rejectedRequests: response.value(forHTTPHeaderField: BatchID.rejectedHeaderName) ?? "",
+            store: response.value(forHTTPHeaderField: StoreHeader.name) ?? "", body: [])
+        state.withLock { if $0.task === task { $0.answer = answer } }
     }
 }

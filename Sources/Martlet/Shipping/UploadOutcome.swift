@@ -68,3 +68,125 @@ extension UploadOutcome.Refusal {
         self.init(requests: requests, points: points, reason: reason)
     }
 }
+
+/// The end of an upload.
+enum UploadEnd: Equatable {
+    case answered(UploadAnswer)
+    /// - Parameter mayHaveArrived: `false` if the request did not leave this process as a whole.
+    case failed(mayHaveArrived: Bool, reason: String)
+    /// No answer came in time, and waiting for it has kept a core busy.
+    case timedOut(reason: String)
+}
+
+/// A collector's answer to an upload.
+struct UploadAnswer: Equatable {
+    var status: Int
+    var retryAfter: Duration?
+    /// The requests of this batch that a Martlet collector rejected (`Martlet-Rejected-Requests`); `nil` if it does not tell.
+    var rejectedRequests: UInt64?
+    /// The store of the Martlet collector that answered (`Martlet-Store`); `nil` if it does not tell.
+    var store: ShortDigest?
+    var body: [UInt8] = []
+}
+
+extension UploadAnswer {
+    /// Whether the answer is a page of nginx's, in front of the collector: "No required SSL certificate was sent", "The SSL
+    /// certificate error".
+    var missesCertificate: Bool {
+        body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
+            && String(decoding: body, as: UTF8.self).contains("SSL certificate")
+    }
+
+    /// - Parameters:
+    ///   - retryAfter: the header's value, empty if the answer has none.
+    ///   - rejectedRequests: likewise.
+    ///   - store: likewise.
+    init(status: Int, retryAfter: String, rejectedRequests: String, store: String, body: [UInt8]) {
+        self.init(
+            status: status, retryAfter: RetryAfter.delay(retryAfter, now: Clock.wall()),
+            rejectedRequests: UInt64(rejectedRequests), store: ShortDigest(store: store), body: body)
+    }
+}
+
+/// The `Retry-After` header (RFC 9110, section 10.2.3): seconds or an HTTP date.
+enum RetryAfter {
+    /// Returns the delay, never negative and never longer than ``MartletLimits/retryAfter``; `nil` if the text is neither
+    /// form.
+    static func delay(_ text: String, now: UnixNanoseconds) -> Duration? {
+        let seconds = UInt32(text).map(Double.init) ?? HTTPDate.seconds(text).map { Double($0) - Double(now) / 1e9 }
+        return seconds.map { min(.seconds(max(0, $0)), MartletLimits.retryAfter) }
+    }
+}
+
+/// IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`: the one form of an HTTP date that senders may use (RFC 9110, section 5.6.7).
+/// The obsolete ones are refused.
+enum HTTPDate {
+    private static let weekdays = ["Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Returns the seconds since 1970; `nil` if the text is no such date. The day of the week is not checked.
+    static func seconds(_ text: String) -> Int? {
+        let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard fields.count == 6, weekdays.contains(fields[0]), let day = number(fields[1], digits: 2),
+            let month = months.firstIndex(of: fields[2]), let year = number(fields[3], digits: 4),
+            let date = GregorianDate(year: year, month: month + 1, day: day), let time = timeOfDay(fields[4]),
+            fields[5] == "GMT"
+        else { return nil }
+        return date.daysSince1970 * 86_400 + time
+    }
+
+    /// Returns the seconds of the day. `:60` is a leap second, which Unix time lacks, and counts as the next second.
+    private static func timeOfDay(_ text: String) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
+        guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2], hour < 24,
+            minute < 60, second <= 60
+        else { return nil }
+        return (hour * 60 + minute) * 60 + second
+    }
+
+    private static func number(_ text: String, digits: Int) -> Int? {
+        text.utf8.count == digits && text.utf8.allSatisfy(\.isASCIIDigit) ? Int(text) : nil
+    }
+}
+
+/// A day of the Gregorian calendar. It uses arithmetic alone: Foundation's formatters read the locale and the time zone
+/// of the process, and end the process if `LANG` or `TZ` is odd.
+struct GregorianDate {
+    let year: Int
+    /// 1...12.
+    let month: Int
+    /// 1...31.
+    let day: Int
+
+    /// `nil` if the calendar does not have the day, or the year is outside 1...9999.
+    init?(year: Int, month: Int, day: Int) {
+        guard (1...9999).contains(year), (1...12).contains(month),
+            (1...Self.days(ofMonth: month, year)).contains(day)
+        else { return nil }
+        (self.year, self.month, self.day) = (year, month, day)
+    }
+
+    var daysSince1970: Int {
+        Self.daysSince1970(ofYear: year) + (1..<month).reduce(0) { $0 + Self.days(ofMonth: $1, year) } + day - 1
+    }
+
+    private static func daysSince1970(ofYear year: Int) -> Int {
+        (year - 1970) * 365 + leapDays(before: year) - leapDays(before: 1970)
+    }
+
+    private static func days(ofMonth month: Int, _ year: Int) -> Int {
+        switch month {
+        case 2: 28 + leapDays(before: year + 1) - leapDays(before: year)
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Returns the number of leap days from the year 1 up to the given year.
+    private static func leapDays(before year: Int) -> Int {
+        let last = year - 1
+        return last / 4 - last / 100 + last / 400
+    }
+}

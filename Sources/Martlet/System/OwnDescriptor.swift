@@ -27,3 +27,70 @@ final class OwnDescriptor: Sendable {
 
     deinit { martlet_close(file) }
 }
+
+/// An advisory lock on a file (`flock`), held until the value goes or the process dies, however it dies.
+///
+/// The lock is the open file's, and a mapping keeps a file open. So a lock that is held for long takes no descriptor, which
+/// the service may close or be short of. A forked child does not get the mapping, and so does not hold the lock. If the file
+/// system maps another file than the one that was opened (overlayfs), the descriptor stays.
+struct FileLock: ~Copyable {
+    private let descriptor: OwnDescriptor?
+    private let mapping: FileMapping?
+
+    /// Takes the lock; `nil` if another process holds it, or the file cannot be made or does not exist. Never waits.
+    ///
+    /// - Parameter isNew: nobody else locks the file yet, because nobody knows of it.
+    init?(path: String, isNew: Bool) {
+        mapping = isNew ? Self.lock(path, isNew: true).flatMap(FileMapping.init) : nil
+        // If the mapping holds the lock, this attempt fails, and no descriptor stays open.
+        descriptor = Self.lock(path, isNew: isNew)
+        if mapping == nil, descriptor == nil { return nil }
+    }
+
+    /// Whether the lock is held. `false` if the service closed its descriptor, and another process may have the lock.
+    var isHeld: Bool { descriptor?.isOurs ?? (mapping != nil) }
+
+    private static func lock(_ path: String, isNew: Bool) -> OwnDescriptor? {
+        guard let file = OwnDescriptor(path: path, (isNew ? O_CREAT : 0) | O_RDONLY),
+            flock(file.number, LOCK_EX | LOCK_NB) == 0
+        else { return nil }
+        // Another process may have removed the file after it was opened: that lock would guard nothing.
+        var named = stat()
+        guard stat(path, &named) == 0, UInt64(named.st_ino) == file.inode else { return nil }
+        return file
+    }
+
+    /// Unlocks ahead of closing, because a child that was forked just now has the descriptor too, until it executes its
+    /// program.
+    deinit {
+        if let number = descriptor?.number { flock(number, LOCK_UN) }
+    }
+}
+
+/// A file's mapping that keeps the file open, and that nothing can be read from.
+///
+/// `@unchecked Sendable`: the value never changes.
+private final class FileMapping: @unchecked Sendable {
+    private let address: UnsafeMutableRawPointer
+    private let process = martlet_process()
+    private static let length = 1
+
+    init?(_ file: OwnDescriptor) {
+        #if os(Linux)
+        let address = mmap(nil, Self.length, PROT_NONE, MAP_SHARED, file.number, 0)
+        guard let address, address != MAP_FAILED else { return nil }
+        guard madvise(address, Self.length, MADV_DONTFORK) == 0 else {
+            munmap(address, Self.length)
+            return nil
+        }
+        self.address = address
+        #else
+        return nil
+        #endif
+    }
+
+    /// A forked child has another mapping at that address, or none.
+    deinit {
+        if process == martlet_process() { munmap(address, Self.length) }
+    }
+}

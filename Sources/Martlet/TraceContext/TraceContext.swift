@@ -1,4 +1,5 @@
 import MartletTelemetry
+import Synchronization
 
 /// A span's position in its trace, as W3C Trace Context carries it from one service to the next.
 struct TraceContext: Sendable, Hashable {
@@ -8,4 +9,64 @@ struct TraceContext: Sendable, Hashable {
     var isSampled: Bool
     /// The state of other vendors, carried on unchanged (section 3.3); empty for none.
     var traceState = ""
+}
+
+/// The sampler that decides which traces' details are kept. It uses the trace id alone, so that all services of a trace
+/// decide alike.
+struct TraceSampler: Sendable {
+    private let threshold: UInt64
+
+    private static let range = UInt64(1) << 56
+
+    /// - Parameter rate: the share of traces, 0 to 1; NaN counts as 0.
+    init(rate: Double) {
+        let share = rate > 0 ? min(rate, 1) : 0
+        threshold = UInt64((1 - share) * Double(Self.range))
+    }
+
+    /// Returns whether a trace's details are kept. The last seven bytes of an id are its randomness (W3C Trace Context
+    /// Level 2, "Random Trace ID Flag").
+    func samples(_ trace: TraceID) -> Bool { trace.low % Self.range >= threshold }
+
+    /// Returns the context of a new span. It takes over its parent's decision, and a root decides for itself.
+    func span(childOf parent: TraceContext?) -> TraceContext {
+        let traceID = parent?.traceID ?? TraceIDs.nextTrace()
+        return TraceContext(
+            traceID: traceID, spanID: TraceIDs.nextSpan(), isSampled: parent?.isSampled ?? samples(traceID),
+            traceState: parent?.traceState ?? "")
+    }
+}
+
+/// The source of ids for traces and spans. Thread-safe without a lock and without a system call: each word is a step of its
+/// own SplitMix64 sequence, seeded from the system once.
+enum TraceIDs {
+    private struct Words: ~Copyable {
+        let high = Atomic<UInt64>(.random(in: .min ... .max))
+        let low = Atomic<UInt64>(.random(in: .min ... .max))
+        let span = Atomic<UInt64>(.random(in: .min ... .max))
+    }
+
+    private static let words = Words()
+
+    /// Seeds the sequences anew in a forked child, which would otherwise make the same ids as its parent.
+    static func seedAnew() {
+        words.high.store(.random(in: .min ... .max), ordering: .relaxed)
+        words.low.store(.random(in: .min ... .max), ordering: .relaxed)
+        words.span.store(.random(in: .min ... .max), ordering: .relaxed)
+    }
+
+    /// Returns a new trace id. All 16 bytes are random (W3C Trace Context Level 2, "Random Trace ID Flag").
+    static func nextTrace() -> TraceID {
+        while true {
+            if let id = TraceID(high: SplitMix64.next(of: words.high), low: SplitMix64.next(of: words.low)) {
+                return id
+            }
+        }
+    }
+
+    static func nextSpan() -> SpanID {
+        while true {
+            if let id = SpanID(SplitMix64.next(of: words.span)) { return id }
+        }
+    }
 }

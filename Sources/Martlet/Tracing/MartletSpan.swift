@@ -1,3 +1,5 @@
+public import Logging
+public import ServiceContextModule
 public import Tracing
 
 /// A span of ``MartletTracer``. Thread-safe; calls after its end are ignored.
@@ -38,5 +40,43 @@ public struct MartletSpan: Tracing.Span {
         guard let recording else { return }
         let end = instant().nanosecondsSinceEpoch
         AgentCost.measure { recording.end(at: end) }
+    }
+}
+
+/// The ids of a span, as they stand in `traceparent` and in Martlet's kept requests (OpenTelemetry specification, "SpanContext").
+public struct MartletSpanContext: Sendable, Hashable {
+    /// 32 lower-case hexadecimal digits.
+    public let traceID: String
+    /// 16 lower-case hexadecimal digits.
+    public let spanID: String
+    /// Whether details of the trace are kept.
+    public let isSampled: Bool
+
+    /// `trace_flags` in two hexadecimal digits: `01` for a sampled trace, else `00`.
+    public var traceFlags: String { isSampled ? "01" : "00" }
+
+    init(_ trace: TraceContext) {
+        (traceID, spanID, isSampled) = ("\(trace.traceID)", "\(trace.spanID)", trace.isSampled)
+    }
+}
+
+extension ServiceContext {
+    /// The ids of the current span of ``MartletTracer``, or those that a remote caller sent; `nil` outside any trace. For the
+    /// running task: `ServiceContext.current?.martletSpanContext`.
+    public var martletSpanContext: MartletSpanContext? { traceContext.map(MartletSpanContext.init) }
+}
+
+extension Logger.MetadataProvider {
+    /// Adds `trace_id`, `span_id` and `trace_flags` of the current span to each line of a log (OpenTelemetry specification,
+    /// "Trace Context in non-OTLP Log Formats"), and nothing outside a trace. Any thread may call it, and no call waits.
+    ///
+    ///     LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .martlet)
+    ///
+    /// A service with a provider of its own has both with `.multiplex([yours, .martlet])`.
+    public static let martlet = Logger.MetadataProvider {
+        guard let span = ServiceContext.current?.martletSpanContext else { return [:] }
+        return [
+            "trace_id": .string(span.traceID), "span_id": .string(span.spanID), "trace_flags": .string(span.traceFlags),
+        ]
     }
 }

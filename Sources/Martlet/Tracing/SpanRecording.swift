@@ -1,4 +1,5 @@
 import CMartletHooks
+import Foundation
 import MartletTelemetry
 import Synchronization
 import Tracing
@@ -153,4 +154,118 @@ extension SpanRecording {
 extension ServiceContext {
     /// The nearest span of this process around the context that may be a request; `nil` for none.
     var requestSpan: SpanRecording? { spanRecording?.requestSpan }
+}
+
+/// The name, attributes, events, links, status and error that a span was given until now, within their limits.
+struct SpanContent: Sendable {
+    var name: String
+    private(set) var attributes: SpanAttributes = [:]
+    private(set) var events: [Tracing.SpanEvent] = []
+    private(set) var links: [Tracing.SpanLink] = []
+    var status: SpanStatus?
+    /// The last recorded error.
+    var error: SpanError?
+    /// Whether a request within the span was counted, so that the span is not.
+    var enclosesCountedRequest = false
+    private(set) var droppedAttributes: UInt32 = 0
+    private(set) var droppedEvents: UInt32 = 0
+    private(set) var droppedLinks: UInt32 = 0
+
+    init(name: String) {
+        self.name = name
+    }
+
+    /// Replaces the attributes. Past the limit, attributes that the span has may change, and new ones are left out.
+    mutating func setAttributes(_ new: SpanAttributes) {
+        guard new.count > MartletLimits.attributes else { return attributes = new }
+        var kept: SpanAttributes = [:]
+        attributes.forEach { name, _ in kept.set(name, value: new.get(name)) }
+        new.forEach { name, value in
+            if kept.count < MartletLimits.attributes { kept.set(name, value: value) }
+        }
+        droppedAttributes &+= UInt32(clamping: new.count - kept.count)
+        attributes = kept
+    }
+
+    mutating func add(_ event: Tracing.SpanEvent) {
+        guard events.count < MartletLimits.spanEvents else { return droppedEvents &+= 1 }
+        events.append(event)
+    }
+
+    mutating func add(_ link: Tracing.SpanLink) {
+        guard links.count < MartletLimits.spanLinks else { return droppedLinks &+= 1 }
+        links.append(link)
+    }
+}
+
+/// An error as a span records it.
+struct SpanError: Sendable {
+    static let messageAttribute = "exception.message"
+    static let stackTraceAttribute = "exception.stacktrace"
+
+    /// The type's name, with its module.
+    let type: String
+    /// The error's description, cut to twice the kept length, so that redaction sees how it continues.
+    let message: String
+    private let isCancellation: Bool
+
+    init(_ error: any Error) {
+        type = Self.name(of: Swift.type(of: error))
+        message = String(describing: error).cut(toBytes: 2 * MartletLimits.messageLength)
+        isCancellation = error is CancellationError
+    }
+
+    /// Returns a type's name without the addresses in the name of a private type, which differ in every process.
+    private static func name(of type: Any.Type) -> String {
+        var name = String(reflecting: type)
+        while let start = name.range(of: "(unknown context at "), let end = name[start.upperBound...].range(of: ").") {
+            name.removeSubrange(start.lowerBound..<end.upperBound)
+        }
+        return name
+    }
+
+    /// The attribute `error.type` of an HTTP request that ended with this error and without a response: a type of the small
+    /// set where the error's words tell it, else the name of the Swift type.
+    var requestErrorType: String {
+        if isCancellation { return RequestOutcome.cancelledError }
+        let said = "\(type) \(message)"
+        return Self.words.first { said.contains($0.word) }?.type ?? type
+    }
+
+    /// The words of AsyncHTTPClient, NIO and the system (seen with AsyncHTTPClient 1.37), and their types. The first word
+    /// that fits decides.
+    private static let words: [(word: String, type: String)] = [
+        ("HTTPClientError.cancelled", RequestOutcome.cancelledError),
+        ("Timeout", "timeout"), ("deadlineExceeded", "timeout"), ("timed out", "timeout"),
+        ("DNS error", "dns"), ("SocketAddressError", "dns"),
+        ("onnection refused", "connection_refused"), ("unreachable", "connection_failed"),
+        ("reset by peer", "connection_reset"), ("remoteConnectionClosed", "connection_reset"),
+        ("redirectLimitReached", "too_many_redirects"), ("redirectCycleDetected", "too_many_redirects"),
+        ("handshake", "tls"), ("certificate", "tls"), ("NIOSSL", "tls"),
+        ("HTTPParserError", "invalid_response"),
+        ("invalidURL", "invalid_request"), ("unsupportedScheme", "invalid_request"), ("emptyHost", "invalid_request"),
+    ]
+
+    func event(at instant: some TracerInstant, _ attributes: SpanAttributes) -> Tracing.SpanEvent {
+        var all: SpanAttributes = ["exception.type": .string(type), Self.messageAttribute: .string(message)]
+        all.merge(attributes)
+        return SpanEvent(name: "exception", at: instant, attributes: all)
+    }
+}
+
+/// Both clocks at one moment. A pair gives a duration by the monotonic clock where start and end are given by the wall
+/// clock, which may jump in between.
+struct ClockPair: Sendable {
+    private let wall = Clock.wall()
+    private let monotonic = Clock.monotonic()
+
+    /// Returns the nanoseconds from `start`, which was given when the pair was made, to `end`, which is given now. Each may
+    /// be any moment, also of the past: it counts by its distance from the wall clock when it was given.
+    func duration(from start: UnixNanoseconds, to end: UnixNanoseconds) -> UInt64 {
+        let now = ClockPair()
+        let beforeStart = Int64(truncatingIfNeeded: wall &- start)
+        let beforeEnd = Int64(truncatingIfNeeded: now.wall &- end)
+        let elapsed = Int64(truncatingIfNeeded: now.monotonic &- monotonic)
+        return UInt64(max(0, elapsed &+ beforeStart &- beforeEnd))
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// SHA-256 (FIPS 180-4), for a few bytes at a process's start: Foundation has none, and the agent brings no library for it.
 enum SHA256 {
@@ -50,4 +51,15 @@ enum SHA256 {
     private static let squareRoots = primes.prefix(8).map { fraction(Double($0).squareRoot()) }
 
     private static func fraction(_ root: Double) -> UInt32 { UInt32(truncatingIfNeeded: UInt64(root * 0x1p32)) }
+}
+
+/// Steele, Lea and Flood's SplitMix64 ("Fast Splittable Pseudorandom Number Generators", OOPSLA 2014): good enough for
+/// ids, some ten instructions, and its state is a counter, which threads can share.
+enum SplitMix64 {
+    static func next(of state: borrowing Atomic<UInt64>) -> UInt64 {
+        var mixed = state.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
 }

@@ -1,5 +1,13 @@
 #if os(Linux)
+import Dispatch
 import Foundation
+import FoundationNetworking
+
+/// `URLSession`'s own HTTP loader on Linux. It loads requests in both modes, and Martlet stands between it and its client.
+enum NativeLoader {
+    /// The loader's class; `nil` where Foundation has no class of this name.
+    static let type = NSClassFromString("FoundationNetworking._HTTPURLProtocol") as? URLProtocol.Type
+}
 
 /// The offset of a property that is not public, in the instances of a class. It is found once, by a search for the
 /// property's value among the words of an instance. Reading it afterwards is one load, where `Mirror` would take
@@ -54,5 +62,50 @@ struct StoredField: Sendable {
         let mirror = Mirror(reflecting: value)
         return mirror.displayStyle == .optional ? mirror.children.first?.value : value
     }
+}
+
+/// The queue on which a task's loader runs. Only there may libcurl be asked to go on with a transfer.
+enum TaskQueue {
+    /// Whether Foundation stores the queue in the way that this code expects.
+    static var isAvailable: Bool { field != nil }
+
+    /// Returns the task's queue; `nil` where Foundation does not store it in the expected way.
+    static func of(_ task: URLSessionTask) -> DispatchQueue? {
+        guard let queue = field?.pointer(in: UnsafeRawPointer(Unmanaged.passUnretained(task).toOpaque())) else {
+            return nil
+        }
+        return Unmanaged<DispatchQueue>.fromOpaque(queue).takeUnretainedValue()
+    }
+
+    /// The field, found in a task that never runs. The offset is the same in all classes of tasks.
+    private static let field = StoredField("workQueue", of: URLSessionDataTask())
+}
+
+/// The time-out with which Foundation ends a task whose server is silent.
+enum TaskTimeOut {
+    /// The time-out of a request that sets none (`URLRequest.timeoutInterval`).
+    private static let unset = 60.0
+
+    /// Returns the time-out of the loader's request or, if that sets none, of its session. A request that sets 60 s cannot be
+    /// told from one that sets none.
+    static func of(_ loader: URLProtocol) -> Duration? {
+        let interval = loader.request.timeoutInterval
+        let session = interval == unset ? loader.task.flatMap(session) : nil
+        let seconds = session?.configuration.timeoutIntervalForRequest ?? interval
+        return seconds > 0 && seconds < 86_400 ? .nanoseconds(Int64(seconds * 1e9)) : nil
+    }
+
+    /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).
+    static func initializeStatics() { _ = field }
+
+    private static func session(of task: URLSessionTask) -> URLSession? {
+        let task = UnsafeRawPointer(Unmanaged.passUnretained(task).toOpaque())
+        return field?.pointer(in: task).flatMap {
+            Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() as? URLSession
+        }
+    }
+
+    /// The field with a task's session, found in a task that never runs and has a stand-in for one.
+    private static let field = StoredField("session", of: URLSessionDataTask())
 }
 #endif

@@ -24,3 +24,11 @@ extension UInt8 {
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
     }
 }
+
+extension String {
+    /// Returns the text fit for a log: cut to `length` Unicode scalars, with a `?` for each control character, which a
+    /// terminal might obey.
+    func printable(upTo length: Int) -> String {
+        unicodeScalars.prefix(length).map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
+    }
+}
