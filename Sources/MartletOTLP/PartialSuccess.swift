@@ -40,3 +40,24 @@ package struct PartialSuccess: Sendable, Equatable {
         return metrics.filter { MetricName.isOfRequests($0.name) }.reduce(0) { $0 + UInt64($1.pointCount) }
     }
 }
+
+extension OTLPMetric {
+    /// The number of the metric's points, which a sender is told if the metric is not taken.
+    package var pointCount: Int {
+        switch data {
+        case .gauge(let gauge): gauge.dataPoints.count
+        case .sum(let sum): sum.dataPoints.count
+        case .histogram(let histogram): histogram.dataPoints.count
+        case .exponentialHistogram(let histogram): histogram.dataPoints.count
+        case .summary(let summary): summary.dataPoints.count
+        case nil: 0
+        }
+    }
+}
+
+extension RPCStatus {
+    /// Returns the sentence in the body of an OTLP/HTTP error; empty if the body is not a Status message.
+    package static func message(inBody bytes: [UInt8]) -> String {
+        (try? RPCStatus(serializedBytes: bytes).message) ?? ""
+    }
+}

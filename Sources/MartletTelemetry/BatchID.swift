@@ -74,3 +74,17 @@ extension Substring {
         utf8.split(separator: separator, maxSplits: count - 1, omittingEmptySubsequences: false).map(Substring.init)
     }
 }
+
+/// The kind of telemetry that a batch carries.
+package enum Signal: String, Sendable, Hashable, CaseIterable {
+    case metrics
+    case traces
+}
+
+/// The header of a collector's answers that names its store. Collectors with the same one store into the same place, so a batch
+/// that was sent to two of them counts once.
+package enum StoreHeader {
+    package static let name = "Martlet-Store"
+    /// The longest identity, in bytes; a longer one is ignored.
+    package static let maxLength = 64
+}

@@ -38,3 +38,60 @@ package struct MetricsBatch: Sendable, Equatable {
     /// The number of requests that the batch stands for.
     package var requests: UInt64 { series.values.reduce(0) { $0 &+ $1.requests } }
 }
+
+/// The kept spans of one interval.
+package struct DetailsBatch: Sendable, Equatable {
+    package var resource: TelemetryResource
+    package var details: [SpanRecord]
+
+    package init(resource: TelemetryResource, details: [SpanRecord]) {
+        self.resource = resource
+        self.details = details
+    }
+}
+
+/// The ledger of an agent, in requests: `captured = delivered + waiting + dropped`, always.
+package struct Ledger: Sendable, Equatable {
+    /// Requests that were seen since the process started.
+    package var captured: UInt64
+    /// Requests in batches that the collector acknowledged.
+    package var delivered: UInt64
+    /// Requests in memory or in the buffer.
+    package var waiting: UInt64
+    /// Requests that will never be delivered, by reason; empty as long as no request was lost.
+    package var dropped: [DropReason: UInt64]
+
+    package init(
+        captured: UInt64 = 0, delivered: UInt64 = 0, waiting: UInt64 = 0, dropped: [DropReason: UInt64] = [:]
+    ) {
+        self.captured = captured
+        self.delivered = delivered
+        self.waiting = waiting
+        self.dropped = dropped
+    }
+}
+
+/// The reason why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
+package enum DropReason: String, Sendable, Hashable, CaseIterable {
+    /// The buffer was full (`MARTLET_BUFFER_MAX`). Its batches were merged into coarser intervals, and the oldest still
+    /// had to be deleted.
+    case bufferFull = "buffer_full"
+    /// The collector refused the batch for good, or took it without some of its requests.
+    case rejected
+    /// The batch's file was gone when its turn came: another instance of the service deleted it to make room, or a person
+    /// or another program removed it.
+    case gone
+    /// The batch's file differs from the bytes that were written, because the disk lost or changed some. The file is in
+    /// `quarantine/`.
+    case corrupt
+    /// The collector refused a batch of that size, and the batch could not be divided any further.
+    case tooLarge = "too_large"
+    /// An upload had begun, and its outcome stayed unknown for so long that the collector may have forgotten the batch.
+    /// Sent once more, the batch might count twice.
+    case expired
+    /// A process of another version of Martlet dropped the requests, for a reason that this version does not know.
+    case other
+}
+
+/// A point in time in the unit of OTLP: nanoseconds since 1970-01-01T00:00:00Z.
+package typealias UnixNanoseconds = UInt64

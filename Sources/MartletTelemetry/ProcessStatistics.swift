@@ -61,3 +61,36 @@ extension UInt64 {
         return overflow ? .max : sum
     }
 }
+
+/// A quantity that the system counts from a process's start. Stores keep the raw value, as one of the eight bits of a byte.
+package enum ProcessCounter: UInt8, Sendable, CaseIterable {
+    /// CPU time in user code, in nanoseconds. A sender that does not tell modes apart reports all of its CPU time here.
+    case cpuUser = 0
+    /// CPU time in the kernel, in nanoseconds.
+    case cpuSystem = 1
+    /// Page faults without a read of the disk.
+    case minorFaults = 2
+    /// Page faults with a read of the disk.
+    case majorFaults = 3
+    /// Context switches of threads that waited.
+    case voluntarySwitches = 4
+    /// Context switches of threads whose turn was over.
+    case involuntarySwitches = 5
+}
+
+/// A quantity of a process that goes up and down. Stores keep the raw value, as one of the eight bits of a byte.
+package enum ProcessGauge: UInt8, Sendable, CaseIterable {
+    /// Bytes of memory in RAM.
+    case residentMemory = 0
+    /// Bytes of address space.
+    case virtualMemory = 1
+    /// Open file descriptors.
+    case descriptors = 2
+    case threads = 3
+    /// The time since the process's start, in nanoseconds.
+    case uptime = 4
+    /// The time that a job waits for a thread of Swift's cooperative pool, in nanoseconds.
+    case poolDelay = 5
+    /// The time that a block waits on the main queue, in nanoseconds.
+    case mainQueueDelay = 6
+}

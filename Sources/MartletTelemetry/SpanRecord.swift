@@ -60,3 +60,38 @@ extension SpanRecord {
         "\(request.method == RequestDimensions.otherMethodOrError ? "HTTP" : request.method) \(request.endpoint)"
     }
 }
+
+/// The value of an attribute (specification, "Common", section AnyValue, as far as spans use it).
+package enum SpanAttribute: Sendable, Hashable {
+    case string(String)
+    case integer(Int64)
+    case double(Double)
+    case boolean(Bool)
+    case array([SpanAttribute])
+}
+
+/// An event at a moment within a span.
+package struct SpanEvent: Sendable, Equatable {
+    package var name: String
+    package var time: UnixNanoseconds
+    package var attributes: [String: SpanAttribute]
+
+    package init(name: String, time: UnixNanoseconds, attributes: [String: SpanAttribute] = [:]) {
+        self.name = name
+        self.time = time
+        self.attributes = attributes
+    }
+}
+
+/// A span that this one is related to, but not as its child.
+package struct SpanLink: Sendable, Equatable {
+    package var traceID: TraceID
+    package var spanID: SpanID
+    package var attributes: [String: SpanAttribute]
+
+    package init(traceID: TraceID, spanID: SpanID, attributes: [String: SpanAttribute] = [:]) {
+        self.traceID = traceID
+        self.spanID = spanID
+        self.attributes = attributes
+    }
+}

@@ -48,3 +48,82 @@ extension SpanAttribute {
         }
     }
 }
+
+/// The room for attributes that one span, its events and its links share. A plain value.
+package struct AttributeRoom: Sendable {
+    private let count: Int
+    private let nameBytes: Int
+    private let bytes: Int
+    /// Bytes of the names and values that found room so far.
+    package private(set) var taken = 0
+    /// Attributes that found no room so far.
+    package private(set) var dropped: UInt32 = 0
+
+    /// - Parameters:
+    ///   - count: attributes that the span, each event and each link may have.
+    ///   - nameBytes: bytes that the name of an attribute may have.
+    ///   - bytes: bytes that all names and values may have together.
+    package init(count: Int, nameBytes: Int, bytes: Int) {
+        self.count = count
+        self.nameBytes = nameBytes
+        self.bytes = bytes
+    }
+
+    /// Returns the attributes that find room, with secrets removed by ``SpanSecrets``. The first of several attributes
+    /// with the same name is kept. A value that cannot be kept is `nil` and counts as dropped.
+    package mutating func take(
+        _ attributes: some Sequence<(name: String, value: SpanAttribute?)>
+    ) -> [String: SpanAttribute] {
+        var kept: [String: SpanAttribute] = [:]
+        kept.reserveCapacity(min(attributes.underestimatedCount, count))
+        for (name, value) in attributes where kept[name] == nil {
+            guard let value else {
+                dropped &+= 1
+                continue
+            }
+            guard let value = SpanSecrets.plain(value, named: name) else { continue }
+            if kept.count < count, take(name, value) { kept[name] = value } else { dropped &+= 1 }
+        }
+        return kept
+    }
+
+    private mutating func take(_ name: String, _ value: SpanAttribute) -> Bool {
+        let size = name.utf8.count + value.size
+        guard name.utf8.count <= nameBytes, size <= bytes - taken else { return false }
+        taken += size
+        return true
+    }
+}
+
+extension SpanAttribute {
+    /// The approximate size in bytes.
+    fileprivate var size: Int {
+        switch self {
+        case .string(let text): text.utf8.count
+        case .integer, .double, .boolean: 8
+        case .array(let elements): elements.reduce(8) { $0 + $1.size }
+        }
+    }
+}
+
+/// A URL without its secrets. Senders other than Martlet may leave credentials and queries in URLs.
+package enum PlainURL {
+    /// Returns scheme, host, port and path. Reads bytes, because a `Character` may hide a `?` or an `@`.
+    package static func text(of url: String) -> String {
+        let plain = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let slashes = plain.firstRange(of: "://".utf8) else { return String(Substring(plain)) }
+        let authority = plain[slashes.upperBound...].prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return String(Substring(plain)) }
+        return String(Substring(plain[..<slashes.upperBound])) + String(Substring(plain[plain.index(after: at)...]))
+    }
+}
+
+extension String {
+    /// Returns the first `limit` bytes of the text, less a character that the limit would cut in two.
+    package func cut(toBytes limit: Int) -> String {
+        guard utf8.count > limit else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: limit)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}
