@@ -1,4 +1,5 @@
 import MartletReports
+import MartletStorage
 
 /// A chart with its title, the meaning of its colours, and its data as a table.
 struct ChartPanel {
@@ -103,5 +104,118 @@ struct ChartTable {
             element("th", Attribute("scope", "row")) { link(row.address) { row.name } }
             for cell in row.cells { element("td") { cell } }
         }
+    }
+}
+
+/// A chart with its axes. The labels of values stand in a picture of their own at the left, so that the area between them and
+/// the right edge can be measured in per cent.
+struct Plot {
+    /// The room of the times below the area, in pixels.
+    static let timesHeight = 20.0
+    private static let (axisWidth, endsWidth) = (44.0, 46.0)
+
+    /// A name at the end of a line.
+    struct End: Sendable, Equatable {
+        let label: String
+        let y: Double
+    }
+
+    /// A sentence that says the same.
+    let label: String
+    /// The height of the whole, in pixels.
+    let height: Double
+    /// The labels of the vertical axis.
+    var values: [(label: String, y: Double)] = []
+    var ends: [End] = []
+    /// A class of the area.
+    var name = "area"
+    /// The class of the whole: `wide-plot` for one that a narrow screen scrolls.
+    var frame = "plot"
+
+    func html(@HTMLBuilder area: () -> HTML) -> HTML {
+        element("div", .class(frame)) {
+            side("yaxis", Self.axisWidth) {
+                for value in values {
+                    SVG.text(value.label, x: 36 / Self.axisWidth, y: value.y + 4, anchor: .end)
+                }
+            }
+            SVG.wide(name, height: height, .role(name == "area" ? "img" : "group"), .label(label)) {
+                for value in values { SVG.across("grid", y: value.y) }
+                area()
+            }
+            if !ends.isEmpty {
+                side("ends", Self.endsWidth) {
+                    for end in ends { SVG.text(end.label, x: 6 / Self.endsWidth, y: end.y + 4) }
+                }
+            }
+        }
+    }
+
+    private func side(_ name: String, _ width: Double, @HTMLBuilder content: () -> HTML) -> HTML {
+        element(
+            "svg",
+            [.class(name), Attribute("width", SVG.number(width)), Attribute("height", SVG.number(height)), .hidden],
+            content: content)
+    }
+
+    /// Returns the names of lines at places that are at least `gap` pixels apart, in the order of their lines.
+    static func spread(_ ends: [End], gap: Double, within height: Double) -> [End] {
+        var spread = ends.sorted { $0.y < $1.y }
+        for index in spread.indices.dropFirst() {
+            let least = spread[index - 1].y + gap
+            if spread[index].y < least { spread[index] = End(label: spread[index].label, y: least) }
+        }
+        let excess = max(0, (spread.last?.y ?? 0) - height)
+        return spread.map { End(label: $0.label, y: $0.y - excess) }
+    }
+}
+
+/// A figure over time as a line, with gaps where it is not known. Lines differ by their dashes, and are named at their ends.
+struct TimeLine: Sendable {
+    /// The class.
+    let name: String
+    let label: String
+    let dash: String?
+    /// One for each slot.
+    let figures: [Double?]
+
+    var isEmpty: Bool { figures.allSatisfy { $0 == nil } }
+
+    var key: ChartPanel.Key { .line(name, label, dash: dash) }
+
+    /// The name at the line's end; `nil` for a line without points.
+    func end(_ scale: ValueScale) -> Plot.End? {
+        figures.last { $0 != nil }?.map { Plot.End(label: label, y: scale.y($0)) }
+    }
+
+    /// - Parameters:
+    ///   - slots: the time of each figure.
+    ///   - height: the height of the chart's area, in pixels.
+    func html(_ slots: [TimeWindow], _ axis: TimeAxis, _ scale: ValueScale, height: Double) -> HTML {
+        HTML.joined(runs(slots, axis, scale).map { stretch($0, height: height) })
+    }
+
+    /// A stretch of slots that all have figures, in a picture that is stretched to the width. A single slot is a short line.
+    private func stretch(_ points: [(x: Double, y: Double)], height: Double) -> HTML {
+        let lone = points.count == 1 ? [(points[0].x + 0.8, points[0].y)] : []
+        return element(
+            "svg", Attribute("width", "100%"), Attribute("height", SVG.number(height)),
+            Attribute("viewBox", "0 0 100 \(SVG.number(height))"), Attribute("preserveAspectRatio", "none")
+        ) { SVG.line(points + lone, class: name, dash: dash, width: "2") }
+    }
+
+    /// The points of each stretch of slots with figures, at the middle of their slots.
+    private func runs(
+        _ slots: [TimeWindow], _ axis: TimeAxis, _ scale: ValueScale
+    ) -> [[(x: Double, y: Double)]] {
+        var runs: [[(x: Double, y: Double)]] = [[]]
+        for (slot, figure) in zip(slots, figures) {
+            if let figure {
+                runs[runs.count - 1].append((100 * (axis.x(slot.from) + axis.x(slot.to)) / 2, scale.y(figure)))
+            } else if runs.last?.isEmpty == false {
+                runs.append([])
+            }
+        }
+        return runs.filter { !$0.isEmpty }
     }
 }

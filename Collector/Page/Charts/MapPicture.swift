@@ -174,3 +174,91 @@ struct MapPicture {
         }
     }
 }
+
+/// The middle of the text about an edge's faults: on the line if it is clear there of counts, boxes and other texts.
+struct FaultPlace: Equatable {
+    /// Half the height of the text's frame, in pixels.
+    static let halfHeight = 12.0
+    /// The height from a line to the counts, which stand above its ends.
+    private static let clearance = 3.0
+    /// A line that rises or falls by more leads away from the counts.
+    private static let steep = 60.0
+
+    var x: Double
+    var y: Double
+
+    /// - Parameters:
+    ///   - width: that of the text's frame.
+    ///   - counts: the room that the counts take at the line's beginning and at its end.
+    init(_ wire: MapLayout.Wire, width: Double, counts: (start: Double, end: Double)) {
+        guard wire.course == .forward else {
+            (x, y) = ((wire.x1 + wire.x2) / 2, wire.crest)
+            return
+        }
+        let middle = (x: (wire.x1 + wire.x2) / 2, y: (wire.y1 + wire.y2) / 2)
+        let (least, most) = (wire.x1 + counts.start + width / 2, wire.x2 - counts.end - width / 2)
+        if abs(wire.y2 - wire.y1) > Self.steep {
+            (x, y) = middle
+        } else if least <= most {
+            (x, y) = (min(max(middle.x, least), most), middle.y)
+        } else {
+            (x, y) = (middle.x, max(wire.y1, wire.y2) + Self.halfHeight - Self.clearance)
+        }
+    }
+
+    /// Returns this place, one below the line's beginning, or one farther below; the first that is free.
+    func free(of taken: [TextFrame], _ wire: MapLayout.Wire, width: Double) -> FaultPlace {
+        var start = self
+        (start.x, start.y) = (wire.x1 + 6 + width / 2, wire.y1 + Self.halfHeight - Self.clearance)
+        let lower = (1...4).map { step in
+            var place = start
+            place.y += Double(step) * 2 * Self.halfHeight
+            return place
+        }
+        return ([self, start] + lower).first { place in !taken.contains { $0.meets(place.frame(width)) } } ?? self
+    }
+
+    func frame(_ width: Double) -> TextFrame {
+        TextFrame(x: x - width / 2, y: y - Self.halfHeight, width: width, height: 2 * Self.halfHeight)
+    }
+}
+
+/// A part of a picture that is taken, in pixels.
+struct TextFrame: Equatable {
+    var x: Double
+    var y: Double
+    var width: Double
+    var height: Double
+
+    func meets(_ other: TextFrame) -> Bool {
+        x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
+    }
+}
+
+/// The widths of letters in a picture, in sizes of the letters. The server does not know the browser's letters, so these are the
+/// widths of DejaVu Sans, rounded up: few sans-serifs are wider.
+enum LetterWidth {
+    /// Columns of a text at most.
+    private static let maxColumns = 60
+    /// Bold letters are wider by this factor.
+    private static let bold = 1.12
+    private static let widths: [(letters: Set<Character>, width: Double)] = [
+        (Set("ijl.,:;'| "), 0.34), (Set("frtI-/()[]!"), 0.42), (Set("cs"), 0.56), (Set("mwMW@%"), 1),
+    ]
+
+    /// Returns the text, or as much of its beginning and its end as there is room for. The end is long enough for a port.
+    static func cut(_ text: String, to width: Double, isBold: Bool) -> String {
+        (1...maxColumns).reversed().lazy.map { TextWidth.cut(text, to: $0) }.first { of($0, isBold: isBold) <= width }
+            ?? "…"
+    }
+
+    static func of(_ text: String, isBold: Bool) -> Double {
+        text.reduce(0) { $0 + of($1) } * (isBold ? bold : 1)
+    }
+
+    private static func of(_ letter: Character) -> Double {
+        guard letter.isASCII else { return letter == "…" ? 1 : 1.3 }
+        if let known = widths.first(where: { $0.letters.contains(letter) }) { return known.width }
+        return letter.isLowercase || letter.isNumber || letter == "_" ? 0.64 : 0.84
+    }
+}

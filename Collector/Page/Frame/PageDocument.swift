@@ -40,3 +40,37 @@ enum PageDocument {
         }
     }
 }
+
+/// The files that every page loads: the style sheet, the script and the icon. They are part of the program.
+package enum PageAssets {
+    package struct File: Sendable {
+        /// The path that it is served at.
+        package let path: String
+        package let contentType: String
+        package let bytes: [UInt8]
+
+        /// The address that pages load it from. It differs for each content, so that a browser keeps a file as long as it
+        /// is the same.
+        let address: PageAddress
+    }
+
+    package static let all = [style, script, icon]
+
+    static let style = File(
+        path: "/martlet.css", contentType: "text/css; charset=utf-8", bytes: PackageResources.martlet_css,
+        address: PageAddress("/martlet.css").adding(version: PackageResources.martlet_css))
+    static let script = File(
+        path: "/martlet.js", contentType: "text/javascript; charset=utf-8", bytes: PackageResources.martlet_js,
+        address: PageAddress("/martlet.js").adding(version: PackageResources.martlet_js))
+    static let icon = File(
+        path: "/mark.svg", contentType: "image/svg+xml", bytes: PackageResources.mark_svg,
+        address: PageAddress("/mark.svg").adding(version: PackageResources.mark_svg))
+}
+
+extension PageAddress {
+    /// Adds a checksum of the content (FNV-1a, 64 bits).
+    fileprivate func adding(version bytes: [UInt8]) -> PageAddress {
+        let sum = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return adding("v", String(sum, radix: 16))
+    }
+}

@@ -101,3 +101,186 @@ struct PageFrame {
         }
     }
 }
+
+/// The facts that every view shows around its own: whether its figures can be trusted, and the senders to choose from.
+struct PageFacts: Sendable {
+    /// Choices of a list at most. A person finds a name among more by typing it into the address.
+    private static let maxChoices = 200
+    /// The time after which data counts as old.
+    private static let freshness: UInt64 = 30_000_000_000
+
+    /// `nil` if no agent reported on the window.
+    var completeness: Double?
+    /// The latest time that the collector stored something, by its own clock; `nil` if it never did in the window or the day.
+    var latest: UnixNanoseconds?
+    var environments: [String]
+    var services: [String]
+    /// The chosen environment and service, if nobody has these names.
+    var unseen: [PageParameter: EmptyAnswer.Names] = [:]
+
+    init(_ visit: Visit, in storage: some Storage) async throws {
+        let day: UInt64 = 86_400_000_000_000
+        let since = min(visit.window.from, visit.now - min(visit.now, day))
+        completeness = try await storage.account(in: visit.window, visit.filter).completeness
+        latest = try await storage.agents(seenSince: since, limit: 1).agents.first?.lastSeen
+        let choices = TimeWindow(from: since, to: visit.now)
+        environments = try await storage.values(
+            ValuesQuery(.environment, window: choices, limit: Self.maxChoices)
+        ).values
+        services = try await storage.values(ValuesQuery(.service, window: choices, limit: Self.maxChoices)).values
+        for (name, seen) in [(PageParameter.environment, environments), (.service, services)] {
+            unseen[name] = try await EmptyState.unknown(name, notIn: seen, visit, in: storage)
+        }
+    }
+
+    func isOld(at now: UnixNanoseconds) -> Bool {
+        latest.map { now > $0 && now - $0 > Self.freshness } ?? true
+    }
+}
+
+/// The window and the senders of a view: links and forms that change its address.
+struct ScopeBar {
+    private static let windows = [("15m", "15 m"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"), ("7d", "7 d")]
+
+    let visit: Visit
+    let facts: PageFacts
+
+    var html: HTML {
+        element("div", .class("scope")) {
+            windows
+            custom
+            filters
+            EmptyState.note([PageParameter.environment, .service].compactMap { facts.unseen[$0] }, visit)
+            period
+        }
+    }
+
+    private var windows: HTML {
+        element("nav", .class("windows"), .label("Window")) {
+            for (length, title) in Self.windows {
+                let isCurrent =
+                    (visit.parameters[.since] ?? PageParameter.defaultSince) == length
+                    && visit.parameters[.until] == nil
+                HTML(
+                    "a",
+                    [.href(address(of: length))]
+                        + (isCurrent ? [Attribute("aria-current", "true")] : []),
+                    content: HTML(title))
+            }
+        }
+    }
+
+    /// Returns the view in a window of this length up to now, without a comparison that is shorter than it.
+    private func address(of length: String) -> PageAddress {
+        let address = visit.here.with([(.since, length), (.until, nil), (.before, nil)])
+        guard case .earlier(let earlier)? = try? visit.parameters[.compare].map(ComparisonBase.init),
+            earlier < TimeText.nanoseconds(length) ?? 0
+        else { return address }
+        return address.with([(.compare, nil)])
+    }
+
+    private var custom: HTML {
+        element("details", .class("custom")) {
+            element("summary") { "Custom" }
+            Form.get(visit.base, keeping: visit.parameters, leavingOut: [.since, .until, .before]) {
+                Form.field("From", .since, TimeText.format(visit.window.from))
+                Form.field("To", .until, TimeText.format(visit.window.to))
+                element("p", .class("hint")) {
+                    "A time, or a length of time ago: "
+                    element("code") { "90m" }
+                    ", "
+                    element("code") { "2d" }
+                }
+                element("button") { "Show" }
+            }
+        }
+    }
+
+    private var filters: HTML {
+        Form.get(
+            visit.base, .class("filters"), keeping: visit.parameters, leavingOut: [.environment, .service, .before]
+        ) {
+            choice("Environment", .environment, facts.environments)
+            choice("Service", .service, facts.services)
+            element("button") { "Apply" }
+        }
+    }
+
+    private func choice(_ title: String, _ name: PageParameter, _ known: [String]) -> HTML {
+        Form.choice(title, name, known, visit.parameters.all(name), unseen: facts.unseen[name])
+    }
+
+    private var period: HTML {
+        element("p", .class("period")) {
+            time(visit.window.from, after: nil)
+            " – "
+            time(visit.window.to, after: visit.window.from)
+            neighbour("Earlier", "prev", visit.window.before)
+            if visit.parameters[.until] != nil, visit.window.to < visit.now {
+                neighbour("Later", "next", visit.window.after)
+            }
+        }
+    }
+
+    /// A link to the window before or after this one.
+    private func neighbour(_ title: String, _ relation: String, _ window: TimeWindow) -> HTML {
+        link(
+            visit.here.with([
+                (.since, TimeText.format(window.from)), (.until, TimeText.format(window.to)), (.before, nil),
+            ]), Attribute("rel", relation), .class("quiet"), .label("\(title) window")
+        ) { title }
+    }
+
+    /// A time with its date, unless it is of the same day as the time before it.
+    private func time(_ time: UnixNanoseconds, after other: UnixNanoseconds?) -> HTML {
+        let text = TimeText.format(time)
+        let isSameDay = other.map { TimeText.format($0).prefix(10) == text.prefix(10) } ?? false
+        return element("time", Attribute("datetime", text)) {
+            (isSameDay ? "" : "\(text.prefix(10)) ") + text.dropFirst(11).dropLast()
+        }
+    }
+}
+
+extension TimeWindow {
+    /// The window of the same length that ends where this one begins.
+    fileprivate var before: TimeWindow { TimeWindow(from: from - min(from, length), to: from) }
+
+    /// The window of the same length that begins where this one ends.
+    fileprivate var after: TimeWindow { TimeWindow(from: to, to: to + length) }
+}
+
+/// The end of a view: the commands and the answers of the API that have the same figures.
+struct CommandLine {
+    let visit: Visit
+    var commands: [(subcommand: String, flags: [CommandFlag])]
+    /// Titles and addresses.
+    var formats: [(String, PageAddress)]
+
+    var html: HTML {
+        element("p", .class("cmd")) {
+            element("span", .class("label")) { "The same in a terminal" }
+            for command in commands {
+                element("code") { CommandText.text(command.subcommand, command.flags + visit.collectorFlags) }
+            }
+            element("span", .class("formats")) {
+                for (title, address) in formats { link(address) { title } }
+            }
+        }
+    }
+}
+
+extension CommandLine {
+    init(_ visit: Visit, _ subcommand: String, _ flags: [CommandFlag] = [], formats: [(String, PageAddress)]) {
+        self.init(visit: visit, commands: [(subcommand, flags)], formats: formats)
+    }
+
+    /// The same report as a command and as an answer of the API.
+    init(_ visit: Visit, report parameters: ReportParameters) { self.init(visit, reports: [("JSON", parameters)]) }
+
+    /// The same reports as commands and as answers of the API, each answer with a title.
+    init(_ visit: Visit, reports: [(title: String, parameters: ReportParameters)]) {
+        self.visit = visit
+        commands = reports.map { ("report", $0.parameters.commandFlags) }
+        formats = reports.map { ($0.title, PageAddress("/api/v1/report", $0.parameters.query)) }
+    }
+}

@@ -1,3 +1,6 @@
+import MartletReports
+import MartletTelemetry
+
 /// A table whose rows become cards on a narrow screen. The roles keep it a table for screen readers there.
 enum DataTable {
     /// - Parameters:
@@ -36,5 +39,110 @@ enum DataTable {
         element(
             "td", [.role("cell"), Attribute("data-label", label)] + (name.isEmpty ? [] : [.class(name)]),
             content: content)
+    }
+}
+
+/// The answer to whether a row has changed: a sign, a word and the reason.
+enum VerdictCell {
+    static func html(_ verdict: Verdict) -> HTML {
+        HTML.joined([
+            element("span", .class("verdict \(name(of: verdict))")) {
+                icon(of: verdict).html
+                VerdictText.word(verdict)
+            },
+            element("span", .class("why")) {
+                let changes = VerdictText.changes(verdict)
+                changes.isEmpty ? VerdictText.why(verdict) : changes
+            },
+        ])
+    }
+
+    /// The class of its colour.
+    private static func name(of verdict: Verdict) -> String {
+        switch verdict {
+        case .worse: "worse"
+        case .better: "better"
+        case .noChangeFound: "same"
+        case .tooLittleData: "few"
+        }
+    }
+
+    private static func icon(of verdict: Verdict) -> Icon {
+        switch verdict {
+        case .worse: .up
+        case .better: .down
+        case .noChangeFound: .same
+        case .tooLittleData: .few
+        }
+    }
+}
+
+/// The status or the error of a request, with a sign if it failed.
+enum RequestOutcomeMark {
+    /// - Parameter bytes: the bytes of the text at most.
+    static func html(_ request: RequestSummary, atMost bytes: Int) -> HTML {
+        html(RequestsTable.outcome(of: request), isFailure: request.failed, atMost: bytes)
+    }
+
+    static func html(_ text: String, isFailure: Bool, atMost bytes: Int) -> HTML {
+        element("span", .class(isFailure ? "st bad" : "st")) {
+            if isFailure { Icon.failed.html }
+            // One box, in which codes of unseen characters stand within the text.
+            element("span") { LongText.html(text, atMost: bytes) }
+        }
+    }
+}
+
+/// The beginning of a text that may be of any length, and in words how much is left out. Secrets that were taken out of it are
+/// marked.
+enum LongText {
+    /// - Parameter bytes: the bytes of the text that are shown at most.
+    static func html(_ text: String, atMost bytes: Int) -> HTML {
+        let shown = text.cut(toBytes: bytes)
+        let more = UInt64(text.utf8.count - shown.utf8.count)
+        return HTML.joined(
+            marked(shown) + [more > 0 ? rest(more) : .none])
+    }
+
+    private static func marked(_ text: String) -> [HTML] {
+        let parts = text.split(separator: SpanSecrets.placeholder, omittingEmptySubsequences: false)
+        return parts.enumerated().flatMap { index, part in
+            index == 0 ? [HTML(String(part))] : [redacted, HTML(String(part))]
+        }
+    }
+
+    private static var redacted: HTML { element("span", .class("redacted")) { SpanSecrets.placeholder } }
+
+    private static func rest(_ bytes: UInt64) -> HTML {
+        element("small", .class("rest")) { " … and \(FigureText.grouped(bytes)) more bytes" }
+    }
+}
+
+/// The main figures of one thing, in a row.
+enum FactStrip {
+    struct Fact {
+        let title: String
+        let value: HTML
+        /// The figure's meaning, in small type.
+        var note = ""
+        var isBad = false
+        /// Whether it takes the room of two.
+        var isWide = false
+    }
+
+    static func html(_ facts: [Fact], id: String? = nil) -> HTML {
+        element("dl", [.class("facts")] + (id.map { [.id($0)] } ?? [])) { for fact in facts { html(fact) } }
+    }
+
+    private static func html(_ fact: Fact) -> HTML {
+        let names = (fact.isBad ? ["bad"] : []) + (fact.isWide ? ["go"] : [])
+        return element("div", names.isEmpty ? [] : [.class(names.joined(separator: " "))]) {
+            element("dt") { fact.title }
+            element("dd") {
+                if fact.isBad { Icon.failed.html }
+                fact.value
+                if !fact.note.isEmpty { element("small") { " " + fact.note } }
+            }
+        }
     }
 }

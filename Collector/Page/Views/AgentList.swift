@@ -50,3 +50,127 @@ package struct AgentList: Sendable {
         }
     }
 }
+
+extension AgentList {
+    /// Senders of the notice at most; the table has the facts of all.
+    private static let maxNoted = 10
+
+    package var html: HTML {
+        let title = visit.titleOfScope(in: Visit.title(since: since ?? AgentsParameter.defaultSince))
+        return PageFrame(visit: visit, facts: facts).document("Agents: \(title)", view: .agents) {
+            element("section", .class("lead-in"), .label("The answer")) {
+                element("h1") { sentence }
+                element("p") { explanation }
+            }
+            equation
+            notice
+            busyWaits
+            if !report.agents.isEmpty { AgentsGrid(list: self).html }
+            commandLine
+        }
+    }
+
+    private var explanation: String {
+        let start = report.from.dropLast().split(separator: "T").joined(separator: ", ")
+        guard !report.agents.isEmpty else {
+            return "Nothing came since \(start)\(visit.filter.wanted.isEmpty ? "" : " from the chosen senders")."
+        }
+        let ended = silent > 0 ? " A process that ended is silent too." : ""
+        let ledgers = report.agents.count { $0.ledger != nil }
+        let known =
+            switch ledgers {
+            case report.agents.count: "Each agent keeps a ledger, so what is missing is known."
+            case 0: "None of them keeps a ledger, so what is missing is not known."
+            default: "What is missing is known of the \(ledgers) of \(report.agents.count) with a ledger."
+            }
+        return "Heard of since \(start). \(known)\(ended)"
+    }
+
+    @HTMLBuilder private var equation: HTML {
+        if let total {
+            element("section", Attribute("aria-labelledby", "h-sum")) {
+                element("h2", .id("h-sum"), .class("vh")) { "The ledgers of all, in requests" }
+                element("dl", .class("equation")) {
+                    term("captured", total.captured)
+                    sign("=")
+                    term("delivered", total.delivered, key: "l-ok")
+                    sign("+")
+                    term("waiting", total.waiting, key: "l-wait")
+                    sign("+")
+                    term("dropped", total.droppedCount, key: "l-drop")
+                    element("div", .class("grow")) {
+                        element("dt") { share(total) }
+                        element("dd") { LedgerBar.html(total) }
+                    }
+                }
+            }
+        }
+    }
+
+    private func share(_ total: AgentsReport.Account) -> String {
+        guard let share = total.arrivedShare else { return "" }
+        return (share < 1 ? FigureText.completeness(share) : "100 %") + " has arrived"
+    }
+
+    private func term(_ name: String, _ count: UInt64, key: String? = nil) -> HTML {
+        element("div") {
+            element("dt") {
+                if let key { LedgerBar.key(key) }
+                name
+            }
+            element("dd") { FigureText.grouped(count) }
+        }
+    }
+
+    private func sign(_ text: String) -> HTML { element("span", .hidden) { text } }
+
+    @HTMLBuilder private var busyWaits: HTML {
+        if let waits = report.busyWaits {
+            element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-busy")) {
+                element("h2", .id("n-busy")) {
+                    Icon.part.html
+                    "CPU time may be spent on waiting"
+                }
+                for wait in waits.prefix(Self.maxNoted) {
+                    element("p") {
+                        element("b") { visit.service(wait.service) }
+                        ": \(wait.sentence). " + wait.advice.prefix(1).uppercased() + wait.advice.dropFirst() + "."
+                    }
+                }
+            }
+        }
+    }
+
+    @HTMLBuilder private var notice: HTML {
+        let agents = remarkable
+        if let first = agents.first {
+            element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-agents")) {
+                element("h2", .id("n-agents")) {
+                    Icon.part.html
+                    agents.count == 1 ? "\(first.name) needs a look" : "\(agents.count) agents need a look"
+                }
+                for agent in agents.prefix(Self.maxNoted) {
+                    element("p") {
+                        element("b") { agent.name }
+                        " " + agent.notes.joined(separator: "; ") + "."
+                    }
+                }
+                if agents.count > Self.maxNoted { element("p") { "And \(agents.count - Self.maxNoted) more." } }
+            }
+        }
+    }
+
+    private var commandLine: HTML {
+        var parameters = visit.parameters(for: AgentsParameter.self, leavingOut: [.since])
+        parameters.add(.since, since)
+        return CommandLine(
+            visit, "agents", parameters.commandFlags,
+            formats: [("JSON", PageAddress("/api/v1/agents", parameters.query))]
+        ).html
+    }
+}
+
+extension AgentsReport.Agent {
+    /// The instance, or the service of a sender that names none.
+    var name: String { instance.isEmpty ? service : instance }
+}

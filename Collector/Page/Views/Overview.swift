@@ -138,3 +138,218 @@ extension Visit {
         return ComparisonBase.versions(in: comparison).map { requests.with(.version, $0.after) } ?? requests
     }
 }
+
+extension Overview {
+    package var html: HTML {
+        let title = "Overview: \(visit.titleOfScope)"
+        let frame = PageFrame(visit: visit, facts: facts)
+        if let empty {
+            return frame.document(title, view: .overview, hasScope: empty.hasScope) {
+                empty.html
+                IncompleteNotice(visit: visit, incompleteness: incompleteness).html
+                if empty.hasScope { CommandLine(visit, report: visit.report(of: wanted, by: [.service, .kind])).html }
+            }
+        }
+        return frame.document(title, view: .overview) {
+            leadIn
+            FilterChips(beside: visit).html
+            IncompleteNotice(visit: visit, incompleteness: incompleteness).html
+            rules.html
+            element("section", Attribute("aria-labelledby", "h-totals")) {
+                element("h2", .id("h-totals"), .class("vh")) {
+                    kind == .client ? "All requests made" : "All requests served"
+                }
+                TotalsStrip(
+                    totals: totals, requests: visit.countedRequests.with(.kind, kind.rawValue),
+                    bounds: totals.measures.flatMap { incompleteness.bounds($0) }
+                ).html
+            }
+            ServicesTable(visit: visit, services: services, incompleteness: incompleteness).html
+            HostsTable(visit: visit, called: hosts).html
+            EndpointsTable(overview: self).html
+        }
+    }
+
+    /// The answer in a sentence, and the endpoints that it is about.
+    private var leadIn: HTML {
+        let comparison = ComparisonText(endpoints)
+        return element("section", .class("lead-in" + tone), .label("The answer")) {
+            element("h1") {
+                (isWorse ? Icon.up : isJudged ? .good : .few).html
+                isJudged ? comparison?.answer ?? sentence : sentence
+            }
+            if !changed.isEmpty || isTooMuchToCompare {
+                element("p") {
+                    if isTooMuchToCompare { "There are too many endpoints to compare them all; choose a service. " }
+                    changes
+                }
+            }
+            if let gone = GoneEndpoints(self) {
+                element("p") {
+                    jump(to: GoneEndpoints.id) { gone.sentence }
+                    "."
+                }
+            }
+            if !isJudged, let answer = comparison?.answer { element("p") { answer } }
+            for note in comparison?.notes ?? [] { element("p", .class("hint")) { note + "." } }
+        }
+    }
+
+    /// Whether there is enough data to compare an endpoint.
+    private var isJudged: Bool { endpoints.compare.map { $0.worse + $0.better + $0.same > 0 } ?? false }
+
+    private var isWorse: Bool { (endpoints.compare?.worse ?? 0) > 0 }
+
+    private var tone: String { isWorse ? "" : isJudged ? " good" : " warn" }
+
+    /// The endpoints that changed for the worse, and then those that changed for the better.
+    private var changed: [(row: ReportRow, verdict: Verdict)] {
+        let rows = endpoints.rows.compactMap { row in row.verdict.map { (row, $0) } }
+        return rows.filter { if case .worse = $0.1 { true } else { false } }
+            + rows.filter { if case .better = $0.1 { true } else { false } }
+    }
+
+    /// Endpoints that a sentence names at most.
+    private static let maxNamed = 4
+
+    private var changes: HTML {
+        let shown = changed.prefix(Self.maxNamed)
+        return HTML.joined(
+            shown.map { row, verdict in
+                HTML.joined([
+                    link(EndpointsTable.address(of: row, visit, kind)) {
+                        row.text(of: .method) + " " + row.text(of: .endpoint)
+                    },
+                    HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict))\(since(row)). "),
+                ])
+            })
+    }
+
+    /// Returns the time of a row's change after a comma; empty if it is not known.
+    private func since(_ row: ReportRow) -> String {
+        row.changed.map { ", " + $0.text { ClockText.moment($0, in: visit.window) } } ?? ""
+    }
+
+    /// The answer where nothing is compared.
+    private var sentence: String {
+        let measures = endpoints.totals.measures
+        guard measures.count > 0 else { return "No requests" }
+        let failed = measures.failures.count == 0 ? "None" : FigureText.grouped(measures.failures.count)
+        return "\(failed) of \(FigureText.counted(measures.count, "request")) failed"
+    }
+}
+
+extension Visit {
+    /// The window and the environment, as a title has them.
+    var titleOfScope: String {
+        let window =
+            parameters[.until] == nil
+            ? Self.title(since: parameters[.since] ?? PageParameter.defaultSince)
+            : "\(TimeText.format(self.window.from)) to \(TimeText.format(self.window.to))"
+        return titleOfScope(in: window)
+    }
+
+    /// The environment and the services beside a window of its own, as a title has them.
+    func titleOfScope(in window: String) -> String {
+        ([window] + parameters.all(.environment) + parameters.all(.service)).joined(separator: ", ")
+    }
+
+    /// The time from a moment, or from a length of time ago, as a title has it.
+    static func title(since: String) -> String { (TimeText.nanoseconds(since) == nil ? "since " : "last ") + since }
+}
+
+/// The questions to the store whose answers make the overview. They are asked together, because all are about the same requests.
+struct OverviewQuestions {
+    /// Rows of the table of endpoints, unless the address asks for more.
+    static let maxEndpoints = 50
+    /// Slots of each line at most. An hour has as many slots of summaries (``SummarySlot``).
+    private static let slots: UInt64 = 20
+
+    /// The side whose endpoints are listed.
+    let kind: RequestKind
+    /// The parameters of the table of endpoints.
+    private let parameters: ReportParameters
+    /// The services, in the same window as the endpoints.
+    let senders: StatisticsQuery
+    let hosts: StatisticsQuery
+    let report: ReportQuestion
+    private let query: StatisticsQuery
+
+    init(_ visit: Visit, _ kind: RequestKind) throws {
+        self.kind = kind
+        senders = try Self.query(visit, nil, [.service, .kind], isInSlots: true)
+        hosts = try Self.query(visit, .client, [.host, .service], isInSlots: false)
+        parameters = visit.report(of: kind, by: [.service, .method, .host, .endpoint], leavingOut: [])
+        var query = try parameters.query(now: visit.now)
+        query.limit = query.limit ?? Self.maxEndpoints
+        query.step = TrendStep.fitting(visit.window, slots: Self.slots)
+        self.query = query
+        report = ReportQuestion(query, comparedWith: try parameters.comparison(of: query))
+    }
+
+    /// All questions, the report's first.
+    var all: [StatisticsQuery] { report.queries + [senders, hosts] }
+
+    struct Rows: Sendable {
+        var report: Report
+        /// Whether there are too many endpoints to compare them.
+        var isTooMuchToCompare: Bool
+    }
+
+    /// Returns the table of endpoints, as far as the store can make it.
+    ///
+    /// - Parameter answers: those to the queries of ``report``.
+    func rows(of answers: [ReportQuestion.Answer], in storage: some Storage) async throws -> Rows {
+        do {
+            return Rows(report: try await report.report(of: answers, in: storage), isTooMuchToCompare: false)
+        } catch is TooManyGroups {
+            var plain = query
+            plain.step = nil
+            return Rows(report: try await storage.report(plain), isTooMuchToCompare: report.queries.count > 1)
+        }
+    }
+
+    /// Returns the parameters with which a command and the API have the same rows and verdicts. They name the default number of rows if
+    /// it may have left some out, now or in the other window, because a report without a number has all rows, and judges all of them
+    /// together.
+    func parameters(of report: Report) -> ReportParameters {
+        var parameters = parameters
+        let before = report.rows.count { $0.before != nil } + (report.compare?.goneCount ?? 0)
+        if parameters[.top] == nil, report.rowCount > Self.maxEndpoints || before >= Self.maxEndpoints {
+            parameters.add(.top, String(Self.maxEndpoints))
+        }
+        return parameters
+    }
+
+    /// Returns a query in the window of the report, of one kind or of both.
+    private static func query(
+        _ visit: Visit, _ kind: RequestKind?, _ dimensions: [Dimension], isInSlots: Bool
+    ) throws -> StatisticsQuery {
+        var filter = visit.filter
+        filter.removeAll(.kind)
+        if let kind { filter.select(.kind, kind.rawValue) }
+        var query = StatisticsQuery(
+            window: visit.window, filter: filter, by: dimensions,
+            step: isInSlots ? TrendStep.fitting(visit.window, slots: slots) : nil)
+        query.slotScale = TrendStep.scale
+        return try visit.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
+    }
+}
+
+extension Visit {
+    /// Returns the parameters of a report about the overview's requests, in the window that its comparison asks for.
+    ///
+    /// - Parameters:
+    ///   - kind: the side of the requests; `nil` for both.
+    ///   - names: the parameters that the report does not take over.
+    func report(
+        of kind: RequestKind?, by dimensions: [Dimension],
+        leavingOut names: Set<PageParameter> = [.sort, .ascending, .top]
+    ) -> ReportParameters {
+        var parameters = parameters(for: ReportParameter.self, leavingOut: names.union([.kind, .compare]))
+        parameters.add(.kind, kind?.rawValue)
+        parameters.add(.compare, comparison)
+        for dimension in dimensions { parameters.add(.by, dimension.rawValue) }
+        return parameters
+    }
+}

@@ -1,5 +1,6 @@
 import MartletReports
 import MartletStorage
+import MartletTelemetry
 
 /// The calls between services, as each side counted.
 package struct ServiceMap: Sendable {
@@ -34,4 +35,134 @@ package struct ServiceMap: Sendable {
     }
 
     var report: MapReport { calls.report }
+}
+
+extension ServiceMap {
+    package var html: HTML {
+        let frame = PageFrame(visit: visit, facts: facts)
+        let title = "Map: \(visit.titleOfScope)"
+        if let empty {
+            return frame.document(title, view: .map, hasScope: empty.hasScope) {
+                empty.html
+                if empty.hasScope { CommandLine(mapOf: visit).html }
+            }
+        }
+        return frame.document(title, view: .map) {
+            leadIn
+            picture
+            EdgesTable(map: self).html
+        }
+    }
+
+    private var leadIn: HTML {
+        element("section", .class("lead-in"), .label("The answer")) {
+            element("h1") { report.sentence }
+            element("p") { explanation }
+        }
+    }
+
+    @HTMLBuilder private var explanation: HTML {
+        if let worst = report.worst, let sent = worst.sent {
+            "No connection was made for them: "
+            link(EdgeAddresses(visit: visit, edge: worst).lost) { (worst.lostErrors ?? []).joined(separator: ", ") }
+            ". \(worst.caller.name) sent \(FigureText.grouped(sent.count))"
+            if let arrived = worst.arrived, !worst.isShared {
+                ", \(worst.callee.name) received \(FigureText.grouped(arrived.count))"
+            }
+            "; each side counts by itself. "
+        } else {
+            "Each side counts by itself. "
+        }
+        "A request at an end of the window may be in one count only, and one without an answer may have arrived or not."
+    }
+
+    private var picture: HTML {
+        element("section", .class("panel flush"), Attribute("aria-labelledby", "h-map")) {
+            element("div", .class("bar-head")) {
+                element("h2", .id("h-map")) { "Who calls whom" }
+                element("p", .class("legend")) {
+                    """
+                    A number where an edge begins: sent, as the caller counted. Where it ends: arrived, as the server counted. \
+                    Red: lost requests, or \(Int(CallEdge.failing * 100)) % failed or more. Dashed box: no agent known there.
+                    """
+                }
+            }
+            element(
+                "div", .class("scroll"), Attribute("tabindex", "0"), .role("region"),
+                Attribute("aria-labelledby", "h-map")
+            ) { MapTexts(map: self).html }
+            if report.edgeCount > Self.maxDrawn {
+                element("p", .class("hint")) {
+                    """
+                    \(Self.maxDrawn) of \(FigureText.grouped(UInt64(report.edgeCount))) edges: those with lost requests, then \
+                    those with the most requests.
+                    """
+                }
+            }
+        }
+    }
+}
+
+/// The map's largest edges with their texts.
+struct MapTexts {
+    let map: ServiceMap
+
+    var html: HTML {
+        let edges = map.report.edges.prefix(ServiceMap.maxDrawn)
+        let layout = MapLayout(edges.map { ($0.caller, $0.callee) })
+        return MapPicture(
+            layout: layout, labels: layout.boxes.map { label($0.place) }, numbers: edges.map(numbers)
+        ).html
+    }
+
+    private func numbers(_ edge: CallEdge) -> MapPicture.Numbers {
+        let lost = edge.lost ?? 0
+        return MapPicture.Numbers(
+            count: edge.count, sent: edge.sent.map { FigureText.grouped($0.count) },
+            arrived: !edge.isShared ? edge.arrived.map { FigureText.grouped($0.count) } : nil,
+            fault: lost > 0
+                ? "\(FigureText.grouped(lost)) lost"
+                : edge.isFailing ? "\(FigureText.percent(edge.failureRate)) % failed" : nil,
+            isFailing: edge.isFailing)
+    }
+
+    private func label(_ place: MapPlace) -> MapPicture.Label {
+        switch place {
+        case .outside:
+            MapPicture.Label(
+                name: place.name, lines: ["no agent known there", "their counts are not known"], isBad: false,
+                isWatched: false)
+        case .service(let name): service(name)
+        case .host(let name): host(name)
+        }
+    }
+
+    private func service(_ name: String) -> MapPicture.Label {
+        let agents = map.agents.filter { $0.resource.service == name }
+        let instances = Set(agents.map(\.resource.instance)).count
+        let latest = agents.max { $0.firstSeen < $1.firstSeen }?.resource.version
+        let senders = "\(instances) \(instances == 1 ? "instance" : "instances")"
+        let figures = map.services[name]
+        return MapPicture.Label(
+            name: name,
+            lines: [[latest, senders].compactMap { $0 }.joined(separator: ", ")]
+                + (figures.map {
+                    ["\(FigureText.figure($0.perSecond))/s, \(FigureText.percent($0.failures.rate)) % failed"]
+                } ?? []),
+            isBad: (figures?.failures.rate ?? 0) >= CallEdge.failing, isWatched: true,
+            address: map.visit.address(ofService: name))
+    }
+
+    private func host(_ name: String) -> MapPicture.Label {
+        let served = map.report.edges.contains { $0.caller == .host(name) }
+        let figures = map.calls.requests(to: name)
+        return MapPicture.Label(
+            name: HostName.text(name),
+            lines: [
+                served ? "served by several services" : "no agent known there",
+                "p95 \(Figure.duration(figures.latency.p95)), \(FigureText.percent(figures.failures.rate)) % failed",
+            ],
+            isBad: figures.failures.rate >= CallEdge.failing, isWatched: served,
+            address: map.visit.address(of: .overview).with(.host, name))
+    }
 }

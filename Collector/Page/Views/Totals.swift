@@ -18,3 +18,139 @@ struct Totals: Sendable {
         ratesSince = answer.ratedWindow == answer.window ? nil : answer.ratedWindow.from
     }
 }
+
+/// The requests of a part of a window.
+struct TimeSlot: Sendable {
+    var window: TimeWindow
+    var group: RequestGroup
+    /// `nil` if there are no requests.
+    private(set) var measures: RequestMeasures?
+
+    /// - Parameter dataSince: see ``StatisticsAnswer/dataSince``.
+    init(_ window: TimeWindow, _ group: RequestGroup, dataSince: UnixNanoseconds? = nil) {
+        (self.window, self.group) = (window, group)
+        measures = group.isEmpty ? nil : group.measures(seconds: window.since(dataSince).seconds)
+    }
+
+    /// Returns the slots of an answer, with the requests of some of its groups in each.
+    ///
+    /// One that the window cuts to less than half is joined to its neighbour (``SlotGrid/blocks``): a rate over a few seconds says
+    /// nothing, because senders report every ten seconds or less often.
+    ///
+    /// - Parameters:
+    ///   - rows: the indexes of the groups.
+    ///   - dataSince: see ``StatisticsAnswer/dataSince``.
+    static func all(
+        of rows: some Collection<Int>, in slots: GroupSlots, dataSince: UnixNanoseconds? = nil
+    ) -> [TimeSlot] {
+        slots.grid.blocks.map { block in
+            TimeSlot(
+                slots.grid.window(ofSlots: block),
+                rows.reduce(into: RequestGroup(values: [])) { sum, row in
+                    for slot in block { sum.merge(slots.groups[row][slot]) }
+                }, dataSince: dataSince)
+        }
+    }
+
+    /// Returns the slot with the highest rate; `nil` if a slot is without requests. Its sender may report less often than slots begin,
+    /// and has the requests of several slots in one.
+    static func busiest(of slots: [TimeSlot]) -> TimeSlot? {
+        let inner = slots.dropFirst().dropLast()
+        guard inner.count > 1, inner.allSatisfy({ $0.measures != nil }), let length = inner.first?.window.length else {
+            return nil
+        }
+        // The window cuts the slots at its ends, and an interval that it cuts counts as a whole. Over the length of a whole slot the
+        // rate is not too high.
+        let all = slots.map { $0.lasting(atLeast: length) }
+        return all.max { ($0.measures?.perSecond ?? 0) < ($1.measures?.perSecond ?? 0) }
+    }
+
+    private func lasting(atLeast length: UInt64) -> TimeSlot {
+        TimeSlot(TimeWindow(from: window.from, to: window.from + max(length, window.length)), group)
+    }
+}
+
+/// Six figures with their lines over time. Each opens its requests.
+struct TotalsStrip {
+    let totals: Totals
+    /// The figures of the window before; `nil` if they are not compared, or if there were no requests.
+    var before: RequestMeasures?
+    let requests: PageAddress
+    /// The failure rates that missing requests leave open; `nil` if none is missing.
+    var bounds: FailureBounds?
+
+    var html: HTML {
+        element("ul", .class("totals")) {
+            if let measures = totals.measures {
+                item(
+                    "Requests", FigureText.grouped(measures.count), "",
+                    note: before.map {
+                        "was \(FigureText.grouped($0.count)), \(ChangeText.ratio(measures.count, $0.count))"
+                    },
+                    over: \.perSecond)
+                item("Rate", FigureText.figure(measures.perSecond), " /s", note: rateNote, over: \.perSecond)
+                item(
+                    "Failed", FigureText.percent(measures.failures.rate), " %",
+                    note: bounds.map { "\($0.text) %" }
+                        ?? FigureText.counted(measures.failures.count, "request")
+                        + (before.map { ", was \(FigureText.percent($0.failures.rate)) %" } ?? ""),
+                    isBad: measures.failures.count > 0, address: requests.with(.failed, "true"),
+                    over: { $0.failures.rate * 100 })
+                quantile("p50", \.latency.p50, of: measures)
+                quantile("p95", \.latency.p95, of: measures)
+                quantile("p99", \.latency.p99, of: measures)
+            } else {
+                element("li") {
+                    element("span", .class("k")) { "Requests" }
+                    element("span", .class("v")) { "0" }
+                }
+            }
+        }
+    }
+
+    private func quantile(
+        _ title: String, _ figure: (RequestMeasures) -> Double, of measures: RequestMeasures
+    ) -> HTML {
+        let value = figure(measures)
+        let (number, unit) = value < 1000 ? (FigureText.figure(value), " ms") : (FigureText.figure(value / 1000), " s")
+        return item(
+            title, number, unit,
+            note: before.map { "was \(Figure.duration(figure($0))), \(ChangeText.ratio(value, figure($0)))" },
+            address: requests.with(.sort, "duration"), over: figure)
+    }
+
+    private func item(
+        _ title: String, _ value: String, _ unit: String, note: String? = nil, isBad: Bool = false,
+        address: PageAddress? = nil, over figure: (RequestMeasures) -> Double
+    ) -> HTML {
+        let figures = totals.slots.map { $0.measures.map(figure) }
+        return element("li", isBad ? [.class("bad")] : []) {
+            link(address ?? requests) {
+                element("span", .class("k")) { title }
+                element("span", .class("v")) {
+                    value
+                    element("small") { unit }
+                }
+            }
+            TrendLine.html(figures, height: 26, label: "\(title) over time" + range(figures, unit))
+            if let note { element("span", .class("was")) { note } }
+        }
+    }
+
+    private func range(_ figures: [Double?], _ unit: String) -> String {
+        let known = figures.compactMap { $0 }
+        guard let least = known.min(), let most = known.max() else { return "" }
+        return ", from \(FigureText.figure(least)) to \(FigureText.figure(most))\(unit == " s" ? " ms" : unit)"
+    }
+
+    private var rateNote: String? {
+        let since = totals.ratesSince.map { "since \(ClockText.time($0)), when the first data came" }
+        let notes = [since, busiest].compactMap(\.self)
+        return notes.isEmpty ? nil : notes.joined(separator: "; ")
+    }
+
+    private var busiest: String? {
+        guard let slot = TimeSlot.busiest(of: totals.slots), let rate = slot.measures?.perSecond else { return nil }
+        return "most \(FigureText.figure(rate)) /s at \(ClockText.time(slot.window.from))"
+    }
+}

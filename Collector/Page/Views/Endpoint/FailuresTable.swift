@@ -121,3 +121,99 @@ struct FailuresTable {
         }
     }
 }
+
+/// The failed requests of a window by status and error, beside the window before.
+struct FailureList: Sendable {
+    struct Row: Sendable {
+        let status: String?
+        let error: String?
+        let count: UInt64
+        /// The same failures in the window before.
+        let before: UInt64
+        /// The ends of the first and of the latest interval with such a failure.
+        let first: UnixNanoseconds?
+        let last: UnixNanoseconds?
+
+        /// The error, or the status if that is all there is.
+        var name: String { error.flatMap { $0.isEmpty ? nil : $0 } ?? status ?? "no answer" }
+    }
+
+    /// The most frequent first.
+    let rows: [Row]
+    /// The kinds of failures that were left out.
+    let more: Int
+    /// The requests of the window before, failed or not; `nil` if it cannot be compared.
+    let requestsBefore: UInt64?
+    let failedBefore: UInt64
+    /// The length of the intervals whose ends are known at least, in seconds.
+    let precision: Double?
+
+    /// - Parameters:
+    ///   - answer: groups by status and error in slots as short as the times of failures are wanted, those with the most failures first.
+    ///   - before: the same of the window before; `nil` if it cannot be compared.
+    init(_ answer: StatisticsAnswer, before: StatisticsAnswer?) {
+        let earlier = Dictionary(
+            (before?.groups ?? []).map { ($0.values, $0.failed.requests) }, uniquingKeysWith: +)
+        rows = answer.groups.enumerated().compactMap { index, group in
+            guard !group.failed.isEmpty else { return nil }
+            // The figures of a whole group may be read as hours, and those of slots are not.
+            let ends = answer.slots?.groups[index].compactMap(\.ends) ?? []
+            return Row(
+                status: group.values[0], error: group.values[1], count: group.failed.requests,
+                before: earlier[group.values] ?? 0, first: ends.first?.lowerBound, last: ends.last?.upperBound)
+        }
+        more = rows.count == answer.groups.count ? answer.groupCount - rows.count : 0
+        precision = answer.slots.map { Double($0.grid.step) / 1e9 }
+        requestsBefore = before.map { $0.totals.values.reduce(0) { $0 + $1.count } }
+        failedBefore = (before?.totals ?? [:]).values.reduce(0) { $0 + $1.failed.requests }
+    }
+
+    /// Whether none of the requests in the window before failed in this way. Without requests there, nothing is new.
+    func isNew(_ row: Row) -> Bool { row.before == 0 && (requestsBefore ?? 0) > 0 }
+
+    /// The largest share that a failure can have had if none of so many requests failed: in 19 of 20 cases it is below three
+    /// divided by their number.
+    var boundOfNew: Double { min(1, 3 / Double(max(1, requestsBefore ?? 0))) }
+}
+
+/// The meaning of a failure in a few words.
+enum FailureText {
+    /// - Parameters:
+    ///   - status: the status of the answer; `nil` if none came.
+    ///   - error: `error.type`.
+    /// - Returns: `nil` for a failure without a known name.
+    static func meaning(status: String?, error: String?) -> String? {
+        let reason = status.flatMap { reasons[$0] }
+        guard let error, error != status else { return reason }
+        guard let meaning = errors[error] else { return status.map { "after status \($0)" } }
+        return status.map { "\(meaning), after status \($0)" } ?? meaning
+    }
+
+    /// The values of `error.type` that Martlet's agents use (docs/capture.md).
+    private static let errors = [
+        "dns": "the name was not found",
+        "connection_refused": "nobody listened there",
+        "connection_failed": "no way to the host",
+        "connection_reset": "the connection was closed before the answer",
+        "timeout": "time-out of the request or the session",
+        "tls": "no secure connection",
+        "too_many_redirects": "redirected too often",
+        "invalid_request": "the request cannot be sent",
+        "invalid_response": "the answer cannot be read",
+        "hung": "in flight for longer than the limit",
+        "_OTHER": "any other error",
+    ]
+
+    /// The reason phrases of RFC 9110, section 15, and RFC 6585.
+    private static let reasons = [
+        "400": "Bad Request", "401": "Unauthorized", "402": "Payment Required", "403": "Forbidden", "404": "Not Found",
+        "405": "Method Not Allowed", "406": "Not Acceptable", "408": "Request Timeout", "409": "Conflict",
+        "410": "Gone", "411": "Length Required", "412": "Precondition Failed", "413": "Content Too Large",
+        "414": "URI Too Long", "415": "Unsupported Media Type", "416": "Range Not Satisfiable",
+        "417": "Expectation Failed", "421": "Misdirected Request", "422": "Unprocessable Content",
+        "426": "Upgrade Required", "428": "Precondition Required", "429": "Too Many Requests",
+        "431": "Request Header Fields Too Large", "500": "Internal Server Error", "501": "Not Implemented",
+        "502": "Bad Gateway", "503": "Service Unavailable", "504": "Gateway Timeout",
+        "505": "HTTP Version Not Supported",
+    ]
+}

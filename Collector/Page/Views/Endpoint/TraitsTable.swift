@@ -81,3 +81,92 @@ struct TraitsTable {
         }
     }
 }
+
+/// A property that some requests have, and its share of all requests beside its share of the failed ones.
+struct FailureTrait: Sendable, Equatable {
+    /// Failed requests that are compared with all: fewer say little.
+    static let fewest: UInt64 = 10
+    /// Rows at most.
+    private static let most = 6
+
+    enum Property: Sendable, Hashable {
+        case version(service: String, String)
+        case instance(String)
+        /// Longer than the p95 of all, in milliseconds.
+        case slowerThan(Double)
+        case connected
+    }
+
+    let property: Property
+    /// 0...1.
+    let ofAll: Double
+    let ofFailed: Double
+    var times: Double { ofAll > 0 ? ofFailed / ofAll : 0 }
+
+    /// Returns the properties that are more frequent among failed requests, those first that set them apart most.
+    ///
+    /// - Parameters:
+    ///   - requests: all requests.
+    ///   - senders: the same by service, version and instance.
+    static func all(of requests: RequestGroup, senders: StatisticsAnswer) -> [FailureTrait] {
+        guard requests.failed.requests >= fewest else { return [] }
+        let all = [connected(requests), slow(requests)].compactMap { $0 } + versions(senders) + instances(senders)
+        return Array(all.filter { $0.isOutstanding(among: requests.failed.requests) }.sorted(by: isBefore).prefix(most))
+    }
+
+    /// Whether the share of failed requests is larger than chance explains: by two standard errors of a sample of so many.
+    private func isOutstanding(among failed: UInt64) -> Bool {
+        let error = (ofAll * (1 - ofAll) / Double(failed)).squareRoot()
+        return ofFailed - ofAll > 2 * error
+    }
+
+    /// Equal ones are in the order of their names, so that they stay in their places when the page asks again.
+    private static func isBefore(_ one: FailureTrait, _ other: FailureTrait) -> Bool {
+        let (first, second) = (one.ofFailed - one.ofAll, other.ofFailed - other.ofAll)
+        return first == second ? "\(one.property)" < "\(other.property)" : first > second
+    }
+
+    private init(_ property: Property, all: (UInt64, of: UInt64), failed: (UInt64, of: UInt64)) {
+        self.property = property
+        ofAll = Double(all.0) / Double(max(1, all.of))
+        ofFailed = Double(failed.0) / Double(max(1, failed.of))
+    }
+
+    private static func connected(_ requests: RequestGroup) -> FailureTrait? {
+        let (all, failed) = (requests.statistics.phases[.connect].count, requests.failed.phases[.connect].count)
+        guard all > 0 else { return nil }
+        return FailureTrait(
+            .connected, all: (all, of: requests.count), failed: (failed, of: requests.failed.requests))
+    }
+
+    private static func slow(_ requests: RequestGroup) -> FailureTrait? {
+        guard let bound = requests.statistics.duration.quantile(0.95) else { return nil }
+        func slower(_ histogram: ExponentialHistogram) -> UInt64 {
+            histogram.count - histogram.countOfValues(upTo: bound)
+        }
+        let (unfailed, failed) = (slower(requests.unfailed.duration), slower(requests.failed.duration))
+        return FailureTrait(
+            .slowerThan(bound * 1000), all: (unfailed + failed, of: requests.count),
+            failed: (failed, of: requests.failed.requests))
+    }
+
+    private static func versions(_ senders: StatisticsAnswer) -> [FailureTrait] {
+        traits(senders) { values in .version(service: values[0] ?? "", values[1] ?? "") }
+    }
+
+    private static func instances(_ senders: StatisticsAnswer) -> [FailureTrait] {
+        traits(senders) { values in .instance(values[2] ?? "") }
+    }
+
+    /// A property that all requests have in common says nothing.
+    private static func traits(_ senders: StatisticsAnswer, _ property: ([String?]) -> Property) -> [FailureTrait] {
+        var sums: [Property: (all: UInt64, failed: UInt64)] = [:]
+        for group in senders.groups {
+            let sum = sums[property(group.values)] ?? (0, 0)
+            sums[property(group.values)] = (sum.all + group.count, sum.failed + group.failed.requests)
+        }
+        guard sums.count > 1 else { return [] }
+        let (all, failed) = (sums.values.reduce(0) { $0 + $1.all }, sums.values.reduce(0) { $0 + $1.failed })
+        return sums.map { FailureTrait($0, all: ($1.all, of: all), failed: ($1.failed, of: failed)) }
+    }
+}

@@ -74,3 +74,249 @@ package struct RequestList: Sendable {
         ).values
     }
 }
+
+extension RequestList {
+    /// The time between two looks of a browser that runs no script, in seconds.
+    private static let liveSeconds = 2
+
+    package var html: HTML {
+        PageFrame(visit: visit, facts: facts).document(
+            "Requests: \(visit.titleOfScope)", view: .requests, reload: isLive ? Self.liveSeconds : nil
+        ) {
+            cleared
+            head
+            RequestSearch(list: self).html
+            if report.requests.isEmpty {
+                EmptyRequestList(list: self).html
+            } else {
+                RequestRows(list: self).html
+            }
+            pages
+            command
+        }
+    }
+
+    private var cleared: HTML {
+        guard let count = visit.cleared else { return .none }
+        return element("aside", .class("notice"), .role("status")) {
+            element("h2") {
+                Icon.good.html
+                switch count {
+                case 0: "Nothing was kept, so nothing was deleted"
+                case 1: "1 kept request or span was deleted"
+                default: "\(FigureText.grouped(count)) kept requests and spans were deleted"
+                }
+            }
+            element("p") { "The counts, failures and latencies stay as they are." }
+        }
+    }
+
+    private var head: HTML {
+        element("header", .class("title")) {
+            element("div") {
+                element("h1", .id("h-requests")) { "Requests" }
+                element("p", .class("sub")) { KeptSentence(list: self).text }
+            }
+            element("nav", .class(isLive ? "tabs live" : "tabs"), .label("Live")) {
+                tab(isLive ? "Live" : "Live tail", isCurrent: isLive, liveAddress)
+                tab(isLive ? "Pause" : "Stopped", isCurrent: !isLive, visit.here.with(.live, nil))
+            }
+        }
+    }
+
+    private func tab(_ title: String, isCurrent: Bool, _ address: PageAddress) -> HTML {
+        HTML(
+            "a", (isCurrent ? [Attribute("aria-current", "true")] : []) + [.href(address)], content: HTML(title))
+    }
+
+    /// New requests appear on the first page of a window that goes on, sorted by time.
+    private var liveAddress: PageAddress {
+        visit.here.with([
+            (.live, "on"), (.until, nil), (.refresh, nil), (.before, nil), (.sort, nil), (.ascending, nil),
+        ])
+    }
+
+    private var pages: HTML {
+        element("nav", .class("pages"), .label("Pages")) {
+            if report.count > 0 {
+                let shown = FigureText.grouped(UInt64(report.requests.count))
+                element("span") { "\(shown) of \(FigureText.grouped(UInt64(report.count)))" }
+                if visit.parameters[.before] != nil {
+                    link(visit.here.with(.before, nil)) { firstPage }
+                }
+                if let next = report.next {
+                    link(visit.here.with([(.before, next), (.live, nil)]), Attribute("rel", "next")) {
+                        "Next page"
+                        Icon.next.html
+                    }
+                }
+                SideShape.legend
+                element("span", .class("off")) { "length: duration, logarithmic" }
+            }
+            link(visit.scoped(ClearPage.address), .class("danger")) { "Clear kept requests…" }
+        }
+    }
+
+    private var firstPage: String { order == RequestsQuery.Order() ? "Newest" : "First page" }
+
+    private var command: HTML {
+        CommandLine(
+            visit, "requests", parameters.commandFlags,
+            formats: [("JSON", PageAddress("/api/v1/requests", parameters.query))]
+        ).html
+    }
+}
+
+/// The number of requests that there were, and of those that are kept, in a sentence.
+struct KeptSentence {
+    let list: RequestList
+
+    private var kept: UInt64 { UInt64(list.report.count) }
+
+    var text: String {
+        guard let counted = list.counted else {
+            return kept == 0
+                ? "No kept request matches."
+                : "\(FigureText.counted(kept, "kept request")) \(kept == 1 ? "matches" : "match")."
+        }
+        if list.filters.contains(where: { $0.name == .failed }), counted.all > 0 || kept > 0 {
+            guard counted.failed > 0 || kept > 0 else { return "None failed \(list.visit.period)." }
+            return "\(FigureText.grouped(counted.failed)) failed \(list.visit.period); \(share(of: counted.failed))."
+        }
+        guard counted.all > 0 || kept > 0 else {
+            return "No \(list.filters.isEmpty ? "requests" : "such request") \(list.visit.period)."
+        }
+        return "\(Self.requests(counted)) \(list.visit.period); \(share(of: counted.all))."
+    }
+
+    /// Made and served requests stay apart, because a client and a server may both have counted one request.
+    private static func requests(_ counted: CountedRequests) -> String {
+        let sides = [(counted.made, "made"), (counted.served, "served")].filter { $0.0 > 0 }
+        guard let first = sides.first else { return "No requests" }
+        let rest = sides.dropFirst().map { " and \(FigureText.grouped($0.0)) \($0.1)" }.joined()
+        return "\(FigureText.counted(first.0, "request")) \(first.1)\(rest)"
+    }
+
+    private func share(of count: UInt64) -> String {
+        switch kept {
+        case 0: count == 1 ? "it is not kept" : "none of them is kept"
+        // Requests are kept by the senders' clocks and counted by intervals, so a few more may be kept.
+        case count...: kept == 1 ? "it is kept" : "all of them are kept"
+        case 1: "1 of them is kept"
+        default: "\(FigureText.grouped(kept)) of them are kept"
+        }
+    }
+}
+
+extension Visit {
+    /// The window in words that end a sentence.
+    var period: String {
+        let since = parameters[.since] ?? PageParameter.defaultSince
+        if parameters[.until] == nil, let length = TimeText.nanoseconds(since) {
+            return "in the last \(FigureText.age(length / 1_000_000_000))"
+        }
+        return "from \(TimeText.format(window.from)) to \(TimeText.format(window.to))"
+    }
+}
+
+/// The rows of the list, each of which opens its request.
+struct RequestRows {
+    /// Bytes of a name in a row at most.
+    private static let nameBytes = 200
+    /// Digits of a trace's id in a row.
+    private static let traceDigits = 8
+
+    let list: RequestList
+    private var visit: Visit { list.visit }
+    private var report: RequestsReport { list.report }
+
+    var html: HTML {
+        HTML(
+            "div",
+            [
+                .class(list.isLive ? "scroll live" : "scroll"), Attribute("tabindex", "0"), .role("region"),
+                Attribute("aria-labelledby", "h-requests"),
+            ] + (list.isLive ? [Attribute("data-live")] : []),
+            content: element("table", .class("grid cards list"), .role("table")) {
+                DataTable.head { titles }
+                DataTable.body { for request in report.requests { row(request) } }
+            })
+    }
+
+    private var titles: HTML {
+        HTML.joined([
+            title("first", "Time", .time), DataTable.title("wide", "Request"), DataTable.title("", "Status"),
+            title("num", "Duration ms", .duration), DataTable.title("ph", "On whose side"),
+            DataTable.title("", "Service"), DataTable.title("", "Host"), DataTable.title("", "Trace"),
+        ])
+    }
+
+    /// A title that sorts by its column, and the other way if it is the order already.
+    private func title(_ name: String, _ text: String, _ key: RequestsQuery.Order.Key) -> HTML {
+        let order = list.order
+        let isCurrent = order.key == key
+        let address = visit.here.with([
+            (.sort, key.rawValue), (.ascending, isCurrent && !order.ascending ? "true" : nil), (.before, nil),
+            (.live, nil),
+        ])
+        let sorted = isCurrent ? [Attribute("aria-sort", order.ascending ? "ascending" : "descending")] : []
+        return HTML(
+            "th", [Attribute("scope", "col"), .role("columnheader"), .class(name)] + sorted,
+            content: link(address) {
+                text
+                if isCurrent { (order.ascending ? Icon.up : .down).html }
+            })
+    }
+
+    private func row(_ request: RequestSummary) -> HTML {
+        let address = visit.scoped(RequestPage.address(of: request.id))
+        return DataTable.row {
+            DataTable.name {
+                link(address, .class("name")) {
+                    element("time", Attribute("datetime", request.time)) {
+                        RequestsTable.time(of: request, in: report)
+                    }
+                }
+            }
+            DataTable.cell("request", "wide") {
+                link(address, .class("name")) {
+                    element("span", .class("method")) { LongText.html(request.method, atMost: Self.nameBytes) }
+                    element("span", .class("tpl")) { LongText.html(request.path, atMost: Self.nameBytes) }
+                }
+            }
+            DataTable.cell("status", "outcome") { RequestOutcomeMark.html(request, atMost: Self.nameBytes) }
+            DataTable.cell("duration ms", "num") { Figure.milliseconds(request.duration) }
+            DataTable.cell("on whose side", "ph") {
+                PhaseStrip(request.phases, duration: request.duration).html(longest: longest)
+            }
+            place(of: request)
+        }
+    }
+
+    private func place(of request: RequestSummary) -> HTML {
+        HTML.joined([
+            DataTable.cell("service") {
+                link(visit.address(ofService: request.service)) {
+                    LongText.html(request.service, atMost: Self.nameBytes)
+                }
+                if request.kind == .server { element("small") { " served" } }
+            },
+            DataTable.cell("host", "host") { LongText.html(request.host, atMost: Self.nameBytes) },
+            DataTable.cell("trace") {
+                link(visit.scoped(TracePage.address(of: request.traceID)), .class("mono")) {
+                    String(request.traceID.prefix(Self.traceDigits))
+                }
+            },
+        ])
+    }
+
+    private var longest: Double { report.requests.map(\.duration).max() ?? 0 }
+}
+
+extension RequestSummary {
+    /// The path and the query of the address; the endpoint if the sender does not tell the address.
+    fileprivate var path: String {
+        guard let url, let scheme = url.range(of: "://") else { return endpoint }
+        return url[scheme.upperBound...].firstIndex(of: "/").map { String(url[$0...]) } ?? endpoint
+    }
+}

@@ -28,3 +28,278 @@ package struct RequestPage: Sendable {
         try Visit(address(of: id), pairs, now: now)
     }
 }
+
+extension RequestPage {
+    /// Bytes of the address in the title, and of a name, at most.
+    private static let (addressBytes, nameBytes) = (2048, 200)
+
+    private var request: RequestSummary { report.summary }
+
+    package var html: HTML {
+        let title = "\(request.method) \(request.endpoint)".cut(toBytes: Self.nameBytes)
+        return PageFrame(visit: visit, facts: facts).document(title, view: .requests, hasScope: false) {
+            crumbs
+            head
+            FactStrip.html(figures)
+            if let phases { PhasesTable(waterfall: phases, duration: request.duration).html }
+            element("div", .class("two")) {
+                MessagePanel(
+                    title: "Request", id: "h-request", headers: report.requestHeaders, body: report.requestBody
+                ).html
+                MessagePanel(
+                    title: "Response", id: "h-response", headers: report.responseHeaders, body: report.responseBody
+                ).html
+            }
+            error
+            KeyValuePanel(title: "Attributes", id: "h-attributes", pairs: attributes).html
+            RequestTrace(page: self).html
+            CurlPanel(report: report).html
+            CommandLine(
+                visit, "requests show \(request.id)", formats: [("JSON", answer), ("HAR", archive)]
+            ).html
+        }
+    }
+
+    private var crumbs: HTML {
+        element("nav", .class("crumbs"), .label("Path")) {
+            link(visit.address(of: .overview)) { "Overview" }
+            link(endpoint(PageAddress("/endpoint"))) {
+                element("span") { LongText.html("\(request.method) \(request.endpoint)", atMost: Self.nameBytes) }
+            }
+            link(endpoint(PageAddress("/requests"))) { "Requests" }
+        }
+    }
+
+    private func endpoint(_ base: PageAddress) -> PageAddress {
+        visit.scoped(base).with([
+            (.service, request.service), (.kind, request.kind.rawValue), (.method, request.method),
+            (.host, request.host), (.endpoint, request.endpoint),
+        ])
+    }
+
+    /// The address is text, because a page that a service called is not to be opened by a click.
+    private var head: HTML {
+        element("header", .class("title")) {
+            element("div") {
+                element("h1") {
+                    element("span", .class("method")) { LongText.html(request.method, atMost: Self.nameBytes) }
+                    " "
+                    element("span", .class("tpl mono")) {
+                        LongText.html(request.url ?? request.host + request.endpoint, atMost: Self.addressBytes)
+                    }
+                }
+                element("p", .class("sub")) { sender }
+            }
+            element("div", .class("actions")) {
+                link(visit.scoped(TracePage.address(of: request.traceID)), .class("button")) {
+                    "Trace"
+                    Icon.next.html
+                }
+                link(answer, .class("button")) { "JSON" }
+                link(archive, .class("button")) { "HAR" }
+            }
+        }
+    }
+
+    /// The same in the API.
+    private var answer: PageAddress { PageAddress("/api/v1/requests/", id: request.id) }
+
+    /// The same as an HTTP archive, which browsers and other tools open.
+    private var archive: PageAddress { answer.adding(RequestParameter.format.rawValue, "har") }
+
+    private var sender: HTML {
+        HTML.joined([
+            HTML(request.kind == .client ? "made by " : "served by "),
+            link(visit.address(ofService: request.service)) {
+                LongText.html(request.service, atMost: Self.nameBytes)
+            },
+            LongText.html(
+                [request.version.map { " \($0)" }, " on \(request.instance)", request.environment.map { ", \($0)" }]
+                    .compactMap(\.self).joined(), atMost: Self.nameBytes),
+            HTML(", "),
+            element("time", Attribute("datetime", request.time)) {
+                request.time.replacing("T", with: " ").replacing("Z", with: " UTC")
+            },
+        ])
+    }
+
+    private var figures: [FactStrip.Fact] {
+        [
+            FactStrip.Fact(
+                title: request.status == nil ? "Error" : "Status",
+                value: LongText.html(RequestsTable.outcome(of: request), atMost: Self.nameBytes),
+                isBad: request.failed),
+            FactStrip.Fact(title: "Duration", value: HTML(Figure.duration(request.duration))),
+            FactStrip.Fact(title: "Sent", value: Self.bytes(request.bytes.sent)),
+            FactStrip.Fact(title: "Received", value: Self.bytes(request.bytes.received)),
+        ] + (request.rule.map { [FactStrip.Fact(title: "Changed by rule", value: HTML($0))] } ?? []) + [
+            FactStrip.Fact(title: "Connection", value: HTML(connection)),
+            FactStrip.Fact(
+                title: "Trace",
+                value: HTML(FigureText.counted(report.trace.count + (report.moreSpans ?? 0), "span")),
+                note: "in \(FigureText.counted(trace.services.count, "service"))"),
+        ]
+    }
+
+    private static func bytes(_ count: UInt64?) -> HTML {
+        HTML(count.map { "\(FigureText.grouped($0)) B" } ?? "not told")
+    }
+
+    private var connection: String {
+        switch phases?.connection {
+        case .new: "new"
+        case .reused: "reused"
+        case .unknown, nil: "not known"
+        }
+    }
+
+    private var error: HTML {
+        guard let error = request.error else { return .none }
+        return element("section", .class("panel"), Attribute("aria-labelledby", "h-error")) {
+            element("h2", .id("h-error")) { "Error" }
+            element("dl", .class("pairs")) {
+                pair("Type") { LongText.html(error, atMost: Self.addressBytes) }
+                if let message = request.message {
+                    pair("Message") { LongText.html(message, atMost: Self.addressBytes) }
+                }
+                if let first = trace.rows.firstIndex(where: \.failedFirst), trace.rows[first].span.id != request.id {
+                    pair("Failed first") {
+                        link(visit.scoped(TracePage.address(of: request.traceID)).at(TraceTable.id(ofRow: first))) {
+                            TraceTable.sentence(trace.rows[first].span)
+                        }
+                    }
+                }
+                pair("Others") {
+                    link(endpoint(PageAddress("/requests")).with(.error, error)) {
+                        "kept requests of this endpoint with this error"
+                    }
+                }
+            }
+        }
+    }
+
+    private func pair(_ title: String, @HTMLBuilder value: () -> HTML) -> HTML {
+        element("div") {
+            element("dt") { title }
+            element("dd", content: value)
+        }
+    }
+
+    private var attributes: [(String, String)] {
+        report.attributes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+}
+
+/// The phases of a request, one after the other.
+struct PhasesTable {
+    private static let height = 16.0
+    /// The share of the width that a bar has at least.
+    private static let least = 0.005
+
+    let waterfall: PhaseWaterfall
+    /// Milliseconds.
+    let duration: Double
+
+    private var axis: WaterfallAxis { WaterfallAxis(upTo: waterfall.scale) }
+
+    var html: HTML {
+        element("section", .class("panel"), Attribute("aria-labelledby", "h-phases")) {
+            element("div", .class("bar-head")) {
+                element("h2", .id("h-phases")) {
+                    "Phases "
+                    element("small") { "of \(Figure.duration(duration))" }
+                }
+                SideShape.legend
+            }
+            element("table", .class("grid waterfall")) {
+                element("thead") {
+                    element("tr") {
+                        element("th", Attribute("scope", "col")) { "Phase" }
+                        element("th", Attribute("scope", "col"), .class("num")) { "ms" }
+                        element("th", Attribute("scope", "col"), .class("wf")) {
+                            element("span", .class("vh")) { "When" }
+                            axis.head
+                        }
+                    }
+                }
+                element("tbody") { for bar in waterfall.bars { row(bar) } }
+            }
+        }
+    }
+
+    private func row(_ bar: PhaseWaterfall.Bar) -> HTML {
+        element("tr") {
+            element("th", Attribute("scope", "row")) {
+                bar.phase.title
+                element("span", .class("sub")) {
+                    bar.isUnfinished ? (bar.phase == .firstByte ? "never came" : "never ended") : note(bar.phase)
+                }
+            }
+            element("td", .class("num")) { Figure.milliseconds(bar.length) }
+            element("td", .class("wf")) {
+                SVG.wide("phase", height: Self.height, .hidden) {
+                    axis.grid(to: Self.height + 34)
+                    let width = max(Self.least, axis.share(bar.length))
+                    SideShape.bar(
+                        bar.side, x: min(axis.share(bar.start), 1 - width), y: 2, width: width, height: 11,
+                        radius: 1.5)
+                }
+            }
+        }
+    }
+
+    private func note(_ phase: RequestPhase) -> String {
+        switch phase {
+        case .queue: "waiting for the session and a connection"
+        case .dns, .connect, .tls: ""
+        case .firstByte:
+            waterfall.connection == .reused ? "over an open connection" : "sent, and waiting for the server"
+        case .transfer: "reading the answer"
+        }
+    }
+}
+
+extension RequestPhase {
+    fileprivate var title: String {
+        switch self {
+        case .queue: "Queue"
+        case .dns: "DNS"
+        case .connect: "Connect"
+        case .tls: "TLS"
+        case .firstByte: "First byte"
+        case .transfer: "Transfer"
+        }
+    }
+}
+
+/// The beginning of a request's trace, and the way to all of it.
+struct RequestTrace {
+    /// Spans that are shown at most.
+    private static let maxRows = 8
+
+    let page: RequestPage
+
+    var html: HTML {
+        let rows = page.trace.rows.count + (page.report.moreSpans ?? 0)
+        return element("section", .class("panel flush"), Attribute("aria-labelledby", "h-trace")) {
+            element("div", .class("bar-head")) {
+                element("h2", .id("h-trace")) {
+                    "Trace "
+                    element("small") {
+                        rows > Self.maxRows
+                            ? "the first \(Self.maxRows) of \(rows) spans" : rows == 1 ? "1 span" : "\(rows) spans"
+                    }
+                }
+                SpanBar.legend
+                link(page.visit.scoped(TracePage.address(of: page.report.summary.traceID))) {
+                    "All of it"
+                    Icon.next.html
+                }
+            }
+            TraceTable(
+                waterfall: page.trace, visit: page.visit, heading: "h-trace", maxRows: Self.maxRows,
+                current: page.report.summary.id
+            ).html
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import MartletReports
+import MartletStorage
 import MartletTelemetry
 
 /// The conditions of the list: the form that sets them, and a link that leaves each out.
@@ -91,6 +92,110 @@ struct RequestSearch {
             Form.select("Sort by", .sort, [("time", "time"), ("duration", "duration")], list.order.key.rawValue)
             Form.check("ascending", .ascending, isOn: list.order.ascending)
             element("button") { "Sort" }
+        }
+    }
+}
+
+/// A condition of the list that a person can leave out.
+struct RequestListFilter: Sendable, Equatable {
+    let name: PageParameter
+    let value: String
+
+    /// Returns the conditions in the order in which they were given.
+    static func all(in parameters: PageParameters) -> [RequestListFilter] {
+        parameters.values.compactMap { name, value in
+            switch name {
+            case .failed: value == "false" ? nil : RequestListFilter(name: name, value: value)
+            case .slowerThan, .fasterThan, .search: RequestListFilter(name: name, value: value)
+            default: Dimension(rawValue: name.rawValue).map { _ in RequestListFilter(name: name, value: value) }
+            }
+        }
+    }
+
+    /// The condition as a name and a value; a name alone says all of a switch.
+    var words: (name: String, value: String) {
+        switch name {
+        case .failed: ("failed", "")
+        case .slowerThan: ("slower than", Self.length(value))
+        case .fasterThan: ("faster than", Self.length(value))
+        case .search: ("with the text", value)
+        case .kind: value == "client" ? ("made", "") : ("served", "")
+        default: value.isEmpty ? ("without \(name.rawValue)", "") : (name.rawValue, value)
+        }
+    }
+
+    /// Returns a length of time as it was given, but in milliseconds if it was given in nanoseconds, as a cell of a heat map
+    /// does.
+    private static func length(_ value: String) -> String {
+        guard value.hasSuffix("ns"), let length = TimeText.nanoseconds(value) else { return value }
+        return "\(HeatMap.figure(Double(length) / 1e6)) ms"
+    }
+
+    var text: String { words.value.isEmpty ? words.name : "\(words.name) \(words.value)" }
+
+    /// Returns the first page of the list without the condition.
+    func address(without visit: Visit) -> PageAddress {
+        others(of: visit.parameters).reduce(visit.base) { $0.adding($1.name, $1.value) }
+    }
+
+    /// Returns the parameters without the condition, and without the place in the list.
+    func others(of parameters: PageParameters) -> [(name: PageParameter, value: String)] {
+        parameters.values.filter { ($0.name != name || $0.value != value) && $0.name != .before }
+    }
+}
+
+/// The number of requests that the conditions of a list select among all that were counted, kept or not.
+struct CountedRequests: Sendable {
+    /// Errors that are named at most.
+    private static let maxErrors = 4
+
+    let made: UInt64
+    let served: UInt64
+    let failed: UInt64
+    /// The failed requests by status class, and by error where no status came; the most first.
+    let causes: [(filter: RequestListFilter, count: UInt64)]
+
+    var all: UInt64 { made + served }
+
+    /// - Parameters:
+    ///   - answer: groups by status and error.
+    ///   - onlyFailed: whether the list has failed requests alone. A status may be a failure on one side of a request only.
+    init(_ answer: StatisticsAnswer, onlyFailed: Bool) {
+        made = answer.totals[.client]?.count ?? 0
+        served = answer.totals[.server]?.count ?? 0
+        failed = answer.totals.values.reduce(0) { $0 + $1.failed.duration.count }
+        let count = { (group: RequestGroup) in onlyFailed ? group.failedCount : group.count }
+        causes = Self.classes(of: answer, count) + Self.errors(of: answer, count).prefix(Self.maxErrors)
+    }
+
+    /// Returns `nil` if the list has conditions that the counts do not know.
+    static func load(_ visit: Visit, in storage: some Storage) async throws -> CountedRequests? {
+        let isUnknown = visit.parameters.values.contains { [.search, .slowerThan, .fasterThan].contains($0.name) }
+        guard !isUnknown else { return nil }
+        return CountedRequests(
+            try await storage.statistics(
+                StatisticsQuery(window: visit.window, filter: visit.filter, by: [.status, .error])),
+            onlyFailed: visit.parameters[.failed] == "true")
+    }
+
+    private static func classes(
+        of answer: StatisticsAnswer, _ number: (RequestGroup) -> UInt64
+    ) -> [(filter: RequestListFilter, count: UInt64)] {
+        ["5xx", "4xx"].compactMap { name in
+            let count = answer.groups.filter { ($0.values[0] ?? "").first == name.first }.reduce(0) { $0 + number($1) }
+            return count > 0 ? (RequestListFilter(name: .status, value: name), count) : nil
+        }
+    }
+
+    private static func errors(
+        of answer: StatisticsAnswer, _ number: (RequestGroup) -> UInt64
+    ) -> [(filter: RequestListFilter, count: UInt64)] {
+        var counts: [String: UInt64] = [:]
+        for group in answer.groups where group.values[0] == nil {
+            if let error = group.values[1] { counts[error, default: 0] += number(group) }
+        }
+        return counts.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+            (RequestListFilter(name: .error, value: $0.key), $0.value)
         }
     }
 }

@@ -1,4 +1,5 @@
 import MartletReports
+import MartletStorage
 
 /// The address of a view or of an answer of the API: a path of this server, and parameters. It is all the state of a page, so
 /// that a copied address shows the same.
@@ -91,5 +92,13 @@ private enum PercentEncoding {
 
     private static func digit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}
+
+extension TimeWindow {
+    /// The window as an address has it: from the second that it begins in to the end of the one that it ends in.
+    var inWholeSeconds: TimeWindow {
+        let second: UInt64 = 1_000_000_000
+        return TimeWindow(from: from / second * second, to: (to + second - 1) / second * second)
     }
 }

@@ -1,0 +1,251 @@
+import Foundation
+import MartletReports
+import MartletTelemetry
+
+/// A figure over time as a line without axes, from the smallest to the largest.
+enum TrendLine {
+    /// Figures that make a trend.
+    private static let fewest = 3
+    private static let margin = 1.5
+
+    /// - Parameters:
+    ///   - figures: one for each slot; `nil` for a slot without the figure, which the line leaves out.
+    ///   - label: a sentence that says the same.
+    static func html(_ figures: [Double?], height: Double, label: String) -> HTML {
+        let known = figures.compactMap { $0 }.filter(\.isFinite)
+        guard known.count >= fewest, let least = known.min(), let most = known.max() else {
+            return element("span", .class("zero")) { "too few" }
+        }
+        let steps = Double(max(1, figures.count - 1))
+        let points = figures.enumerated().compactMap { slot, figure -> (x: Double, y: Double)? in
+            guard let figure, figure.isFinite else { return nil }
+            let share = most > least ? (figure - least) / (most - least) : 0.5
+            return (100 * Double(slot) / steps, height - margin - share * (height - 2 * margin))
+        }
+        return SVG.wide(
+            "spark", height: height, Attribute("viewBox", "0 0 100 \(SVG.number(height))"),
+            Attribute("preserveAspectRatio", "none"), .role("img"), .label(label)
+        ) { SVG.line(points) }
+    }
+}
+
+/// A share of the largest figure of a column, as a thin bar under the figure that says the same.
+enum ShareBar {
+    static func html(_ share: Double, isBad: Bool = false) -> HTML {
+        SVG.wide(isBad ? "bar bad" : "bar", height: 4, .hidden) {
+            SVG.rect("rail", width: 1, height: 4, radius: 2)
+            SVG.rect("fill", width: share.isFinite ? min(max(share, 0), 1) : 0, height: 4, radius: 2)
+        }
+    }
+}
+
+/// A ledger as one bar: delivered, waiting and dropped requests as shares of those that were captured.
+enum LedgerBar {
+    static func html(_ ledger: AgentsReport.Account) -> HTML {
+        let parts = [("l-ok", ledger.delivered), ("l-wait", ledger.waiting), ("l-drop", ledger.droppedCount)]
+        // The parts of a sender that lies may be more than the whole.
+        let whole = max(Double(ledger.captured), parts.reduce(0) { $0 + Double($1.1) })
+        var x = 0.0
+        let bars = parts.filter { $0.1 > 0 }.map { name, count in
+            let width = Double(count) / whole
+            defer { x += width }
+            return SVG.rect(name, x: x, width: width, height: 6)
+        }
+        return SVG.wide("ledger", height: 6, .hidden) { bars }
+    }
+
+    /// The colour of a part, beside its name.
+    static func key(_ name: String) -> HTML {
+        element("svg", Attribute("width", "12"), Attribute("height", "12"), .hidden) {
+            element(
+                "rect", .class(name), Attribute("width", "12"), Attribute("height", "12"), Attribute("rx", "2")
+            ) {}
+        }
+    }
+}
+
+extension AgentsReport.Account {
+    /// Dropped requests, whatever the reason.
+    var droppedCount: UInt64 { dropped.values.reduce(0, &+) }
+
+    /// The share of captured requests that arrived; `nil` if there are none.
+    var arrivedShare: Double? { captured > 0 ? min(1, Double(delivered) / Double(captured)) : nil }
+}
+
+/// A span of a trace as a bar: one that serves is filled, one that calls is outlined, one that does something is thin.
+enum SpanBar {
+    private static let height = 30.0
+    /// The share of the width that a bar has at least.
+    private static let least = 0.003
+    /// The share of the width that a bar has to have for its figure to stand in it, and the room that the figure takes.
+    private static let roomOfFigure = 0.16
+    private static let gap = 0.006
+
+    static func html(_ span: TraceSpan, on axis: WaterfallAxis) -> HTML {
+        let (figure, start) = (FigureText.figure(span.duration) + " ms", FigureText.figure(span.offset))
+        let x = axis.share(span.offset)
+        let width = max(Self.least, min(axis.share(span.duration), 1 - x))
+        return SVG.wide(
+            "span", height: height, .role("img"), .label("from \(start) ms for \(figure)")
+        ) {
+            axis.grid(to: height + 14)
+            bar(span, x: min(x, 1 - Self.least), width: width)
+            text(figure, of: span, x: x, width: width)
+        }
+    }
+
+    private static func bar(_ span: TraceSpan, x: Double, width: Double) -> HTML {
+        let isThin = span.verb == "does"
+        return SVG.rect(
+            name(of: span) + (span.failed ? " failedbar" : ""), x: x, y: isThin ? 12 : 7, width: width,
+            height: isThin ? 6 : 16, radius: 2)
+    }
+
+    private static func name(of span: TraceSpan) -> String {
+        switch span.verb {
+        case "serves": "b-server"
+        case "calls": "b-client"
+        default: "b-internal"
+        }
+    }
+
+    /// The figure in a long bar, after a short one, or before one that begins at the right edge.
+    private static func text(_ figure: String, of span: TraceSpan, x: Double, width: Double) -> HTML {
+        let end = x + width
+        if width >= roomOfFigure, span.verb != "does" {
+            return WaterfallAxis.text(
+                figure, x: end - gap, y: 19, anchor: "end", class: span.verb == "serves" ? "onbar" : "inbar")
+        }
+        return end + roomOfFigure <= 1
+            ? WaterfallAxis.text(figure, x: end + gap, y: 19, anchor: "start")
+            : WaterfallAxis.text(figure, x: x - gap, y: 19, anchor: "end")
+    }
+
+    /// The looks of bars and their names.
+    static var legend: HTML {
+        element("p", .class("legend")) {
+            sample("serves", "b-server", y: 0, height: 12)
+            sample("calls", "b-client", y: 0.75, height: 10.5)
+            sample("does", "b-internal", y: 3, height: 6)
+            sample("failed", "b-server failedbar", y: 0, height: 12)
+        }
+    }
+
+    private static func sample(_ title: String, _ name: String, y: Double, height: Double) -> HTML {
+        element("span") {
+            element("svg", Attribute("width", "18"), Attribute("height", "12"), .hidden) {
+                element(
+                    "rect", .class(name), Attribute("x", "1"), Attribute("y", SVG.number(y)), Attribute("width", "16"),
+                    Attribute("height", SVG.number(height)), Attribute("rx", "2")
+                ) {}
+            }
+            title
+        }
+    }
+}
+
+/// A request's time as a strip of its sides. Its length is the logarithm of the duration, so that short requests are seen beside
+/// long ones. Time that no phase tells of stays empty.
+struct PhaseStrip {
+    private static let height = 10.0
+
+    private let duration: Double
+    private let times: [(side: PhaseSide, time: Double)]
+
+    /// - Parameters:
+    ///   - phases: milliseconds by ``RequestPhase``.
+    ///   - duration: milliseconds.
+    init(_ phases: [String: Double], duration: Double) {
+        self.duration = duration.isFinite ? max(0, duration) : 0
+        let known = phases.compactMap { name, time in
+            RequestPhase(rawValue: name).map { (PhaseSide($0), time.isFinite ? max(0, time) : 0) }
+        }
+        times = PhaseSide.allCases.compactMap { side in
+            let time = known.filter { $0.0 == side }.reduce(0) { $0 + $1.1 }
+            return time > 0 ? (side, time) : nil
+        }
+    }
+
+    /// - Parameter longest: the duration that is as long as the picture is wide, in milliseconds.
+    func html(longest: Double) -> HTML {
+        let width = length(longest: longest)
+        return SVG.wide("phases", height: Self.height, .role("img"), .label(label)) {
+            SVG.rect("rest", width: width, height: Self.height)
+            bars(width: width)
+        }
+    }
+
+    private func bars(width: Double) -> [HTML] {
+        let whole = max(duration, times.reduce(0) { $0 + $1.time })
+        var end = 0.0
+        return times.map { side, time in
+            defer { end += time }
+            return SideShape.bar(
+                side, x: end / whole * width, width: time / whole * width, height: Self.height)
+        }
+    }
+
+    private func length(longest: Double) -> Double {
+        guard longest.isFinite, longest > 0 else { return 0 }
+        return min(1, log(1 + duration) / log(1 + longest))
+    }
+
+    private var label: String {
+        let known = times.map { "\(SideShape.name(of: $0.side)) \(FigureText.figure($0.time)) ms" }
+        let rest = duration - times.reduce(0) { $0 + $1.time }
+        guard !known.isEmpty else { return "not told" }
+        return (known + (rest > duration / 100 ? ["not told \(FigureText.figure(rest)) ms"] : [])).joined(
+            separator: ", ")
+    }
+}
+
+/// The look of the side on which time was spent: ours is solid, the way is hatched, theirs is plain.
+enum SideShape {
+    /// - Parameters:
+    ///   - x: the share of the picture's width at which the bar begins; `width` is such a share too.
+    ///   - y: the distance from the top in pixels; `height` is in pixels too.
+    static func bar(
+        _ side: PhaseSide, x: Double, y: Double = 0, width: Double, height: Double, radius: Double = 0
+    ) -> HTML {
+        shape(
+            side,
+            [
+                Attribute("x", SVG.percent(x)), Attribute("y", SVG.number(y)),
+                Attribute("width", SVG.percent(width)), Attribute("height", SVG.number(height)),
+                Attribute("rx", SVG.number(radius)),
+            ])
+    }
+
+    /// The names of the sides beside their looks.
+    static var legend: HTML {
+        element("p", .class("legend")) {
+            for side in [PhaseSide.theirs, .way, .ours] {
+                element("span") {
+                    element("svg", Attribute("width", "12"), Attribute("height", "12"), .hidden) {
+                        shape(
+                            side,
+                            [Attribute("width", "12"), Attribute("height", "12"), Attribute("rx", "2")])
+                    }
+                    name(of: side)
+                }
+            }
+        }
+    }
+
+    static func name(of side: PhaseSide) -> String {
+        switch side {
+        case .ours: "ours"
+        case .way: "the way"
+        case .theirs: "theirs"
+        }
+    }
+
+    /// The hatching is an attribute, because a style sheet cannot point to a pattern of the page.
+    private static func shape(_ side: PhaseSide, _ place: [Attribute]) -> HTML {
+        switch side {
+        case .ours: element("rect", [.class("p-ours")] + place) {}
+        case .way: element("rect", [.class("p-way"), Attribute("fill", "url(#hatch)")] + place) {}
+        case .theirs: element("rect", [.class("p-theirs")] + place) {}
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The notice above figures that are not complete: the bounds that still hold, and the agents that know more.
+struct IncompleteNotice {
+    /// Agents that are named at most.
+    private static let maxNamed = 5
+
+    let visit: Visit
+    let incompleteness: Incompleteness
+
+    @HTMLBuilder var html: HTML {
+        if incompleteness.missing > 0 || !incompleteness.gaps.isEmpty {
+            element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-incomplete")) {
+                element("h2", .id("n-incomplete")) {
+                    Icon.part.html
+                    title
+                }
+                if incompleteness.missing > 0 { element("p") { bounds } }
+                for gap in incompleteness.gaps { element("p") { gap.prefix(1).uppercased() + gap.dropFirst() + "." } }
+                agents
+            }
+        }
+    }
+
+    private var title: String {
+        let missing = incompleteness.missing
+        guard missing > 0 else { return "Read these figures with care" }
+        return "\(FigureText.counted(missing, "captured request")) \(missing == 1 ? "has" : "have") not arrived"
+    }
+
+    private let bounds = """
+        Counts are at least what is shown. Below each failure rate stand the bounds that the missing requests leave open: \
+        none of them failed, or all of them did. Agents tell only the service of a missing request, so each may be of any \
+        endpoint of its service.
+        """
+
+    @HTMLBuilder private var agents: HTML {
+        for agent in incompleteness.agents.prefix(Self.maxNamed) {
+            element("p") {
+                link(visit.address(of: .agents)) { agent.name.isEmpty ? "An agent without a name" : agent.name }
+                ": \(agent.facts)."
+            }
+        }
+        if incompleteness.agents.count > Self.maxNamed {
+            element("p") {
+                link(visit.address(of: .agents)) { "\(incompleteness.agents.count - Self.maxNamed) more agents" }
+            }
+        }
+    }
+
+    /// The bounds of a failure rate, below it.
+    static func bounds(_ bounds: FailureBounds?) -> HTML {
+        bounds.map { bounds in element("span", .class("sub num bounds")) { bounds.text } } ?? .none
+    }
+}
+
+/// The requests of a window that agents captured and that did not arrive, and the agents that know more.
+struct Incompleteness: Sendable {
+    /// Requests that did not arrive, of all senders that the filter selects.
+    let missing: UInt64
+    /// Those of each service with any. Agents know no more than the service: each could be of any of its endpoints.
+    let byService: [String: UInt64]
+    /// Sentences about agents that are silent, or whose ledgers have waiting or dropped requests or gaps.
+    let agents: [(name: String, facts: String)]
+    /// Sentences about figures that are missing for other reasons.
+    let gaps: [String]
+
+    /// - Parameters:
+    ///   - answer: the figures of all services.
+    ///   - agents: the senders of the window that the filter selects.
+    init(_ visit: Visit, _ answer: StatisticsAnswer, _ agents: AgentsAnswer) {
+        missing = answer.account.missing
+        byService = answer.account.services.mapValues(\.missing).filter { $0.value > 0 }
+        // The sentences need no rows.
+        var whole = answer
+        (whole.groups, whole.slots) = ([], nil)
+        gaps = Report(whole, for: StatisticsQuery(window: answer.window, by: [.service, .kind])).gaps
+        let isWhole = missing == 0
+        self.agents =
+            isWhole
+            ? []
+            : agents.agents.compactMap { record in
+                record.shortfall(at: visit.now).map { (record.resource.instance, $0) }
+            }
+    }
+
+    /// Returns the failure rates that are left open for requests of a service, or of all services.
+    func bounds(_ measures: RequestMeasures, of service: String? = nil) -> FailureBounds? {
+        FailureBounds(
+            failed: measures.failures.count, of: measures.count,
+            missing: service.map { byService[$0] ?? 0 } ?? missing)
+    }
+}
+
+extension AgentRecord {
+    /// The requests that it could not deliver, in words; `nil` if it delivered all.
+    fileprivate func shortfall(at now: UnixNanoseconds) -> String? {
+        var facts: [String] = []
+        if let ledger, ledger.waiting > 0 { facts.append("\(FigureText.grouped(ledger.waiting)) requests wait there") }
+        let dropped = (ledger?.dropped ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        if !dropped.isEmpty {
+            let reasons = dropped.map { "\(FigureText.grouped($0.value)) \($0.key)" }.joined(separator: ", ")
+            facts.append("dropped \(reasons)")
+        }
+        if let gaps, gaps.missing > 0 {
+            facts.append("\(gaps.missing) \(gaps.missing == 1 ? "batch is" : "batches are") missing in its sequence")
+        }
+        guard !facts.isEmpty else { return nil }
+        if now > lastSeen, now - lastSeen > AgentList.silence {
+            facts.insert("silent for \(FigureText.age((now - lastSeen) / 1_000_000_000))", at: 0)
+        }
+        return facts.joined(separator: ", ")
+    }
+}
+
+/// The notice above figures with requests that rules changed, and of agents with rules in force, so that nobody takes a drill
+/// for an outage.
+struct RulesNotice {
+    /// Agents that are named at most.
+    private static let maxNamed = 5
+
+    let visit: Visit
+    /// The requests of the window, and those of them that rules changed.
+    let count: UInt64
+    let changed: UInt64
+    /// The senders with rules in force when they were last heard of.
+    let agents: [TelemetryResource]
+
+    /// - Parameters:
+    ///   - requests: the requests of the window.
+    ///   - agents: the senders of the window.
+    init(_ visit: Visit, _ requests: some Sequence<RequestGroup>, _ agents: [AgentRecord]) {
+        self.visit = visit
+        count = requests.reduce(0) { $0 &+ $1.count }
+        changed = requests.reduce(0) { $0 &+ $1.changed }
+        self.agents = agents.map(\.resource).filter { $0.rules != nil && visit.filter.matches($0) }
+    }
+
+    @HTMLBuilder var html: HTML {
+        if changed > 0 || !agents.isEmpty {
+            element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-rules")) {
+                element("h2", .id("n-rules")) {
+                    Icon.part.html
+                    title
+                }
+                if changed > 0 {
+                    element("p") {
+                        "Rules of their services gave them another answer, address, time or header: a drill, and no outage. "
+                        link(report) { "By rule, as JSON" }
+                    }
+                }
+                for agent in agents.prefix(Self.maxNamed) {
+                    element("p") {
+                        link(visit.address(of: .agents)) { "\(agent.service) \(agent.instance)" }
+                        agent.rules == 1 ? ": 1 rule is in force." : ": \(agent.rules ?? 0) rules are in force."
+                    }
+                }
+                if agents.count > Self.maxNamed {
+                    element("p") {
+                        link(visit.address(of: .agents)) { "\(agents.count - Self.maxNamed) more agents" }
+                    }
+                }
+            }
+        }
+    }
+
+    private var title: String {
+        guard changed > 0 else { return "Rules are in force that change requests" }
+        return "Rules changed \(FigureText.grouped(changed)) of \(FigureText.counted(count, "request"))"
+    }
+
+    private var report: PageAddress {
+        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
+        parameters.add(.by, Dimension.service.rawValue)
+        parameters.add(.by, Dimension.rule.rawValue)
+        return PageAddress("/api/v1/report", parameters.query)
+    }
+}
