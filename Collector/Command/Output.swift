@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import MartletReports
 
 /// Writes at once; `print` keeps a pipe's reader waiting for a full buffer.
 enum Output {
@@ -25,5 +26,93 @@ enum Output {
 
     static func error(_ message: String) {
         try? FileHandle.standardError.write(contentsOf: Data("martlet-collector: \(message)\n".utf8))
+    }
+}
+
+/// The form of a command's answer, and its colours.
+struct OutputOptions<Format: AnswerFormat>: ParsableArguments {
+    @Option(help: "Form of the answer; docs/reports.md describes each.")
+    var format = Format.table
+
+    @OptionGroup var color: ColorOption
+
+    var device: OutputDevice { color.device }
+}
+
+/// The forms of a command's answer. One of them is a table for a person.
+protocol AnswerFormat: ExpressibleByArgument, CaseIterable, Sendable {
+    static var table: Self { get }
+}
+
+/// The form of an answer that is a table for a person, or a value for a program.
+enum OutputFormat: String, AnswerFormat {
+    case table
+    case json
+}
+
+/// The form of a report, and of a list of requests.
+enum ReportFormat: String, AnswerFormat {
+    case table
+    case json
+    case csv
+    case markdown
+}
+
+/// The form of one request.
+enum RequestFormat: String, AnswerFormat {
+    case table
+    case json
+    /// HTTP archive, which browsers and other tools open.
+    case har
+}
+
+/// The flag `--color`, and the terminal behind standard output.
+struct ColorOption: ParsableArguments {
+    enum Choice: String, ExpressibleByArgument, CaseIterable {
+        case auto
+        case always
+        case never
+    }
+
+    @Option(help: "auto, always or never; auto colours a terminal's output unless NO_COLOR is set.")
+    var color = Choice.auto
+
+    var device: OutputDevice {
+        let variables = ProcessInfo.processInfo.environment
+        let columns = isatty(STDOUT_FILENO) == 1 ? Self.columns(variables) : nil
+        return OutputDevice(columns: columns, isColored: isColored(isTerminal: columns != nil, variables))
+    }
+
+    /// See https://no-color.org: a flag goes before the variable, and an empty variable is none.
+    private func isColored(isTerminal: Bool, _ variables: [String: String]) -> Bool {
+        switch color {
+        case .always: true
+        case .never: false
+        case .auto: isTerminal && (variables["NO_COLOR"] ?? "").isEmpty && variables["TERM"] != "dumb"
+        }
+    }
+
+    /// Lines are never longer, whatever `COLUMNS` says.
+    private static let maxColumns = 1000
+
+    /// Returns the width that `COLUMNS` or the terminal tells.
+    private static func columns(_ variables: [String: String]) -> Int {
+        if let text = variables["COLUMNS"], let columns = Int(text), columns > 0 { return min(columns, maxColumns) }
+        return TerminalSize.current.columns
+    }
+}
+
+/// The size of the terminal behind standard output, in characters.
+struct TerminalSize {
+    var columns: Int
+    var rows: Int
+
+    /// The size now. A terminal that does not know its size has that of the first ones.
+    static var current: TerminalSize {
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0
+        return TerminalSize(
+            columns: isKnown && size.ws_col > 0 ? Int(size.ws_col) : 80,
+            rows: isKnown && size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage
@@ -102,5 +103,48 @@ extension ReportParameters {
     /// The parameters as flags for a person to copy.
     var flags: [CommandFlag] {
         commandFlags.filter { $0.name != ReportParameter.step.rawValue }
+    }
+}
+
+/// The window of a command.
+struct WindowOptions: ParsableArguments {
+    @Option(
+        help: "TIME at which the window begins. (default: \(ReportParameter.defaultSince), or that long before --until)"
+    )
+    var since: String?
+
+    @Option(help: "TIME at which the window ends. (default: now)")
+    var until: String?
+
+    /// Adds the flags that were given. A day or a time of day is one of the zone of this process, and becomes RFC 3339 for the
+    /// collector.
+    func add<Name: WindowParameterName>(to parameters: inout Parameters<Name>) {
+        let (now, zone) = (SQLiteStorage.systemClock(), UTCOffset.environment(ProcessInfo.processInfo.environment))
+        let since = since.map { TimeExpression.absolute($0, now: now, in: zone) }
+        let from = since.flatMap { TimeText.parse($0, now: now) }
+        parameters.add(.since, since)
+        parameters.add(.until, until.map { TimeExpression.absolute($0, now: now, after: from, in: zone) })
+    }
+}
+
+/// The dimensions that a report groups requests by, and the order of the groups.
+struct GroupingOptions: ParsableArguments {
+    @Option(
+        help: """
+            Dimension to group by: service, environment, kind, method, host, endpoint, status, error, rule, version or \
+            instance; may be repeated. (default: service, kind, method, host, endpoint)
+            """,
+        completion: .list(MartletStorage.Dimension.allCases.map(\.rawValue)))
+    var by: [String] = []
+
+    @Option(
+        help: "Figure to sort by: impact, count, failures, failure-rate, p50, p95, p99 or max. (default: impact)",
+        completion: .list(GroupOrder.Measure.allCases.map(\.rawValue)))
+    var sort: String?
+
+    /// Adds the flags that were given.
+    func add(to parameters: inout ReportParameters) {
+        for dimension in by { parameters.add(.by, dimension) }
+        parameters.add(.sort, sort)
     }
 }

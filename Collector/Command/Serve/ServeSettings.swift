@@ -4,6 +4,16 @@ import MartletClickHouseStorage
 import MartletReports
 import MartletSQLiteStorage
 import MartletServer
+import MartletStorage
+import MartletTelemetry
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 /// The settings of `serve`, checked and with their defaults.
 struct ServeSettings {
@@ -138,5 +148,106 @@ struct ServeSettings {
     private static func port(_ number: Int, of flag: String) throws -> Int {
         guard (0...65535).contains(number) else { throw ValidationError("\(flag) must be a number from 0 to 65535") }
         return number
+    }
+}
+
+/// The flag `--retention 10s=6h,1m=7d,1h=400d`.
+enum RetentionOption {
+    /// Returns the retention; a resolution that is not named keeps its default.
+    static func parse(_ text: String) throws -> Retention {
+        var retention = Retention()
+        var named: Set<Substring> = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let sides = part.split(separator: "=", omittingEmptySubsequences: false)
+            guard sides.count == 2, let age = TimeText.nanoseconds(String(sides[1])), age <= UInt64(Int64.max),
+                named.insert(sides[0]).inserted
+            else { throw problem }
+            switch sides[0] {
+            case "10s": retention.fine = age
+            case "1m": retention.minutes = age
+            case "1h": retention.hours = age
+            default: throw problem
+            }
+        }
+        guard retention.isOrdered else {
+            throw ValidationError(
+                "--retention must keep a coarser resolution at least as long as a finer one (default: 10s=6h,1m=7d,1h=400d)"
+            )
+        }
+        return retention
+    }
+
+    private static let problem = ValidationError(
+        "--retention must give the resolutions 10s, 1m or 1h a length of time each, such as 10s=6h,1m=7d,1h=400d")
+}
+
+/// A size such as `64MiB`, `500KB` or plain bytes.
+enum ByteSize {
+    private static let units: [(name: String, bytes: Double)] = [
+        ("KiB", 0x1p10), ("MiB", 0x1p20), ("GiB", 0x1p30), ("TiB", 0x1p40), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9),
+        ("TB", 1e12), ("B", 1), ("", 1),
+    ]
+
+    /// - Parameter flag: the flag that an error names.
+    static func parse(_ text: String, of flag: String) throws -> Int {
+        for (name, bytes) in units where text.lowercased().hasSuffix(name.lowercased()) {
+            let digits = text.dropLast(name.count)
+            guard let number = Double(digits), number >= 0, number * bytes < 0x1p62 else { break }
+            return Int(number * bytes)
+        }
+        throw ValidationError("\(flag) must be a size, such as 1GiB")
+    }
+
+    /// Returns the size in the largest binary unit that it fills, such as `1.5 GiB`.
+    static func text(_ bytes: UInt64) -> String {
+        for (name, size) in units.prefix(4).reversed() where Double(bytes) >= size {
+            let tenths = (Double(bytes) / size * 10).rounded() / 10
+            return tenths == tenths.rounded() ? "\(Int(tenths)) \(name)" : "\(tenths) \(name)"
+        }
+        return "\(bytes) bytes"
+    }
+}
+
+/// The ingest tokens of the flag and of the file.
+struct IngestTokenSource {
+    let tokens: IngestTokens
+    private let flag: String?
+    private let file: String?
+
+    /// `nil` without either.
+    init?(flag: String?, file: String?) throws {
+        guard flag != nil || file != nil else { return nil }
+        (self.flag, self.file) = (flag, file)
+        tokens = IngestTokens(try Self.read(flag, file))
+    }
+
+    /// Reads the file again. An error leaves the present tokens in use.
+    func reload() throws {
+        tokens.replace(with: try Self.read(flag, file))
+    }
+
+    private static func read(_ flag: String?, _ file: String?) throws -> [String] {
+        try (flag.map { [$0] } ?? []) + (file.map { try TokenFile.tokens($0) } ?? [])
+    }
+}
+
+/// The number of files that the process may have open. Each connection is one.
+enum OpenFileLimit {
+    /// Files that are no connections: the store with its log and readers, the event loops, the log.
+    private static let others = 256
+
+    /// Raises the limit as far as the process may without rights of its own, and returns the connections that fit into it;
+    /// `nil` if the system does not tell.
+    static func connectionsAfterRaising() -> Int? {
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return nil }
+        var raised = rlimit(rlim_cur: limit.rlim_max, rlim_max: limit.rlim_max)
+        if setrlimit(resource, &raised) == 0 { limit = raised }
+        return max(1, Int(clamping: limit.rlim_cur) - others)
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOPosix
+import ServiceLifecycle
 
 /// Tells systemd about the collector: a datagram to the socket that `NOTIFY_SOCKET` names (sd_notify(3)). Without the variable
 /// it tells nobody.
@@ -36,6 +37,44 @@ struct ServiceManager: Sendable {
             try await channel.close()
         } catch {
             logger.warning("systemd could not be told of the collector's state", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// Tells systemd when the collector listens and when it is about to stop. It is the first service to be stopped.
+struct ServiceNews: Service {
+    let manager: ServiceManager
+    /// Has a value for each address that the collector listens at.
+    let listening: AsyncStream<Void>
+    /// The number of addresses.
+    let addresses: Int
+
+    func run() async throws {
+        var heard = 0
+        for await _ in listening.cancelOnGracefulShutdown() {
+            heard += 1
+            if heard == addresses { await manager.tell(.ready) }
+        }
+        await manager.tell(.stopping)
+    }
+}
+
+/// Tells systemd at intervals that the collector is alive: each thread that answers connections has come round, and so have the
+/// threads of the tasks, on which this runs. If one hangs, systemd hears nothing and starts the collector anew.
+struct Watchdog: Service {
+    let manager: ServiceManager
+    /// The time within which systemd wants to hear something.
+    let period: Duration
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            while true {
+                for eventLoop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+                    try await eventLoop.submit {}.get()
+                }
+                await manager.tell(.alive)
+                try await Task.sleep(for: period / 2)
+            }
         }
     }
 }

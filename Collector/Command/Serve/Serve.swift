@@ -6,6 +6,7 @@ import MartletSQLiteStorage
 import MartletServer
 import MartletStorage
 import ServiceLifecycle
+import UnixSignals
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -200,5 +201,67 @@ struct Serve: AsyncParsableCommand {
             log: LogSettings(
                 level: environment.value(logLevel, "LOG_LEVEL"), format: environment.value(logFormat, "LOG_FORMAT")),
             insecure: try insecure || environment.boolean("INSECURE"))
+    }
+}
+
+/// A service that answers at an address. If it cannot, its error names the address, which may be one of two.
+struct Serving: Service {
+    let service: any Service
+    let url: String
+
+    func run() async throws {
+        do { try await service.run() } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw ServingFailure(description: "cannot serve at \(url): \(error)")
+        }
+    }
+}
+
+struct ServingFailure: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// The service that stops first: the server still listens while its current requests are finished, so that `/readyz` can
+/// answer that the collector is stopping.
+struct Draining: Service {
+    /// The time from SIGTERM to the end of the server. Requests that are unfinished by then are cut off; senders send them
+    /// again.
+    static let maxDuration = Duration.seconds(10)
+
+    let requests: RequestsInWork
+    let logger: Logger
+
+    func run() async throws {
+        // It throws if another service failed: then there is nothing to finish.
+        do { try await gracefulShutdown() } catch { return }
+        logger.info("stopping once the requests in progress are answered")
+        await requests.drain()
+        if Task.isCancelled { logger.warning("cutting off requests that did not end within \(Self.maxDuration)") }
+    }
+}
+
+/// Reads the files of tokens and of the certificate again at each SIGHUP. A file with a fault changes nothing.
+struct Reloading: Service {
+    let tokens: IngestTokenSource?
+    let tls: ServerTLS?
+    let logger: Logger
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            reload("the ingest tokens") { try tokens?.reload() }
+            reload("the certificate and its key") { try tls?.reload() }
+        }
+        try? await gracefulShutdown()
+    }
+
+    private func reload(_ subject: String, _ read: () throws -> Void?) {
+        do {
+            guard try read() != nil else { return }
+            // A notice would be told once a minute, and the one who sent the signal waits for this line.
+            logger.info("\(subject) were read again")
+        } catch {
+            logger.error("\(subject) stay as they were", metadata: ["error": "\(error)"])
+        }
     }
 }

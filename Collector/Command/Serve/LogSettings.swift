@@ -1,0 +1,160 @@
+import ArgumentParser
+import Foundation
+import Logging
+import MartletReports
+import MartletSQLiteStorage
+import Synchronization
+
+/// The form of the collector's log on standard error.
+struct LogSettings {
+    enum Format: String, CaseIterable {
+        case text, json
+    }
+
+    var level = Logger.Level.info
+    var format = Format.text
+
+    /// - Parameters: the values of the flags; `nil` for the default.
+    init(level: String?, format: String?) throws {
+        if let level { self.level = try Self.value(level, of: "--log-level") }
+        if let format { self.format = try Self.value(format, of: "--log-format") }
+    }
+
+    private static func value<Value: RawRepresentable & CaseIterable>(
+        _ text: String, of flag: String
+    ) throws -> Value where Value.RawValue == String {
+        guard let value = Value(rawValue: text) else {
+            throw ValidationError("\(flag) must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return value
+    }
+
+    /// Makes this the log of all loggers of the process.
+    func bootstrap() {
+        let repeats = LogRepeats()
+        LoggingSystem.bootstrap { label in
+            let base: any LogHandler =
+                switch format {
+                case .text: StreamLogHandler.standardError(label: label)
+                case .json: JSONLogHandler(label: label)
+                }
+            var handler = RepeatLimitedLogHandler(base: base, repeats: repeats)
+            handler.logLevel = level
+            return handler
+        }
+    }
+}
+
+/// A log with a JSON object on each line: `time`, `level`, `logger`, `message`, and what belongs to the event in `fields`.
+struct JSONLogHandler: LogHandler {
+    private struct Line: Encodable {
+        var time: String
+        var level: String
+        var logger: String
+        var message: String
+        var fields: [String: String]?
+    }
+
+    let label: String
+    var logLevel = Logger.Level.info
+    var metadata = Logger.Metadata()
+    var metadataProvider: Logger.MetadataProvider?
+
+    init(label: String) {
+        self.label = label
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var fields = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
+            .mapValues { "\($0)" }
+        if let error = event.error { fields["error"] = "\(error)" }
+        let line = Line(
+            time: TimeText.milliseconds(SQLiteStorage.systemClock()), level: event.level.rawValue, logger: label,
+            message: "\(event.message)", fields: fields.isEmpty ? nil : fields)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard var bytes = try? encoder.encode(line) else { return }
+        bytes.append(UInt8(ascii: "\n"))
+        // One write keeps the lines of several threads apart.
+        try? FileHandle.standardError.write(contentsOf: bytes)
+    }
+}
+
+/// A log that tells the same notice, warning or error once a minute (``LogRepeats``). The next time it is told, the field
+/// `repeated` has the number of those that were left out. Lower levels are told whole: they were asked for.
+struct RepeatLimitedLogHandler: LogHandler {
+    private var base: any LogHandler
+    private let repeats: LogRepeats
+
+    init(base: any LogHandler, repeats: LogRepeats) {
+        (self.base, self.repeats) = (base, repeats)
+    }
+
+    var logLevel: Logger.Level {
+        get { base.logLevel }
+        set { base.logLevel = newValue }
+    }
+    var metadata: Logger.Metadata {
+        get { base.metadata }
+        set { base.metadata = newValue }
+    }
+    var metadataProvider: Logger.MetadataProvider? {
+        get { base.metadataProvider }
+        set { base.metadataProvider = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { base[metadataKey: key] }
+        set { base[metadataKey: key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        guard event.level >= .notice else { return base.log(event: event) }
+        guard let left = repeats.admit(Self.name(of: event)) else { return }
+        var event = event
+        if left > 0 { event.metadata = (event.metadata ?? [:]).merging(["repeated": "\(left)"]) { $1 } }
+        base.log(event: event)
+    }
+
+    /// The sentence with its cause. Addresses and batches differ from event to event.
+    private static func name(of event: LogEvent) -> String {
+        let causes = ["status", "reason", "error"].compactMap { event.metadata?[$0].map { "\($0)" } }
+        return (["\(event.message)", event.error.map { "\($0)" } ?? ""] + causes).joined(separator: "\n")
+    }
+}
+
+/// The events that the log has told lately. The same event is told once a minute, however often it occurs: a sender that is
+/// refused with each batch, or a disk that stays full, fills no log. Safe to use from any task.
+final class LogRepeats: Sendable {
+    static let period = Duration.seconds(60)
+    /// Events that are told apart.
+    private static let most = 1000
+
+    private struct Event {
+        var told: ContinuousClock.Instant
+        var left = 0
+    }
+
+    private let events = Mutex<[String: Event]>([:])
+
+    /// Returns the number of events that were left out since the last one that was told; `nil` if this one is left out as
+    /// well.
+    ///
+    /// - Parameter event: equal for events that are the same to a reader.
+    func admit(_ event: String, at time: ContinuousClock.Instant = .now) -> Int? {
+        events.withLock { events in
+            if let known = events[event], time - known.told < Self.period {
+                events[event]?.left += 1
+                return nil
+            }
+            if events.count >= Self.most { events = events.filter { time - $0.value.told < Self.period } }
+            if events.count >= Self.most { events = [:] }
+            return events.updateValue(Event(told: time), forKey: event)?.left ?? 0
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import MartletClickHouseStorage
+import MartletSQLiteStorage
+
+struct Backup: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copies the store to a new file, even while a collector uses it.",
+        discussion: """
+            The copy has everything that was acknowledged when the command began, and no free pages. It can be read with \
+            --store and put back with restore.
+            """)
+
+    @Argument(help: "The file to write. It must not exist.", completion: .file())
+    var file: String
+
+    @OptionGroup var store: StoreOption
+
+    func run() throws {
+        let bytes = try reportingFailure { try StoreCopy.backUp(try store.path(), to: file) }
+        Output.line("wrote \(file) (\(ByteSize.text(bytes)))")
+    }
+}
+
+struct Restore: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Puts a backup in the place of the store, and keeps the former store beside it.",
+        discussion: "The collector must be stopped. The backup is checked first, and stays as it is.")
+
+    @Argument(help: "The file that backup wrote.", completion: .file())
+    var file: String
+
+    @OptionGroup var store: StoreOption
+
+    func run() throws {
+        let path = try store.path()
+        let former = try reportingFailure { try StoreCopy.restore(file, to: path) }
+        Output.line("restored \(path)" + (former.map { "; the former store is \($0)" } ?? ""))
+    }
+}
+
+/// The store that a command works on: the one that `serve` would use.
+struct StoreOption: ParsableArguments {
+    @Option(
+        help: "The store, sqlite:PATH. (default: collector.sqlite in $XDG_STATE_HOME/martlet or ~/.local/state/martlet)"
+    )
+    var store: String?
+
+    func path() throws -> String {
+        let chosen = store ?? CollectorEnvironment(ProcessInfo.processInfo.environment)["STORE"]
+        return try chosen.map(StoreLocation.path) ?? StoreLocation.defaultPath()
+    }
+}
+
+struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes the tables of a store on ClickHouse, or brings them up to this version.",
+        discussion: """
+            It needs a user that may create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. For \
+            https, MARTLET_CLICKHOUSE_CERTIFICATE is a PEM file with the authorities to trust instead of the system's. \
+            It may run while collectors use the store, and while a server of the cluster is away that has the tables. A file needs no \
+            such step.
+            """)
+
+    @Option(help: "The store, clickhouse:http://HOST:8123/DATABASE.")
+    var store: String?
+
+    @Option(
+        help: """
+            A cluster of ClickHouse, by its name in the servers' configuration: the tables become replicated and spread over its \
+            shards. Later runs need not name it. (default: one server)
+            """)
+    var cluster: String?
+
+    func run() async throws {
+        guard let text = store ?? CollectorEnvironment(ProcessInfo.processInfo.environment)["STORE"],
+            case .clickHouse(let location) = try StoreLocation(text)
+        else { throw ValidationError("--store must be clickhouse:http://HOST:8123/DATABASE") }
+        let isComplete = try await reportingFailure {
+            try await Migration.run(at: location, StoreLocation.credentials(), cluster: cluster)
+        }
+        Output.line("\(location) has the tables of this version")
+        if !isComplete {
+            Output.line("a server of the cluster is away: run this again later if it is new or lost its disk")
+        }
+    }
+}
