@@ -55,20 +55,17 @@ let package = Package(
 
         // The collector has a target for each station.
         .target(
-            name: "MartletPoints", dependencies: ["MartletTelemetry"], path: "Collector/Points", swiftSettings: hot),
-        .target(
-            name: "MartletStorage", dependencies: ["MartletPoints", "MartletTelemetry"], path: "Collector/Storage",
-            swiftSettings: hot),
+            name: "MartletStorage", dependencies: ["MartletTelemetry"], path: "Collector/Storage", swiftSettings: hot),
         .target(
             name: "MartletSQLiteStorage",
             dependencies: [
-                "MartletPoints", "MartletStorage", "MartletTelemetry", .product(name: "GRDB", package: "GRDB.swift"),
+                "MartletStorage", "MartletTelemetry", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Collector/SQLiteStorage", swiftSettings: hot),
         .target(
             name: "MartletClickHouseStorage",
             dependencies: [
-                "MartletOTLP", "MartletPoints", "MartletStorage", "MartletTelemetry",
+                "MartletOTLP", "MartletStorage", "MartletTelemetry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -78,25 +75,25 @@ let package = Package(
         .target(
             name: "MartletIntake",
             dependencies: [
-                "MartletOTLP", "MartletPoints", "MartletTelemetry",
+                "MartletOTLP", "MartletStorage", "MartletTelemetry",
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             path: "Collector/Intake"),
         .target(
             name: "MartletReports",
-            dependencies: ["MartletOTLP", "MartletPoints", "MartletStorage", "MartletTelemetry"],
+            dependencies: ["MartletOTLP", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Reports", swiftSettings: hot),
         .target(
             name: "MartletPage",
             dependencies: ["MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Page", resources: [.embedInCode("Resources")]),
         .target(
-            name: "MartletPrometheus", dependencies: ["MartletPoints", "MartletStorage", "MartletTelemetry"],
+            name: "MartletPrometheus", dependencies: ["MartletStorage", "MartletTelemetry"],
             path: "Collector/Prometheus"),
         .target(
             name: "MartletServer",
             dependencies: [
-                "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints", "MartletPrometheus", "MartletReports",
+                "MartletIntake", "MartletOTLP", "MartletPage", "MartletPrometheus", "MartletReports",
                 "MartletStorage", "MartletTelemetry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -194,7 +191,7 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletClickHouseStorage", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPoints",
+                "Fixtures", "MartletClickHouseStorage", "MartletIntake", "MartletOTLP", "MartletPage",
                 "MartletPrometheus",
                 "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
                 "martlet-collector",
@@ -270,7 +267,7 @@ let package = Package(
         .executableTarget(
             name: "StoreBenchmark",
             dependencies: [
-                "MartletOTLP", "MartletPage", "MartletPoints", "MartletReports", "MartletSQLiteStorage",
+                "MartletOTLP", "MartletPage", "MartletReports", "MartletSQLiteStorage",
                 "MartletStorage", "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -19,7 +19,7 @@ swift build -c release --sanitize=fuzzer --sanitize=address --scratch-path "$bui
 
 # Code sees `package` declarations if it is compiled under the same package name. SwiftPM makes that name from the folder's.
 package=$(sed -n 's/.*"-module-name","MartletIntake".*"-package-name","\([^"]*\)".*/\1/p' "$build/release.yaml" | head -n 1)
-objects=("$build"/release/{MartletIntake,MartletOTLP,MartletPoints,MartletTelemetry,SwiftProtobuf}.build/*.o)
+objects=("$build"/release/{MartletIntake,MartletOTLP,MartletStorage,MartletTelemetry,SwiftProtobuf}.build/*.o)
 swiftc -O -parse-as-library -package-name "$package" -sanitize=fuzzer,address -use-ld=lld -I "$modules" \
     -I Sources/CMartletZlib Tests/Fuzz/IntakeFuzzer.swift "${objects[@]}" -lz -o "$build/IntakeFuzzer"
 MARTLET_FUZZ_SEEDS=$build/seeds "$build/IntakeFuzzer" -max_total_time="$seconds" -max_len=8192 -timeout=10 \

@@ -60,3 +60,78 @@ extension ClickHouseStorage {
         rememberedTime.store(time, ordering: .relaxed)
     }
 }
+
+/// A call, with the environment of the callee and the day on which its span started: a row of `observed_call`.
+struct CallSighting: Hashable {
+    var day: UInt32
+    var environment: String
+    var call: ObservedCall
+
+    /// Finds the calls of the traces of which spans came after a time. Spans of days that are dropped are left out.
+    static func find(
+        since time: UInt64, oldestDay: UInt32, _ limits: ClickHouseLimits, _ client: ClickHouseClient
+    ) async throws -> [CallSighting] {
+        let host = Dimension.host.expression
+        let traces = """
+            (trace_low, trace_high) IN (SELECT trace_low, trace_high FROM detail WHERE kind != '' AND day >= \(oldestDay) \
+            AND stored > \(Int64(clamping: time)) ORDER BY stored DESC LIMIT \(limits.maxCallSpans))
+            """
+        // One span of each id is taken, because senders may give the same id to many.
+        return try await client.rows(
+            """
+            SELECT DISTINCT start_day, environment, caller, called, callee, served FROM ( \
+            SELECT trace_low, trace_high, parent AS call, service AS callee, environment, \(host) AS served, \
+            toUInt32(intDiv(greatest(least(start_ns, stored), 0), \(StoredDay.length))) AS start_day FROM detail FINAL \
+            WHERE kind = 'server' AND parent > 0 AND day >= \(oldestDay) AND \(traces)) AS served_spans \
+            ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
+            WHERE kind = 'client' AND \(traces) LIMIT 1 BY trace_low, trace_high, call) \
+            AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee LIMIT \(limits.maxObservedCalls)
+            """
+        ) { try $0.callSighting() }
+    }
+
+    /// Returns the rows of calls that the store does not have yet. A day has calls up to a limit.
+    static func rows(
+        of found: [CallSighting], atMost limit: Int, _ client: ClickHouseClient
+    ) async throws -> TableRows {
+        var rows = TableRows(Schema.observedCall)
+        guard !found.isEmpty else { return rows }
+        let days = Set(found.map(\.day)).map(String.init).joined(separator: ", ")
+        let known = Set(
+            try await client.rows(
+                """
+                SELECT DISTINCT day, environment, caller, called_host, service, served_host FROM observed_call \
+                WHERE day IN (\(days))
+                """
+            ) { try $0.callSighting() })
+        var counts = Dictionary(grouping: known, by: \.day).mapValues(\.count)
+        for one in found where !known.contains(one) && counts[one.day, default: 0] < limit {
+            counts[one.day, default: 0] += 1
+            rows.append(one)
+        }
+        return rows
+    }
+}
+
+extension TableRows {
+    mutating func append(_ sighting: CallSighting) {
+        let call = sighting.call
+        append { row in
+            row.number(sighting.day)
+            for text in [call.callee, sighting.environment, call.servedHost, call.caller, call.calledHost] {
+                row.text(text)
+            }
+        }
+    }
+}
+
+extension RowReader {
+    /// Reads the ends of a call: the caller, the host that it called, the callee, and the host that it was reached as.
+    mutating func observedCall() throws -> ObservedCall {
+        ObservedCall(caller: try text(), calledHost: try text(), callee: try text(), servedHost: try text())
+    }
+
+    fileprivate mutating func callSighting() throws -> CallSighting {
+        CallSighting(day: try number(), environment: try text(), call: try observedCall())
+    }
+}

@@ -1,5 +1,4 @@
 import Foundation
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Synchronization

@@ -1,3 +1,4 @@
+import Foundation
 import MartletStorage
 
 /// The collector's own figures for Prometheus.
@@ -106,5 +107,116 @@ extension PrometheusText {
         for (reason, count) in counts.sorted(by: { $0.key < $1.key }) {
             add("martlet_collector_" + name, count, ["reason": reason])
         }
+    }
+}
+
+/// The collector's counts since it started. A plain value.
+package struct CollectorCounters: Sendable, Equatable {
+    /// Reasons that are told apart at most. They are the collector's own sentences, so they are few.
+    package static let maxReasons = 100
+    package static let otherReason = "other"
+
+    /// A request to `/v1/…` and its answer.
+    package struct Answer: Sendable, Hashable {
+        /// `metrics`, `traces`, `logs`, `other`.
+        package var signal: String
+        package var status: Int
+
+        package init(signal: String, status: Int) {
+            self.signal = signal
+            self.status = status
+        }
+    }
+
+    package var answers: [Answer: UInt64] = [:]
+    package var inFlight = 0
+    package var points: UInt64 = 0
+    package var spans: UInt64 = 0
+    /// Points of metrics that are not about HTTP requests.
+    package var ignoredPoints: UInt64 = 0
+    package private(set) var rejectedPoints: [String: UInt64] = [:]
+    package private(set) var rejectedSpans: [String: UInt64] = [:]
+    package var duplicateBatches: UInt64 = 0
+    package var overlappingBatches: UInt64 = 0
+    package var commits = ExplicitHistogram(bounds: ExplicitHistogram.commitBounds)
+    package var failedCommits: UInt64 = 0
+    /// Requests that were refused as a whole, by reason.
+    package private(set) var rejectedRequests: [String: UInt64] = [:]
+    /// The end of the latest whole pass of maintenance, or the collector's start if none has ended, in seconds since 1970.
+    package var maintained = 0.0
+    package var failedMaintenance: UInt64 = 0
+
+    package init() {}
+
+    package mutating func rejectRequest(_ reason: String) { Self.add([reason: 1], to: &rejectedRequests) }
+
+    package mutating func rejectPoints(_ reasons: [String: Int]) { Self.add(reasons, to: &rejectedPoints) }
+
+    package mutating func rejectSpans(_ reasons: [String: Int]) { Self.add(reasons, to: &rejectedSpans) }
+
+    private static func add(_ reasons: [String: Int], to counts: inout [String: UInt64]) {
+        for (reason, count) in reasons {
+            let isKept = counts[reason] != nil || counts.count < maxReasons
+            counts[isKept ? reason : otherReason, default: 0] &+= UInt64(clamping: count)
+        }
+    }
+}
+
+/// The resources of a process for Prometheus, under the names that all its client libraries use (Prometheus documentation,
+/// "Writing client libraries").
+package enum PrometheusProcess {
+    package static func text(of figures: OwnProcessFigures) -> String {
+        var text = PrometheusText()
+        text.begin("process_cpu_seconds_total", .counter, "User and system CPU time.")
+        text.add("process_cpu_seconds_total", figures.cpuSeconds)
+        text.begin("process_resident_memory_bytes", .gauge, "Resident memory.")
+        text.add("process_resident_memory_bytes", figures.residentBytes)
+        text.begin("process_virtual_memory_bytes", .gauge, "Virtual memory.")
+        text.add("process_virtual_memory_bytes", figures.virtualBytes)
+        text.begin("process_start_time_seconds", .gauge, "Start of the process, in seconds since 1970.")
+        text.add("process_start_time_seconds", figures.startSeconds)
+        text.begin("process_open_fds", .gauge, "Open file descriptors.")
+        text.add("process_open_fds", figures.openFiles)
+        text.begin("process_max_fds", .gauge, "Maximum number of open file descriptors.")
+        text.add("process_max_fds", figures.maxFiles)
+        return text.text
+    }
+}
+
+/// The resources that the process itself uses, from the kernel (proc(5)).
+package struct OwnProcessFigures: Sendable, Equatable {
+    package var cpuSeconds: Double
+    package var residentBytes: UInt64
+    package var virtualBytes: UInt64
+    /// The time at which the process started, in seconds since 1970.
+    package var startSeconds: Double
+    package var openFiles: UInt64
+    package var maxFiles: UInt64
+
+    /// Returns `nil` if the system has no `/proc`.
+    package static func current() -> OwnProcessFigures? {
+        guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+            let end = stat.lastIndex(of: ")"), let boot = bootSeconds(),
+            let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        else { return nil }
+        // The name in parentheses may have spaces. The first field after it is field 3, the state.
+        let fields = stat[end...].split(separator: " ").dropFirst().map { UInt64($0) ?? 0 }
+        guard fields.count > 21 else { return nil }
+        let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+        return OwnProcessFigures(
+            cpuSeconds: Double(fields[11] + fields[12]) / ticks,
+            residentBytes: fields[21] * UInt64(sysconf(Int32(_SC_PAGESIZE))), virtualBytes: fields[20],
+            startSeconds: boot + Double(fields[19]) / ticks, openFiles: UInt64(files.count), maxFiles: maxOpenFiles())
+    }
+
+    private static func bootSeconds() -> Double? {
+        let lines = (try? String(contentsOfFile: "/proc/stat", encoding: .utf8))?.split(separator: "\n")
+        return lines?.first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }
+    }
+
+    private static func maxOpenFiles() -> UInt64 {
+        let lines = (try? String(contentsOfFile: "/proc/self/limits", encoding: .utf8))?.split(separator: "\n")
+        let line = lines?.first { $0.hasPrefix("Max open files") }
+        return line?.split(separator: " ").dropFirst(3).first.flatMap { UInt64($0) } ?? 0
     }
 }

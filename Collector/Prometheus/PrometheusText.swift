@@ -1,3 +1,5 @@
+import MartletTelemetry
+
 /// Prometheus' text format, version 0.0.4 (Prometheus documentation, "Exposition formats").
 package struct PrometheusText: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -44,5 +46,120 @@ package struct PrometheusText: Sendable {
     private static func number(_ value: Double) -> String {
         let text = "\(value)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}
+
+/// The labels of a sample, as text in Prometheus' format.
+package struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    package private(set) var text = ""
+
+    /// Leaves out a label without a value, which means the same to Prometheus.
+    package init(dictionaryLiteral elements: (String, String?)...) {
+        for (name, value) in elements where !(value ?? "").isEmpty { append(name, value ?? "") }
+    }
+
+    package func adding(_ name: String, _ value: String) -> PrometheusLabels {
+        var labels = self
+        labels.append(name, value)
+        return labels
+    }
+
+    private mutating func append(_ name: String, _ value: String) {
+        if !text.isEmpty { text += "," }
+        text += "\(name)=\"\(Self.escaped(value))\""
+    }
+
+    /// Escapes backslash, quotation mark and line feed, as the format demands. The format does not define other control
+    /// characters, and they may end a parser's input, so each becomes U+FFFD.
+    private static func escaped(_ value: String) -> String {
+        guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f || $0 == 0x22 || $0 == 0x5c }) else { return value }
+        return value.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "\\": result += #"\\"#
+            case "\"": result += #"\""#
+            case "\n": result += #"\n"#
+            case _ where scalar.value < 0x20 || scalar.value == 0x7f: result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
+
+/// A distribution over buckets with fixed upper bounds, as Prometheus keeps one. Its counts only grow.
+package struct ExplicitHistogram: Sendable, Equatable {
+    /// Bounds in seconds, as the semantic conventions advise for the duration of HTTP requests ("HTTP Metrics").
+    package static let requestBounds = BucketBounds([
+        0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+    ])
+    /// Bounds in seconds, from a commit to memory to a commit to a disk in trouble.
+    package static let commitBounds = BucketBounds([
+        0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+    ])
+
+    package let bounds: BucketBounds
+    /// A count for each bound, and one for the values past the last.
+    package private(set) var counts: [UInt64]
+    package private(set) var sum = 0.0
+
+    package init(bounds: BucketBounds) {
+        self.bounds = bounds
+        counts = [UInt64](repeating: 0, count: bounds.values.count + 1)
+    }
+
+    package var count: UInt64 { counts.reduce(0, &+) }
+
+    package mutating func record(_ value: Double) {
+        counts[bounds.index(of: value)] &+= 1
+        sum += value
+    }
+
+    /// Adds the values of a sketch. Counts and sum are exact; a value close to a bound may count on the other side of it: see
+    /// ``BucketBounds/add(_:to:)``. The caller adds point by point, so that no bucket ever shrinks.
+    package mutating func add(_ sketch: ExponentialHistogram) {
+        bounds.add(sketch, to: &counts)
+        sum += sketch.sum
+    }
+
+    /// Adds a histogram with the same bounds.
+    package mutating func add(_ other: ExplicitHistogram) {
+        for (index, count) in other.counts.enumerated() where count > 0 { counts[index] &+= count }
+        sum += other.sum
+    }
+}
+
+/// Upper bounds of histogram buckets like those of Prometheus, into which the values of many histograms are counted. The
+/// positions of the bounds among the buckets of an ``ExponentialHistogram`` are computed once.
+package struct BucketBounds: Sendable, Equatable {
+    /// The bounds, ascending. A value belongs to the first bucket whose bound is not below it.
+    package let values: [Double]
+    /// The last bucket whose middle is not above a bound: an array for each scale, an element for each bound.
+    private let lastIndices: [[Int32]]
+
+    package init(_ values: [Double]) {
+        self.values = values
+        lastIndices = ExponentialHistogram.scales.map { scale in
+            values.map { ExponentialHistogram.lastIndex(notAbove: $0, scale) }
+        }
+    }
+
+    /// Adds the number of values in each bucket to `counts`, which has one element more than the bounds.
+    ///
+    /// A bucket of the sketch counts at its middle, kept within the smallest and the largest value. At
+    /// ``ExponentialHistogram/defaultScale``, only a value within 0.28 % of a bound can be counted on its other side.
+    package func add(_ sketch: ExponentialHistogram, to counts: inout [UInt64]) {
+        let lastIndices = lastIndices[Int(sketch.scale - ExponentialHistogram.scales.lowerBound)]
+        let end = sketch.max.map(index) ?? values.count
+        var current = Swift.min(sketch.min.map(index) ?? 0, end)
+        if sketch.zeroCount > 0 { counts[index(of: 0)] &+= sketch.zeroCount }
+        for (position, count) in sketch.buckets.enumerated() where count > 0 {
+            let index = sketch.offset + Int32(position)
+            while current < end, index > lastIndices[current] { current += 1 }
+            counts[current] &+= count
+        }
+    }
+
+    /// Returns the index of the first bound that is not below the value; the number of bounds if there is no such bound.
+    package func index(of value: Double) -> Int {
+        values.firstIndex { value <= $0 } ?? values.count
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Synchronization
@@ -173,5 +172,27 @@ package final class SQLiteStorage: Storage {
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase(Pragmas.configure)
         return configuration
+    }
+}
+
+extension SQLiteStorage {
+    package func state() async throws -> StorageState {
+        var state = StorageState()
+        state.bytesInUse = try await pool.read(StoreSize.bytesInUse)
+        state.maxBytes = limits.maxStoreBytes
+        state.mayShrink = try await pool.read(Shedding(limit: limits.maxStoreBytes).maySucceed)
+        state.logBytes = StoreSize.bytes(ofFile: pool.path + "-wal")
+        state.clockJump = Double(retention.jumped) / 1e9
+        state.crowdedDetails = early.crowdedDetails
+        state.shedDetails = early.shedDetails
+        state.shedChunks = early.shedChunks
+        state.uncountedPoints = streams.uncountedPoints
+        return state
+    }
+}
+
+extension SQLiteStorage {
+    package func freeBytes() async -> UInt64? {
+        StoreSize.freeBytes(beside: pool.path)
     }
 }

@@ -1,4 +1,3 @@
-import MartletPoints
 import MartletTelemetry
 
 /// The collector's store. Implementations are safe to call from any task.
@@ -93,4 +92,124 @@ extension Storage {
 
     /// Does nothing, for a store that maintains itself.
     package func maintain() async throws {}
+}
+
+package enum StoreOutcome: Sendable, Equatable {
+    case stored
+    /// Nothing was stored: the batch's id is known, or all its intervals are, or it has no id and its points are known.
+    case duplicate
+    /// The batch was stored, although some of its intervals had arrived: their requests may count twice. An agent never
+    /// merges intervals that it has sent, but after a power cut its disk may have forgotten that they were sent.
+    case overlapping
+}
+
+/// Takes the points that a commit of a store added, and the number of spans. Neither includes data stored before.
+package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
+
+/// The facts about a store that its operator watches. A plain value.
+package struct StorageState: Sendable, Equatable {
+    /// Bytes of the pages in use, which the store's limit is about.
+    package var bytesInUse: UInt64 = 0
+    /// The limit of these bytes.
+    package var maxBytes: UInt64 = .max
+    /// Whether all that may still be deleted before its age, some of it once it is rolled up, makes up the bytes past the limit.
+    package var mayShrink = true
+    /// Bytes of the log.
+    package var logBytes: UInt64 = 0
+    /// The seconds by which the collector's clock jumped and is not believed yet, so that nothing expires; negative if it
+    /// jumped back, and 0 if it is believed.
+    package var clockJump: Double = 0
+    /// Details that made room for others since the start, because of their number or bytes.
+    package var crowdedDetails: UInt64 = 0
+    /// Details that were deleted since the start because the store was full.
+    package var shedDetails: UInt64 = 0
+    /// Rows of finer points that were deleted since the start because the store was full.
+    package var shedChunks: UInt64 = 0
+    /// Points of cumulative streams that were not counted since the start, because there was no room to remember their streams.
+    package var uncountedPoints: UInt64 = 0
+
+    package init() {}
+}
+
+/// The error of a store with as much waiting to be written as its limits allow. Nothing was stored; a later attempt may
+/// succeed.
+package struct StorageBusy: Error {
+    package init() {}
+}
+
+/// The reason that a store cannot be used, in a sentence for the person who named it.
+package struct StorageFailure: Error, Equatable, CustomStringConvertible {
+    package var description: String
+    /// Whether it would not have happened with more room on the disk.
+    package var isOfFullDisk: Bool
+
+    package init(_ description: String, isOfFullDisk: Bool = false) {
+        self.description = description
+        self.isOfFullDisk = isOfFullDisk
+    }
+}
+
+/// A store that passes every call on to another. A type that conforms implements the calls that it changes.
+package protocol StorageWrapper: Storage {
+    var storage: any Storage { get }
+}
+
+extension StorageWrapper {
+    package var id: String { storage.id }
+
+    package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        try await storage.store(metrics, of: batch)
+    }
+
+    package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await storage.store(details, of: batch)
+    }
+
+    package func statistics(
+        _ queries: [StatisticsQuery]
+    ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
+        try await storage.statistics(queries)
+    }
+
+    package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
+        try await storage.account(in: window, filter)
+    }
+
+    package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer { try await storage.processes(query) }
+
+    package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }
+
+    package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer { try await storage.requests(query) }
+
+    package func cells(_ query: RequestCellsQuery) async throws -> [[Int]] { try await storage.cells(query) }
+
+    package func request(_ id: String) async throws -> StoredSpan? { try await storage.request(id) }
+
+    package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
+        try await storage.spans(ofTrace: trace, limit: limit)
+    }
+
+    package func calls(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> Set<ObservedCall> {
+        try await storage.calls(in: window, filter, limit: limit)
+    }
+
+    package func removeDetails() async throws -> Int { try await storage.removeDetails() }
+
+    package func agents(
+        seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
+    ) async throws -> AgentsAnswer {
+        try await storage.agents(seenSince: time, filter, limit: limit)
+    }
+
+    package var fault: String? { storage.fault }
+
+    package func size() async throws -> UInt64 { try await storage.size() }
+
+    package func state() async throws -> StorageState { try await storage.state() }
+
+    package func maintain() async throws { try await storage.maintain() }
+
+    package func freeBytes() async -> UInt64? { await storage.freeBytes() }
 }

@@ -1,4 +1,4 @@
-import MartletPoints
+import MartletStorage
 import MartletTelemetry
 
 /// The points of one sender. Each point is an endpoint with 40 neighbouring buckets, as in the measurements of the peers.

@@ -1,5 +1,5 @@
 import Foundation
-import MartletPoints
+import MartletStorage
 import MartletTelemetry
 
 /// A process of a service with a realistic mix of traffic: a few endpoints get most requests (Zipf), and most answers are a success.

@@ -60,3 +60,79 @@ extension Dimension {
         }
     }
 }
+
+extension RequestsQuery {
+    /// The condition on the rows of all pages.
+    var condition: String {
+        var parts = [
+            "kind != ''", "start_ns > \(Int64(clamping: window.from))", "start_ns <= \(Int64(clamping: window.to))",
+            "day BETWEEN \(StoredDay.of(Int64(clamping: window.from))) AND \(StoredDay.of(Int64(clamping: window.to)))",
+            filter.condition,
+        ]
+        if onlyFailed { parts.append("failed") }
+        if let duration = slowerThan { parts.append("duration > \(Int64(clamping: duration))") }
+        if let duration = fasterThan { parts.append("duration < \(Int64(clamping: duration))") }
+        if let text { parts.append(Self.condition(text)) }
+        return parts.joined(separator: " AND ")
+    }
+
+    /// Returns the condition that a kept field contains a text, in any case of ASCII letters.
+    private static func condition(_ text: String) -> String {
+        // Attributes, with headers and bodies among them, and events are stored as JSON.
+        let trace = "lower(concat(hex(trace_high), hex(trace_low)))"
+        let plain = [
+            "url", "concat(method, concat(' ', endpoint))", Dimension.host.expression, "error", "message", trace,
+            "service", "version", "environment", "instance",
+        ].map { ($0, text) }
+        let json = ["attributes", "events"].map { ($0, SpanJSON.inQuotes(text)) }
+        let conditions = (plain + json).map { column, text in
+            text.isEmpty ? "1" : "positionCaseInsensitive(\(column), \(SQLText.quoted(text))) > 0"
+        }
+        return "(\(conditions.joined(separator: " OR ")))"
+    }
+}
+
+extension SlotGrid {
+    /// Returns the expression of the index of the slot that an interval's end lies in.
+    ///
+    /// - Parameter end: an expression of a time in the window, of type Int64.
+    func slot(of end: String) -> String {
+        """
+        toUInt64(intDiv(toUInt64(toUInt64(greatest(\(end), toInt64(\(window.from + 1)))) - 1 + toUInt64(\(shift))), \
+        toUInt64(\(step))) - toUInt64(\(first)))
+        """
+    }
+}
+
+/// Texts as literals of SQL.
+enum SQLText {
+    /// Returns the text in quotes.
+    static func quoted(_ text: String) -> String {
+        var result = "'"
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "'", "\\": result += "\\\(Character(scalar))"
+            case "\0": result += "\\0"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "'"
+    }
+
+    /// Returns the value of a column of FixedString.
+    static func bytes(_ bytes: [UInt8]) -> String { "unhex('\(bytes.hexDigits)')" }
+
+    /// Returns a list in parentheses for IN. An empty list has a text that no row has, because ClickHouse refuses `()`.
+    static func list(_ texts: some Collection<String>) -> String {
+        texts.isEmpty ? "('\\0none')" : "(\(texts.map(quoted).joined(separator: ", ")))"
+    }
+
+    static func list(_ numbers: some Collection<UInt64>) -> String {
+        numbers.isEmpty ? "(NULL)" : "(\(numbers.map(String.init).joined(separator: ", ")))"
+    }
+}
+
+extension [UInt8] {
+    /// Two digits for each byte.
+    var hexDigits: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+}

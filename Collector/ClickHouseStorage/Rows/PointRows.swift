@@ -1,6 +1,6 @@
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
+import Synchronization
 
 /// Points as rows of `point` or `hour`.
 extension TableRows {
@@ -122,5 +122,60 @@ enum OutcomeCode {
 
     static func outcome(_ code: UInt8) -> RequestOutcome? {
         codes.indices.contains(Int(code)) ? codes[Int(code)] : nil
+    }
+}
+
+/// The columns that all points of a series have. They are made once and remembered: the same series have a point in each batch.
+struct PointSeries {
+    /// See ``RowIdentity/series(_:)``.
+    let id: UInt64
+    /// The columns from `kind` to `outcome`.
+    let columns: [UInt8]
+
+    private init(_ series: SharedDimensions) {
+        let dimensions = series.value
+        id = RowIdentity.series(dimensions)
+        var row = TableRows(Schema.point)
+        row.add(dimensions)
+        row.number(OutcomeCode.of(dimensions.outcome))
+        columns = row.bytes
+    }
+
+    private static let known = Mutex<[SharedDimensions: PointSeries]>([:])
+    private static let maxKnown = 100_000
+
+    static func of(_ series: SharedDimensions) -> PointSeries {
+        if let known = known.withLock({ $0[series] }) { return known }
+        let made = PointSeries(series)
+        known.withLock { known in
+            if known.count >= maxKnown { known = [:] }
+            known[series] = made
+        }
+        return made
+    }
+}
+
+/// A day on which a series of a service has points.
+struct SeriesDay: Hashable {
+    let service: String
+    let series: UInt64
+    let day: UInt32
+
+    init(_ point: RequestPoint, of resource: TelemetryResource) {
+        service = resource.service
+        series = PointSeries.of(point.series).id
+        day = StoredDay.of(Int64(clamping: point.end))
+    }
+}
+
+/// Series as rows of `series`.
+extension TableRows {
+    mutating func append(_ dimensions: RequestDimensions, of day: SeriesDay) {
+        append { row in
+            row.text(day.service)
+            row.number(day.series)
+            row.number(day.day)
+            row.add(dimensions)
+        }
     }
 }

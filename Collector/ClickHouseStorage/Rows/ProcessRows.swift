@@ -1,4 +1,4 @@
-import MartletPoints
+import MartletStorage
 import MartletTelemetry
 
 /// Figures of processes as rows of `process`.

@@ -44,3 +44,167 @@ struct HistogramPoint {
     /// the time before. So does one that ends before it starts: the sender's clock was set back in between.
     var intervalStart: UnixNanoseconds { temporality == .delta && (start == 0 || start > end) ? end : start }
 }
+
+extension HistogramPoint {
+    /// The greatest sum of bytes: a Double counts whole bytes exactly up to here.
+    private static let maxBytes = 9_007_199_254_740_992.0
+    /// The longest duration, in seconds: a hundred years. Sums of sums stay far from infinity.
+    static let maxSeconds = 3.2e9
+
+    /// The sum of sizes, in bytes; `nil` if it is missing or not a number of bytes.
+    var bytes: UInt64? {
+        sum.flatMap { (0...Self.maxBytes).contains($0) ? UInt64($0) : nil }
+    }
+
+    /// Returns the sum of durations in seconds; `nil` if it is missing, or not possible for so many durations.
+    ///
+    /// - Parameter unit: the unit of the durations, in seconds.
+    func seconds(unit: Double = 1) -> Double? {
+        sum.flatMap { $0 >= 0 && $0 * unit <= Self.maxSeconds * Double(count) ? $0 * unit : nil }
+    }
+}
+
+extension HistogramPoint {
+    /// Returns the values, which are durations, as an ``ExponentialHistogram``.
+    ///
+    /// - Parameter unit: the unit of the values, in seconds.
+    /// - Returns: the histogram and its unit in seconds. The unit is 1, except for cumulative exponential buckets: they
+    ///   are converted after the difference between two points is taken.
+    func durations(
+        unit: Double, _ limits: IntakeLimits
+    ) throws(PointRefusal) -> (sketch: ExponentialHistogram, unit: Double) {
+        guard count > 0 else { throw .countOfBuckets }
+        guard let seconds = seconds(unit: unit) else {
+            throw PointRefusal(reason: "the sum of durations is missing or impossible")
+        }
+        guard count <= limits.maxRequestsPerPoint else { throw PointRefusal(reason: "the count is too large") }
+        let found =
+            switch buckets {
+            case .explicit(let bounds, let counts): (try explicit(bounds, counts, seconds, unit), 1.0)
+            case .exponential(let scale, let zeroCount, let offset, let counts, let negative):
+                try exponential(scale, zeroCount, offset, counts, negative, unit)
+            }
+        guard found.0.count == count else { throw .countOfBuckets }
+        return (sketch: found.0, unit: found.1)
+    }
+
+    private func explicit(
+        _ bounds: [Double], _ counts: [UInt64], _ seconds: Double, _ unit: Double
+    ) throws(PointRefusal) -> ExponentialHistogram {
+        try Self.check(buckets: max(bounds.count + 1, counts.count))
+        guard let buckets = ExplicitBuckets(bounds: bounds.map { $0 * unit }, counts: counts) else {
+            throw PointRefusal(reason: "the histogram's bounds do not ascend, or do not fit its buckets")
+        }
+        let (min, max) = (bound(figures.min, unit).map { $0 * unit }, bound(figures.max, unit).map { $0 * unit })
+        let range = temporality == .delta ? (min: min, max: max) : (nil, nil)
+        guard let values = buckets.spread(count: count, within: range) else { throw .countOfBuckets }
+        return ExponentialHistogram(values, scale: ExplicitBuckets.scale, sum: seconds, min: min, max: max)
+    }
+
+    private func exponential(
+        _ scale: Int32, _ zeroCount: UInt64, _ offset: Int32, _ counts: [UInt64], _ negative: [UInt64], _ unit: Double
+    ) throws(PointRefusal) -> (ExponentialHistogram, Double) {
+        guard !negative.contains(where: { $0 > 0 }) else { throw PointRefusal(reason: "a duration is negative") }
+        try Self.check(buckets: counts.count)
+        let values = ExponentialHistogram(
+            scale: scale, sum: sum ?? 0, min: bound(figures.min, unit), max: bound(figures.max, unit),
+            zeroCount: zeroCount, offset: offset, buckets: counts)
+        guard let values else { throw PointRefusal(reason: "the histogram's buckets are out of bounds") }
+        return temporality == .cumulative ? (values, unit) : (values.multiplied(by: unit), 1)
+    }
+
+    private static func check(buckets count: Int) throws(PointRefusal) {
+        guard count <= ExponentialHistogram.maxBuckets else {
+            throw PointRefusal(reason: "the histogram has more than \(ExponentialHistogram.maxBuckets) buckets")
+        }
+    }
+
+    /// Returns the value; `nil` if it cannot be a duration.
+    private func bound(_ value: Double?, _ unit: Double) -> Double? {
+        value.flatMap { (0...Self.maxSeconds).contains($0 * unit) ? $0 : nil }
+    }
+}
+
+/// Buckets whose bounds the sender chose, of durations in seconds.
+///
+/// Only the bounds of a bucket's values are known. The values are spread evenly between the bounds, as Prometheus's
+/// `histogram_quantile` does, over ``steps`` positions: a computed quantile lies in the same bucket as the exact one. The
+/// position of a bucket's n-th value depends on n alone, so the difference between two points of a cumulative histogram
+/// consists of the values that came in between.
+struct ExplicitBuckets {
+    /// The number of positions in a bucket; a power of two.
+    static let steps: UInt64 = 16
+    /// The scale of the sketch that the buckets become: far finer than the buckets, with half the memory of Martlet's own
+    /// scale.
+    static let scale = ExponentialHistogram.defaultScale - 1
+
+    private let bounds: [Double]
+    private let counts: [UInt64]
+
+    /// `nil` if the buckets are not valid: bounds that do not ascend, too many bounds, or a number of bounds that does
+    /// not fit the counts.
+    init?(bounds: [Double], counts: [UInt64]) {
+        guard counts.isEmpty || counts.count == bounds.count + 1,
+            bounds.count < ExponentialHistogram.maxBuckets, bounds.allSatisfy(\.isFinite),
+            zip(bounds, bounds.dropFirst()).allSatisfy({ $0 < $1 })
+        else { return nil }
+        self.bounds = bounds
+        self.counts = counts
+    }
+
+    /// Returns each position with the number of values there; `nil` if the buckets do not add up to `count`.
+    ///
+    /// Without bounds nothing is known of the values, and all are put at zero: see ``ExponentialHistogram/distributed``.
+    ///
+    /// - Parameter range: the smallest and the largest value; `nil` if not known.
+    func spread(
+        count: UInt64, within range: (min: Double?, max: Double?)
+    ) -> [(value: Double, count: UInt64)]? {
+        guard !bounds.isEmpty, !counts.isEmpty else { return counts.isEmpty || counts == [count] ? [(0, count)] : nil }
+        var values: [(value: Double, count: UInt64)] = []
+        var total: UInt64 = 0
+        for (index, number) in counts.enumerated() where number > 0 {
+            let (sum, isTooLarge) = total.addingReportingOverflow(number)
+            guard !isTooLarge else { return nil }
+            total = sum
+            values += Self.spread(number, over: valueRange(of: index, within: range))
+        }
+        return total == count ? values : nil
+    }
+
+    /// Returns the range of a bucket's values, in seconds. The range above the last bound ends at the largest value, or
+    /// at twice the bound if the largest value is not known.
+    private func valueRange(of index: Int, within range: (min: Double?, max: Double?)) -> ClosedRange<Double> {
+        let low = index == 0 ? 0 : Self.limited(bounds[index - 1])
+        let high = Swift.max(low, Self.limited(index < bounds.count ? bounds[index] : range.max ?? low * 2))
+        let lowest = Swift.min(Swift.max(low, range.min ?? low), high)
+        return lowest...Swift.max(lowest, Swift.min(high, range.max ?? high))
+    }
+
+    /// Returns the bound, kept between 0 and the longest duration. Some senders write infinity as the largest finite
+    /// number.
+    private static func limited(_ seconds: Double) -> Double {
+        Swift.min(Swift.max(0, seconds), HistogramPoint.maxSeconds)
+    }
+
+    private static func spread(_ number: UInt64, over range: ClosedRange<Double>) -> [(value: Double, count: UInt64)] {
+        guard range.lowerBound < range.upperBound else { return [(range.upperBound, number)] }
+        let width = (range.upperBound - range.lowerBound) / Double(steps)
+        return (0..<steps).compactMap { step in
+            let turn = reversed(step)
+            guard number > turn else { return nil }
+            return (range.lowerBound + (Double(step) + 0.5) * width, (number - turn - 1) / steps + 1)
+        }
+    }
+
+    /// Returns the turn of a step: its index in the order in which the steps get values. Successive values go to steps
+    /// far apart.
+    private static func reversed(_ step: UInt64) -> UInt64 {
+        var (rest, result) = (step, UInt64(0))
+        for _ in 0..<steps.trailingZeroBitCount {
+            result = result << 1 | rest & 1
+            rest >>= 1
+        }
+        return result
+    }
+}

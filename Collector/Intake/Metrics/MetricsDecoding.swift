@@ -1,6 +1,7 @@
 import MartletOTLP
-import MartletPoints
+import MartletStorage
 import MartletTelemetry
+import SwiftProtobuf
 
 /// Decodes the metrics of one resource into points. Metrics that Martlet does not know are ignored: a sender sends all
 /// that it has, which is not a mistake.
@@ -212,5 +213,70 @@ struct MetricsDecoding {
         totals[phase].count += point.count
         totals[phase].seconds += seconds
         points[index].statistics.phases = totals
+    }
+}
+
+extension LedgerReading {
+    /// The reason of a loss without a reason, and of losses whose reasons are too many to keep.
+    static let otherReason = "other"
+
+    /// The ledger in `martlet.agent.requests`; `nil` if the metric has no point or no valid time. States of a newer agent
+    /// are skipped. Its reasons are kept, so that captured = delivered + waiting + dropped holds as in the agent.
+    init?(_ sum: OTLPSum) {
+        guard let time = sum.dataPoints.map(\.timeUnixNano).max(), time <= UInt64(Int64.max) else { return nil }
+        let start = sum.dataPoints.map(\.startTimeUnixNano).max() ?? 0
+        self.init(time: time, age: start > 0 ? time - min(start, time) : 0)
+        for point in sum.dataPoints where point.timeUnixNano == time {
+            let requests = UInt64(clamping: point.asInt)
+            switch point.attributes.text(AttributeName.ledgerState) {
+            case LedgerState.captured?: captured = requests
+            case LedgerState.delivered?: delivered = requests
+            case LedgerState.waiting?: waiting = requests
+            case LedgerState.dropped?: drop(requests, point.attributes.text(AttributeName.ledgerReason))
+            default: break
+            }
+        }
+    }
+
+    /// Takes a time since the instance's start from one of the agent's own metrics, which is in seconds.
+    mutating func note(_ time: WritableKeyPath<Self, UInt64>, _ sum: OTLPSum) {
+        let seconds = sum.dataPoints.map(\.asDouble).max() ?? 0
+        guard seconds > 0 else { return }
+        self[keyPath: time] = UInt64(min(seconds * 1e9, Double(Int64.max / 2)))
+    }
+
+    private mutating func drop(_ requests: UInt64, _ reason: String?) {
+        let name = reason?.cut(toBytes: IntakeLimits.dropReasonBytes) ?? Self.otherReason
+        let isKept = dropped[name] != nil || dropped.count < IntakeLimits.maxDropReasons
+        dropped[isKept ? name : Self.otherReason, default: 0] &+= requests
+    }
+}
+
+extension StreamID {
+    /// The common beginning of all streams of a scope, so that a scope is hashed once, and not for each point.
+    ///
+    /// - Parameter scope: its attributes may be in any order.
+    init(_ scope: OTLPInstrumentationScope) {
+        self.init(hashing: [scope.name, scope.version].map { Array($0.utf8) })
+        guard !scope.attributes.isEmpty else { return }
+        // The attributes are one part, so that none of them can be taken for an attribute of a point.
+        self = adding([StreamID(hashing: Self.sorted(scope.attributes)).bytes])
+    }
+
+    /// Returns the beginning of the streams of one of the scope's metrics.
+    func adding(metric: String) -> StreamID { adding([Array(metric.utf8)]) }
+
+    /// Returns the stream of a point.
+    ///
+    /// - Parameter attributes: the point's attributes, in any order.
+    func adding(_ attributes: [OTLPKeyValue]) -> StreamID { adding(Self.sorted(attributes)) }
+
+    private static func sorted(_ attributes: [OTLPKeyValue]) -> [[UInt8]] {
+        attributes.sorted { $0.key < $1.key }.map(bytes)
+    }
+
+    /// Returns the same bytes for the same attribute: no part of it is a map, whose order could differ.
+    private static func bytes(of attribute: OTLPKeyValue) -> [UInt8] {
+        (try? attribute.serializedBytes()) ?? Array(attribute.key.utf8)
     }
 }

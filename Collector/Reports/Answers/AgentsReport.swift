@@ -1,4 +1,3 @@
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 
@@ -134,5 +133,100 @@ extension Storage {
     ) async throws -> AgentsReport {
         let answer = try await agents(seenSince: since, filter, limit: AgentsReport.maxAgents)
         return AgentsReport(answer, since: since, busyWaits: try await recentBusyWaits(now: now, filter))
+    }
+}
+
+/// The judgement of a sender's clock. A point arrives after it ended, so an end in the future is a clock that is ahead. An end in
+/// the past may also be a batch that came late.
+package enum AgentClock: Sendable, Equatable {
+    case unknown
+    case fits
+    /// Seconds that the clock is ahead at least.
+    case ahead(Double)
+    /// Seconds from the end of the sender's latest interval to its arrival.
+    case late(Double)
+
+    /// Seconds that a clock may be ahead and still fit.
+    private static let tolerance = Double(WindowAccount.ClocksAhead.tolerance) / 1e9
+    /// Seconds after which agents have delivered an interval unless they could not.
+    private static let usual = 60.0
+}
+
+extension AgentsReport.Agent {
+    /// Only a sender with a ledger tells its time with each batch.
+    package var clock: AgentClock { AgentClock(seconds: clockSeconds, hasLedger: ledger != nil) }
+}
+
+extension AgentClock {
+    fileprivate init(seconds: Double?, hasLedger: Bool) {
+        guard let seconds else {
+            self = .unknown
+            return
+        }
+        self = seconds > Self.tolerance ? .ahead(seconds) : hasLedger && -seconds > Self.usual ? .late(-seconds) : .fits
+    }
+
+    /// `nil` for a clock that fits or is not known.
+    var sentence: String? {
+        switch self {
+        case .unknown, .fits: nil
+        case .ahead(let seconds): "its clock is at least \(FigureText.seconds(seconds)) ahead of the collector's"
+        case .late(let seconds):
+            """
+            its latest interval came \(FigureText.seconds(seconds)) after it ended: its clock is behind, or its batches are \
+            late
+            """
+        }
+    }
+}
+
+extension AgentsReport.Agent {
+    /// Facts that need a look: they are rare, and too long for a column.
+    package var notes: [String] {
+        var notes: [String] = []
+        if let reason = captureReason { notes.append("capture is \(capture ?? "off"), \(reason)") }
+        if let rules {
+            notes.append("\(rules == 1 ? "1 rule changes" : "\(rules) rules change") its requests (report --by rule)")
+        }
+        if let seconds = unwatchedSeconds {
+            notes.append("capture was off for \(FigureText.seconds(seconds)) since the process started")
+        }
+        let reasons = (ledger?.dropped ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        if !reasons.isEmpty {
+            notes.append("dropped " + reasons.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
+        }
+        if let count = overlappingBatches {
+            notes.append("some requests may be counted twice; batches that overlap with earlier ones: \(count)")
+        }
+        if let sentence = clock.sentence { notes.append(sentence) }
+        let kinds = (statistics ?? [:]).filter { $0.value == "spans" }.keys.sorted()
+        if !kinds.isEmpty {
+            notes.append(
+                """
+                \(kinds.joined(separator: " and ")) requests are counted from spans only; \
+                requests that were not sampled are missing
+                """)
+        }
+        return notes
+    }
+}
+
+extension AgentsReport.Account {
+    /// Returns the sum of ledgers; `nil` for none. A figure that has no room in 64 bits stays at the largest number.
+    package static func sum(of ledgers: [AgentsReport.Account]) -> AgentsReport.Account? {
+        guard let first = ledgers.first else { return nil }
+        return ledgers.dropFirst().reduce(into: first) { sum, ledger in
+            sum.captured = sum.captured.adding(ledger.captured)
+            sum.delivered = sum.delivered.adding(ledger.delivered)
+            sum.waiting = sum.waiting.adding(ledger.waiting)
+            sum.dropped.merge(ledger.dropped) { $0.adding($1) }
+        }
+    }
+}
+
+extension UInt64 {
+    fileprivate func adding(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
     }
 }

@@ -1,3 +1,6 @@
+import MartletStorage
+import MartletTelemetry
+
 /// The other side of a comparison, and its outcome over the rows that were compared (``ReportQuestion``).
 package struct ReportComparison: Sendable, Equatable, Codable {
     /// The parameter `compare`, such as `previous`.
@@ -28,5 +31,92 @@ package struct ReportComparison: Sendable, Equatable, Codable {
         case base, from, to, completeness, blocks, worse, better, same, gone
         case tooLittleData = "too_little_data"
         case goneCount = "gone_count"
+    }
+}
+
+extension Report {
+    /// Adds the other window, and a verdict for each row. All compared rows are judged together, those that a limit left out of
+    /// the report as well.
+    ///
+    /// - Parameters:
+    ///   - verdicts: those on the compared rows.
+    ///   - shown: the indexes of the compared rows that the report has.
+    ///   - after, earlier: these rows in blocks, in the report's window and in the other one.
+    ///   - before: the rows of the other window, with its totals.
+    ///   - limit: the rows of the report at most.
+    mutating func compare(
+        _ compared: ComparedRows, _ verdicts: Comparison, _ shown: [Int], in after: StatisticsAnswer,
+        with before: StatisticsAnswer, in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int? = nil
+    ) {
+        let total = before.total
+        func row(_ group: RequestGroup) -> ReportRow {
+            ReportRow(group, by: by, in: before.ratedWindow, among: total, account: before.account)
+        }
+        let groups = Dictionary((before.groups + earlier.groups).map { ($0.values, $0) }) { first, _ in first }
+        for (index, place) in zip(rows.indices, shown) {
+            rows[index].verdict = verdicts[place]
+            rows[index].before = groups[compared.after[place]].map { row($0).measures }
+        }
+        let present = Set(compared.after + after.groups.map(\.values))
+        let gone = before.groups.filter { !present.contains($0.values) }
+        compare = ReportComparison(
+            base: base.text, from: TimeText.format(before.window.from), to: TimeText.format(before.window.to),
+            completeness: before.account.completeness,
+            blocks: .init(before: earlier.slots?.grid.blocks.count ?? 0, after: after.slots?.grid.blocks.count ?? 0),
+            worse: verdicts.worse, better: verdicts.better, same: verdicts.same,
+            tooLittleData: verdicts.tooLittleData,
+            goneCount: gone.count, gone: gone.prefix(limit ?? gone.count).map(row))
+    }
+
+    /// Whether the other side of the comparison has none of the rows, and no others.
+    package var isComparedWithNothing: Bool {
+        compare?.goneCount == 0 && rows.allSatisfy { $0.before == nil }
+    }
+
+    /// - Parameter slots: the slots of each row.
+    mutating func addChangedTimes(_ slots: GroupSlots) {
+        for index in rows.indices {
+            rows[index].changed = rows[index].verdict.flatMap {
+                ChangedTime($0, slots.groups[index], in: slots.grid)
+            }
+        }
+    }
+}
+
+/// The rows of a report that are compared, in its order, and those that may be gone.
+struct ComparedRows {
+    /// The values of the rows that have requests in the window.
+    let after: [[String?]]
+    /// The values of the rows that have requests before.
+    let before: [[String?]]
+
+    init(after: [RequestGroup], before: [RequestGroup]) {
+        self.after = after.map(\.values)
+        self.before = before.map(\.values)
+    }
+
+    /// The values of all of them.
+    var all: [[String?]] {
+        let known = Set(after)
+        return after + before.filter { !known.contains($0) }
+    }
+
+    /// Returns both sides of each row that has requests in the window.
+    func rows(after: StatisticsAnswer, before: StatisticsAnswer) -> [ComparedRow] {
+        let (later, earlier) = (Self.blocks(of: after), Self.blocks(of: before))
+        let isLater = before.window.to <= after.window.from
+        return self.after.map { ComparedRow(before: earlier[$0] ?? [], after: later[$0] ?? [], isLater: isLater) }
+    }
+
+    /// Returns the indexes of the rows that a report shows, in its order: rows that are worse, and as many of the first others as the
+    /// limit leaves room for.
+    func shown(_ verdicts: Comparison, limit: Int?) -> [Int] {
+        let worse = after.indices.filter(verdicts.isWorse).prefix(limit ?? .max)
+        let others = after.indices.filter { !verdicts.isWorse($0) }
+        return (worse + others.prefix((limit ?? .max) - worse.count)).sorted()
+    }
+
+    private static func blocks(of answer: StatisticsAnswer) -> [[String?]: [RequestGroup]] {
+        Dictionary(zip(answer.groups.map(\.values), answer.slots?.blocks ?? [])) { first, _ in first }
     }
 }

@@ -89,3 +89,107 @@ package struct ReportRow: Sendable, Equatable, Codable {
         try DimensionValues.encode(dimensions, to: encoder)
     }
 }
+
+extension ReportRow.Bounds {
+    /// Returns `nil` if all requests arrived.
+    ///
+    /// Of n requests that arrived and m that are missing, all of the missing ones may be faster than all others, or slower.
+    ///
+    /// - Parameters:
+    ///   - share: that of a quantile, 0...1.
+    ///   - completeness: n / (n + m).
+    init?(of share: Double, _ group: RequestGroup, completeness: Double) {
+        guard completeness < 1, completeness > 0 else { return nil }
+        let (lowest, highest) = (max(0, (share - (1 - completeness)) / completeness), share / completeness)
+        let bounds = group.quantiles([lowest, min(highest, 1)])
+        guard let from = bounds[0], let to = bounds[1] else { return nil }
+        self.init(
+            from: Milliseconds.of(from), to: highest < 1 ? Milliseconds.of(to) : nil)
+    }
+}
+
+/// The names of rows in sentences: method and endpoint, and what else tells a row from others with the same ones.
+struct RowName {
+    /// Rows that a sentence names at most.
+    private static let maxListed = 5
+
+    private let by: [Dimension]
+    private let short: [Dimension]
+    private let namesakes: [String: [ReportRow]]
+
+    /// - Parameter rows: all rows that are told apart.
+    init(of rows: [ReportRow], by: [Dimension]) {
+        let named = by.filter { [.method, .endpoint].contains($0) }
+        let short = named.isEmpty ? by.suffix(1) : named
+        (self.by, self.short) = (by, short)
+        namesakes = Dictionary(grouping: rows) { Self.text($0, short) }
+    }
+
+    /// Returns the name with its characters as they are.
+    func of(_ row: ReportRow) -> String {
+        let text = Self.text(row, dimensions(of: row))
+        return text.isEmpty ? by.map { "no \($0.rawValue)" }.joined(separator: ", ") : text
+    }
+
+    /// Returns the names of the first rows and the number of the others, such as `GET /a, GET /b and 7 more`; `nil` if there are none.
+    func list(of rows: some Collection<ReportRow>) -> String? {
+        rows.isEmpty ? nil : NameList.text(rows.map { TerminalText.plain(of($0)) }, atMost: Self.maxListed)
+    }
+
+    /// Returns the dimensions that tell a row from all others.
+    func dimensions(of row: ReportRow) -> [Dimension] {
+        let others = namesakes[Self.text(row, short)] ?? []
+        return by.filter { dimension in
+            short.contains(dimension) || others.contains { $0.dimensions[dimension] != row.dimensions[dimension] }
+        }
+    }
+
+    private static func text(_ row: ReportRow, _ dimensions: [Dimension]) -> String {
+        dimensions.map { row.text(of: $0) }.filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}
+
+extension [Dimension] {
+    /// The word for a row of a report by these dimensions: the only dimension, or `endpoint`, or `row`.
+    var wordForRow: String {
+        if count == 1 { return self[0].rawValue }
+        return contains(.endpoint) && allSatisfy(ReportParameter.defaultBy.contains)
+            ? Dimension.endpoint.rawValue : "row"
+    }
+
+    /// Returns a number of rows: `1 endpoint`, `7 endpoints`.
+    func rows(_ count: Int) -> String {
+        let plural = wordForRow == Dimension.status.rawValue ? "statuses" : wordForRow + "s"
+        return "\(FigureText.grouped(UInt64(count))) \(count == 1 ? wordForRow : plural)"
+    }
+}
+
+/// The values of a row's dimensions, which JSON has beside the row's other keys. A status is a number in JSON, and a value that
+/// the requests do not have is `null`.
+enum DimensionValues {
+    static func decode(from decoder: any Decoder) throws -> [Dimension: String?] {
+        let container = try decoder.container(keyedBy: Dimension.self)
+        var values: [Dimension: String?] = [:]
+        for key in container.allKeys {
+            let value =
+                key == .status
+                ? try container.decodeIfPresent(Int.self, forKey: key).map(String.init)
+                : try container.decodeIfPresent(String.self, forKey: key)
+            values.updateValue(value, forKey: key)
+        }
+        return values
+    }
+
+    static func encode(_ values: [Dimension: String?], to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Dimension.self)
+        for (key, value) in values {
+            if key == .status {
+                try container.encode(value.flatMap { Int($0) }, forKey: key)
+            } else {
+                try container.encode(value, forKey: key)
+            }
+        }
+    }
+}
+
+extension Dimension: Codable, CodingKey {}

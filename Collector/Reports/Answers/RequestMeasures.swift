@@ -1,3 +1,6 @@
+import MartletStorage
+import MartletTelemetry
+
 /// The figures of a group of requests.
 package struct RequestMeasures: Sendable, Equatable, Codable {
     package var count: UInt64
@@ -94,4 +97,116 @@ extension RequestMeasures {
 
     /// Returns a figure that is known only if there are requests; not a number without any.
     func ofRequests(_ figure: Double) -> Double { count > 0 ? figure : .nan }
+}
+
+// These are methods of the values, because initializers would take copies.
+
+extension RequestGroup {
+    /// Returns all measures but ``impact(among:)``, which depends on the other groups.
+    ///
+    /// - Parameter seconds: the length of the time that the rate is about.
+    package func measures(seconds: Double) -> RequestMeasures {
+        let (unfailed, failed) = (unfailed, failed)
+        var phases = unfailed.phases
+        phases.merge(failed.phases)
+        return RequestMeasures(
+            count: count,
+            perSecond: share(Double(count), of: seconds),
+            failures: failures,
+            latency: latency,
+            phases: phases.means,
+            bytes: RequestMeasures.Bytes(
+                sent: unfailed.bytesSent &+ failed.bytesSent, received: unfailed.bytesReceived &+ failed.bytesReceived),
+            apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.requests),
+            impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil,
+            changedByRules: changed > 0 ? changed : nil)
+    }
+
+    /// Returns a quantile of all durations, in milliseconds; `nil` if there are no requests.
+    package func milliseconds(_ quantile: Double) -> Double? {
+        quantiles([quantile])[0].map(Milliseconds.of)
+    }
+
+    /// The latency in milliseconds; zeros if there were no requests.
+    private var latency: RequestMeasures.Latency {
+        let quantiles = quantiles([0.5, 0.75, 0.9, 0.95, 0.99, 1]).map { Milliseconds.of($0 ?? 0) }
+        return RequestMeasures.Latency(
+            mean: Milliseconds.of(count > 0 ? time / Double(count) : 0), p50: quantiles[0], p75: quantiles[1],
+            p90: quantiles[2], p95: quantiles[3], p99: quantiles[4], max: quantiles[5])
+    }
+
+    /// Returns the share of the time that all requests took, from 0 to 1.
+    package func impact(among all: RequestGroup) -> Double {
+        // The same seconds in another order may have another rounding.
+        min(1, share(time, of: all.time))
+    }
+
+    private var failures: RequestMeasures.Failures {
+        let failed = failed.requests
+        return RequestMeasures.Failures(
+            count: failed, rate: share(Double(failed), of: Double(count)),
+            transport: outcomes[.transportFailure], http4xx: outcomes[.clientError], http5xx: outcomes[.serverError],
+            hung: outcomes[.hung], cancelled: outcomes[.cancelled])
+    }
+}
+
+extension PhaseTotals {
+    fileprivate var means: [String: Double] {
+        var means: [String: Double] = [:]
+        for phase in RequestPhase.allCases {
+            if let mean = self[phase].mean { means[phase.rawValue] = Milliseconds.of(mean) }
+        }
+        return means
+    }
+}
+
+private func share(_ part: Double, of whole: Double) -> Double {
+    whole > 0 ? part / whole : 0
+}
+
+/// The satisfaction of callers, 0...1 (Apdex Technical Specification 1.1): a request within ``target`` counts whole, a
+/// request within four times as long counts half, a slower or failed one not at all.
+package enum Apdex {
+    /// The longest duration of a satisfied caller's request, in seconds.
+    package static let target = 0.5
+
+    /// Returns 1 if there were no requests, because no caller was kept waiting. A cancelled request counts by its duration
+    /// until it was cancelled.
+    static func score(unfailed: ExponentialHistogram, failed: UInt64) -> Double {
+        let all = unfailed.count &+ failed
+        guard all > 0 else { return 1 }
+        let satisfied = Double(unfailed.countOfValues(upTo: target))
+        let tolerated = Double(unfailed.countOfValues(upTo: 4 * target)) - satisfied
+        return (satisfied + tolerated / 2) / Double(all)
+    }
+}
+
+/// A duration in milliseconds, the unit of reports.
+enum Milliseconds {
+    /// Converts seconds. A sender's bucket may reach past the largest Double, and JSON has no infinity.
+    static func of(_ seconds: Double) -> Double {
+        min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
+    }
+}
+
+/// The failure rates that missing requests leave open: from the rate if none of them failed to the rate if all of them did.
+package struct FailureBounds: Sendable, Equatable {
+    package let lowest: Double
+    package let highest: Double
+
+    /// Returns `nil` if nothing is missing.
+    ///
+    /// - Parameters:
+    ///   - failed: requests that failed, of those that arrived.
+    ///   - count: requests that arrived.
+    ///   - missing: requests that did not arrive, at most.
+    package init?(failed: UInt64, of count: UInt64, missing: UInt64) {
+        guard missing > 0 else { return nil }
+        let all = Double(count) + Double(missing)
+        lowest = Double(min(failed, count)) / all
+        highest = (Double(min(failed, count)) + Double(missing)) / all
+    }
+
+    /// Both rates in per cent, such as `3.02–5.72`.
+    package var text: String { FigureText.percent(lowest) + "–" + FigureText.percent(highest) }
 }

@@ -1,3 +1,5 @@
+import MartletStorage
+
 /// An answer about a window, and the facts that tell whether its figures can be trusted.
 package protocol WindowReport {
     /// The window of the figures, RFC 3339, UTC.
@@ -23,4 +25,93 @@ package protocol WindowReport {
 extension Report: WindowReport {
     package var fromSpans: UInt64? { totals.measures.fromSpans }
     package var lastSeen: String? { totals.lastSeen }
+}
+
+extension WindowReport {
+    /// Sentences about what is missing from the figures or dated wrongly, beside requests that did not arrive.
+    package var gaps: [String] {
+        var gaps: [String] = []
+        if let unwatched { gaps.append(unwatched.sentence) }
+        if let uncountedSenders {
+            let senders = FigureText.counted(uncountedSenders, "sender")
+            gaps.append(
+                "cumulative counters of \(senders) found no room (--max-cumulative-streams); some requests are missing")
+        }
+        if let clocksAhead { gaps.append(clocksAhead.sentence) }
+        if let damagedPoints {
+            let points = FigureText.counted(damagedPoints, "point")
+            gaps.append("\(points) damaged on disk, missing from these figures")
+        }
+        if let fromSpans {
+            let requests = FigureText.counted(fromSpans, "request")
+            gaps.append("\(requests) counted from spans only; requests that were not sampled are missing")
+        }
+        return gaps
+    }
+}
+
+/// The time for which agents did not look for requests, because capture was off.
+package struct UnwatchedTime: Sendable, Equatable, Codable {
+    /// The longest time that one instance was off, in seconds.
+    package var seconds: Double
+    /// The length of the report's window, in seconds.
+    package var ofSeconds: Double
+    package var instances: Int
+    package var ofInstances: Int
+
+    private enum CodingKeys: String, CodingKey {
+        case seconds, instances
+        case ofSeconds = "of_seconds"
+        case ofInstances = "of_instances"
+    }
+
+    /// Returns `nil` if no instance was off.
+    init?(_ account: WindowAccount) {
+        guard account.unwatchedInstances > 0 else { return nil }
+        seconds = account.longestUnwatched / 1e9
+        ofSeconds = account.window.seconds
+        instances = account.unwatchedInstances
+        ofInstances = account.instances
+    }
+
+    var sentence: String {
+        let (unit, name) = Self.unit(ofSeconds)
+        let upTo = instances > 1 ? "up to " : ""
+        return "capture was off for \(upTo)\(Self.figure(seconds / unit)) of \(Self.figure(ofSeconds / unit)) \(name)"
+            + " on \(instances) of \(ofInstances) \(ofInstances == 1 ? "instance" : "instances")"
+    }
+
+    private static func unit(_ seconds: Double) -> (Double, String) {
+        switch seconds {
+        case ..<120: (1, "seconds")
+        case ..<172_800: (60, "minutes")
+        default: (3600, "hours")
+        }
+    }
+
+    private static func figure(_ value: Double) -> String {
+        if value > 0, value < 0.1 { return "less than 0.1" }
+        let text = FigureText.fixed(value, value < 10 ? 1 : 0)
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}
+
+/// The clocks of senders that are ahead of the collector's. Their requests are dated too late, and the latest of them after the window.
+package struct ClocksAhead: Sendable, Equatable, Codable {
+    package var senders: Int
+    /// The largest difference that was seen, in seconds. The clock is ahead by as much at least.
+    package var seconds: Double
+
+    /// Returns `nil` if no clock is ahead.
+    init?(_ account: WindowAccount) {
+        guard account.clocksAhead.senders > 0 else { return nil }
+        (senders, seconds) = (account.clocksAhead.senders, Double(account.clocksAhead.longest) / 1e9)
+    }
+
+    var sentence: String {
+        let difference = "at least \(FigureText.seconds(seconds))"
+        return senders == 1
+            ? "the clock of 1 sender is \(difference) ahead: its requests are dated too late"
+            : "the clocks of \(senders) senders are ahead, one by \(difference): their requests are dated too late"
+    }
 }

@@ -65,3 +65,162 @@ extension BlockMean {
 extension ShareTest {
     var isMoreAfter: Bool { after.mean > before.mean }
 }
+
+/// A test of whether more requests are slow: of the share above a quantile of both windows together. A test of all durations
+/// does not see it if one request in thirty becomes five times slower.
+enum TailTest {
+    /// - Parameters:
+    ///   - quantile: 0...1.
+    ///   - minimum: the requests above the quantile, in both windows together, that the test needs.
+    /// - Returns: `nil` if too few requests are above it.
+    static func share(
+        above quantile: Double, atLeast minimum: Double, _ before: WindowCounts, _ after: WindowCounts, isLater: Bool
+    ) -> ChangeTest? {
+        let bound = bound(of: quantile, in: zip(before.totals, after.totals).map(+))
+        let (before, after) = (before.share(above: bound), after.share(above: bound))
+        return before.sum + after.sum >= minimum ? ChangeTest(before: before, after: after, isLater: isLater) : nil
+    }
+
+    /// Returns the number of buckets up to the bound that is nearest to the quantile: the upper one of its bucket, or the
+    /// lower one where a single bucket has most of the slow requests, as time-outs do.
+    private static func bound(of quantile: Double, in totals: [Double]) -> Int {
+        let rank = quantile * totals.reduce(0, +)
+        var (bucket, below) = (0, 0.0)
+        while bucket < totals.count - 1, below + totals[bucket] < rank {
+            below += totals[bucket]
+            bucket += 1
+        }
+        return below + totals[bucket] - rank <= rank - below ? bucket + 1 : bucket
+    }
+}
+
+/// A test of whether the share of requests with some property differs between two windows.
+struct ShareTest: Sendable {
+    let before: BlockMean
+    let after: BlockMean
+    /// The share in both windows together, 0...1.
+    let pooled: Double
+    /// The factor by which the variance of the difference exceeds that of independent requests, at least 1.
+    let designEffect: Double
+    let studentT: StudentT
+
+    /// Below this number of requests with or without the property in a window, the exact test is used.
+    private static let few = 10.0
+    /// Where as many are expected and fewer than ``few`` are seen, no exact test is needed; so its work is bounded.
+    private static let many = 1000.0
+    /// The number of requests up to which the exact test is exact.
+    private static let maxExact = 0x1p52
+
+    init(before: BlockMean, after: BlockMean) {
+        // Each window's effect weighs as much as its part of the variance; if the windows are equal, this is the mean.
+        let (one, other) = (1 / before.size, 1 / after.size)
+        self.init(
+            before, after,
+            designEffect: (before.designEffect * one + after.designEffect * other) / (one + other),
+            degreesOfFreedom: before.sizes.count + after.sizes.count - 2)
+    }
+
+    /// Creates the test of whether a few blocks differ from those before. They are too few to show how much they vary, so they are
+    /// expected to vary as those do.
+    init(of blocks: BlockMean, asBlocksOf before: BlockMean) {
+        self.init(
+            before, blocks, designEffect: before.designEffect, degreesOfFreedom: before.sizes.count - 1)
+    }
+
+    private init(_ before: BlockMean, _ after: BlockMean, designEffect: Double, degreesOfFreedom: Int) {
+        self.before = before
+        self.after = after
+        pooled = (before.sum + after.sum) / (before.size + after.size)
+        self.designEffect = max(1, designEffect)
+        studentT = StudentT(degreesOfFreedom: Double(degreesOfFreedom))
+    }
+
+    /// The probability of a difference at least this large if nothing has changed. `nil` if all requests have the property, or
+    /// none has: then no test could find a difference.
+    var pValue: Double? {
+        guard pooled > 0, pooled < 1 else { return nil }
+        let isExact = before.size + after.size < Self.maxExact && (isOfFew(before) || isOfFew(after))
+        return isExact ? exact : approximate
+    }
+
+    /// Returns the standard error of the difference between the windows.
+    ///
+    /// - Parameter share: the share in both together.
+    func standardError(_ share: Double, designEffect: Double) -> Double {
+        (designEffect * share * (1 - share) * (1 / before.size + 1 / after.size)).squareRoot()
+    }
+
+    private func isOfFew(_ window: BlockMean) -> Bool {
+        let cells = [(window.sum, pooled), (window.size - window.sum, 1 - pooled)]
+        return cells.contains { seen, share in seen < Self.few && share * window.size < Self.many }
+    }
+
+    private var approximate: Double {
+        studentT.twoSided((after.mean - before.mean) / standardError(pooled, designEffect: designEffect))
+    }
+
+    /// Takes requests that depend on each other for so many fewer independent ones (Rao and Scott: "A Simple Method for the
+    /// Analysis of Clustered Binary Data", Biometrics 48, 1992).
+    private var exact: Double {
+        func effective(_ count: Double) -> Double { (count / designEffect).rounded(.down) }
+        return FisherExactTest.twoSided(
+            (effective(before.sum), effective(before.size - before.sum)),
+            (effective(after.sum), effective(after.size - after.sum)))
+    }
+}
+
+/// The mean of a value over the requests of a window, and how much it varies from block to block. The share of requests
+/// with a property is the mean of 1 and 0.
+struct BlockMean: Sendable, Equatable {
+    /// The sum of the values in each block.
+    let sums: [Double]
+    /// The number of requests in each block. Where the variation is asked for, at least two blocks have requests.
+    let sizes: [Double]
+    let sum: Double
+    let size: Double
+
+    init(sums: [Double], sizes: [Double]) {
+        self.sums = sums
+        self.sizes = sizes
+        sum = sums.reduce(0, +)
+        size = sizes.reduce(0, +)
+    }
+
+    var mean: Double { sum / size }
+
+    /// Returns the blocks outside a range, and those of it.
+    func divided(at range: Range<Int>) -> (BlockMean, BlockMean) {
+        func outside(_ values: [Double]) -> [Double] {
+            Array(values[..<range.lowerBound] + values[range.upperBound...])
+        }
+        return (
+            BlockMean(sums: outside(sums), sizes: outside(sizes)),
+            BlockMean(sums: Array(sums[range]), sizes: Array(sizes[range]))
+        )
+    }
+
+    /// Returns the blocks of both windows as those of one.
+    func followed(by later: BlockMean) -> BlockMean {
+        BlockMean(sums: sums + later.sums, sizes: sizes + later.sizes)
+    }
+
+    /// The variance of the mean, from the means that remain when each block is left out in turn (Cochran: "Sampling
+    /// Techniques", 6.17, jackknife of a ratio). For blocks of equal size it is J/(J-1) Σ(sum - size·mean)²/N², and with one
+    /// block far larger than the others it is not too small.
+    var variance: Double {
+        var squares = 0.0
+        for (blockSum, blockSize) in zip(sums, sizes) {
+            // The other blocks have a request at least, also where a count of 2^60 has swallowed it.
+            let difference = (blockSum - blockSize * mean) / max(size - blockSize, 1)
+            squares += difference * difference
+        }
+        return squares * (1 - 1 / Double(sizes.count))
+    }
+
+    /// The variance of a share, as a multiple of the variance that it had if requests did not depend on each other (Kish's
+    /// design effect); 1 for a share of 0 or 1.
+    var designEffect: Double {
+        let independent = mean * (1 - mean) / size
+        return independent > 0 ? variance / independent : 1
+    }
+}

@@ -1,3 +1,5 @@
+import MartletStorage
+
 /// Tells which rows of a report have changed from one window to another by more than they vary by themselves. Pure.
 ///
 /// docs/comparison.md explains the steps to a reader of the verdicts, and has their measured error rates.
@@ -72,5 +74,42 @@ extension Verdict {
         let isWorse = quantiles + (changes.failures.map { [$0.after > $0.before] } ?? [])
         guard !isWorse.isEmpty else { return nil }
         self = isWorse.contains(true) ? .worse(changes) : .better(changes)
+    }
+}
+
+/// The requests of one row of a report in two windows, a group for each block of ``ComparisonBlocks``. The windows may
+/// differ in length and in the number of their blocks.
+package struct ComparedRow: Sendable {
+    package var before: [RequestGroup]
+    package var after: [RequestGroup]
+    /// Whether the later window follows the earlier one. Two versions have the same window.
+    package var isLater: Bool
+
+    /// - Parameters:
+    ///   - before: the blocks of the earlier window; a block without requests is empty or left out.
+    ///   - after: the blocks of the later window, likewise.
+    package init(before: [RequestGroup], after: [RequestGroup], isLater: Bool = true) {
+        self.before = before
+        self.after = after
+        self.isLater = isLater
+    }
+}
+
+/// The level at which results of many tests count, so that of all that count one in a hundred is false on average
+/// (Benjamini and Hochberg: "Controlling the False Discovery Rate", Journal of the Royal Statistical Society B 57, 1995).
+struct FalseDiscoveryRate {
+    static let rate = 0.01
+
+    /// Results whose p-value is at most this count; 0 if none does.
+    let level: Double
+    /// The p-value at which one more result would have counted.
+    let levelOfOneMore: Double
+
+    init(_ pValues: [Double]) {
+        let sorted = pValues.sorted()
+        let share = Self.rate / Double(max(sorted.count, 1))
+        let counting = sorted.indices.last { sorted[$0] <= share * Double($0 + 1) }.map { $0 + 1 } ?? 0
+        level = share * Double(counting)
+        levelOfOneMore = share * Double(min(counting + 1, max(sorted.count, 1)))
     }
 }

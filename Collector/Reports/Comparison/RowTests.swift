@@ -84,3 +84,139 @@ extension ChangeTest {
         return Verdict.Change(before: before, after: after)
     }
 }
+
+/// The smallest changes that are worth a word. With millions of requests a difference of a hundredth is certain, and nobody
+/// gets up for it.
+enum ChangeGate {
+    /// The difference between two shares of failed requests, 0...1.
+    private static let minDifference = 0.001
+    /// The factor between two shares of failed requests, or of those that did not fail: of 70 and 100 % failed, the latter
+    /// tells the difference.
+    private static let minShareFactor = 1.5
+    /// The factor between two quantiles.
+    static let minQuantileFactor = 1.1
+
+    static func passes(failures before: Double, _ after: Double) -> Bool {
+        abs(after - before) >= minDifference && (isFar(before, after) || isFar(1 - before, 1 - after))
+    }
+
+    /// Returns whether two quantiles differ enough, in the direction in which a test found them to differ.
+    ///
+    /// - Parameter isSlower: whether the test found requests slower after.
+    static func passes(quantile before: Double, _ after: Double, isSlower: Bool) -> Bool {
+        isSlower
+            ? after > before && after >= minQuantileFactor * before
+            : before > after && before >= minQuantileFactor * after
+    }
+
+    /// Returns the smallest increase of a share of failed requests that passes.
+    static func smallestIncrease(ofFailures share: Double) -> Double {
+        max(minDifference, min(share * (minShareFactor - 1), (1 - share) * (1 - 1 / minShareFactor)))
+    }
+
+    private static func isFar(_ one: Double, _ other: Double) -> Bool {
+        max(one, other) >= minShareFactor * min(one, other)
+    }
+}
+
+extension Verdict.Quantile {
+    private static let intervalLevel = 0.05
+
+    /// Creates a quantile with Woodruff's interval: the quantiles at the ends of the interval that the share of requests up to
+    /// it has ("Confidence Intervals for Medians and Other Position Measures", Journal of the American Statistical Association
+    /// 47, 1952).
+    ///
+    /// - Parameter share: 0...1.
+    init(_ share: Double, of window: WindowCounts) {
+        var (rest, bound) = (share * window.totals.reduce(0, +), 0)
+        while bound < window.totals.count, rest > 0 {
+            rest -= window.totals[bound]
+            bound += 1
+        }
+        let above = window.share(above: bound)
+        let variance = max(above.variance, share * (1 - share) / above.size)
+        let studentT = StudentT(degreesOfFreedom: Double(above.sizes.count - 1))
+        let reach = studentT.critical(Self.intervalLevel) * variance.squareRoot()
+        let quantiles = window.durations.quantiles([share - reach, share, share + reach]).map {
+            Milliseconds.of($0 ?? 0)
+        }
+        value = quantiles[1]
+        interval = min(quantiles[0], value)...max(value, quantiles[2])
+    }
+}
+
+extension Verdict.SmallestChange {
+    /// The part of the cases in which a change of this size is not found, if the standard error is exact. It is an estimate from
+    /// ten blocks, so the measured part is 0.09 to 0.17 (docs/comparison.md).
+    private static let missed = 0.1
+
+    /// Works out the smallest changes that are found: their figure is far enough above what counts, and above what is worth a
+    /// word, that chance rarely brings it below.
+    ///
+    /// - Parameters:
+    ///   - failures: the test of the share of failed requests.
+    ///   - tail: the test of p95; `nil` if it has too few requests.
+    ///   - durations: those of both windows together.
+    init(failures: ChangeTest, tail: ChangeTest?, durations: ExponentialHistogram, levels: RowTests.Levels) {
+        self.failures = Self.increase(seenBy: failures.whole, level: failures.levelOfWhole(levels.failures))
+        p95 = tail.flatMap {
+            Self.growth(seenBy: $0.whole, durations, level: $0.levelOfWhole(levels.durations))
+        }
+    }
+
+    private static func increase(seenBy test: ShareTest, level: Double) -> Double? {
+        let critical = test.studentT.critical(level)
+        let chance = test.studentT.critical(2 * missed)
+        let worthAWord = ChangeGate.smallestIncrease(ofFailures: test.pooled)
+        return smallest(upTo: 1 - test.pooled) { increase in
+            let error = test.standardError(increase: increase)
+            return increase - chance * error >= max(critical * error, worthAWord)
+        }
+    }
+
+    /// All durations grow by the same factor until the share above the bound of p95 differs enough.
+    private static func growth(seenBy test: ShareTest, _ durations: ExponentialHistogram, level: Double) -> Double? {
+        let error = test.standardError(test.pooled, designEffect: test.designEffect)
+        let chance = test.studentT.critical(2 * missed) * error
+        guard let byChance = test.growth(for: chance, of: durations),
+            let seen = test.growth(for: chance + test.studentT.critical(level) * error, of: durations)
+        else { return nil }
+        return max(seen, byChance * ChangeGate.minQuantileFactor) - 1
+    }
+
+    /// Returns the smallest value that is seen, where all larger ones are seen as well; `nil` if not even the largest is.
+    private static func smallest(upTo largest: Double, isSeen: (Double) -> Bool) -> Double? {
+        guard isSeen(largest) else { return nil }
+        var (low, high) = (0.0, largest)
+        for _ in 0..<40 {
+            let middle = (low + high) / 2
+            if isSeen(middle) { high = middle } else { low = middle }
+        }
+        return high
+    }
+}
+
+extension ShareTest {
+    private var weight: Double { after.size / (before.size + after.size) }
+
+    /// Returns the standard error if the share after is larger than the pooled one by `increase`.
+    ///
+    /// Where some blocks have more failures than others, a larger share varies more as well: as if the logarithm of the odds
+    /// varied as much as now.
+    fileprivate func standardError(increase: Double) -> Double {
+        let spread = pooled * (1 - pooled)
+        let grown = (pooled + increase) * (1 - pooled - increase)
+        let factor = spread > 0 ? (1 + grown / spread) / 2 : 1
+        return standardError(pooled + weight * increase, designEffect: 1 + (designEffect - 1) * factor)
+    }
+
+    /// Returns the factor by which all durations after have to exceed those before, so that the shares differ by `difference`.
+    /// `nil` if the share before would have to be below 0.
+    fileprivate func growth(for difference: Double, of durations: ExponentialHistogram) -> Double? {
+        let (low, high) = (pooled - weight * difference, pooled + (1 - weight) * difference)
+        guard low > 0, high < 1 else { return nil }
+        let bounds = durations.quantiles([1 - high, 1 - low])
+        guard let slower = bounds[1], let faster = bounds[0], faster > 0 else { return nil }
+        return slower / faster
+    }
+}

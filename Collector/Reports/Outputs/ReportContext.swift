@@ -28,3 +28,46 @@ package struct ReportContext: Sendable {
 
     func flag(_ name: String) -> String? { flags.first { $0.name == name }?.value }
 }
+
+/// The command that shows the requests behind a report.
+package enum NextCommand {
+    /// The flags that arrange a report and select no request.
+    private static let arranging: Set = ["by", "sort", "ascending", "top", "compare", "phases", "format", "color"]
+
+    /// Returns the command with the report's own filters. If requests failed, it shows those of the row with the most failures.
+    static func text(for report: Report, _ context: ReportContext) -> String {
+        var flags = selecting(context.flags)
+        if let versions = ComparisonBase.versions(in: context.flag("compare")) {
+            flags.append(CommandFlag("version", versions.after))
+        }
+        if let row = report.worstRow {
+            // Other rows may have the same name where not all are known.
+            let dimensions = report.isCut ? report.by : RowName(of: report.rows, by: report.by).dimensions(of: row)
+            for dimension in dimensions where context.flag(dimension.rawValue) == nil {
+                // An empty value selects requests without one.
+                flags.append(CommandFlag(dimension.rawValue, row.text(of: dimension)))
+            }
+            flags.append(CommandFlag("failed"))
+        }
+        return CommandText.text("requests", flags)
+    }
+
+    /// Returns a line with the command that gives the same report later, as long as its points are kept as finely.
+    ///
+    /// - Parameter flags: those that asked for the report and for its source.
+    package static func again(_ report: Report, _ flags: [CommandFlag], on device: OutputDevice) -> String {
+        let window = [CommandFlag("since", report.from), CommandFlag("until", report.to)]
+        let command = CommandText.text("report", window + flags.filter { !["since", "until"].contains($0.name) })
+        return device.paint("Again:", .dim) + "     " + command + "\n"
+    }
+
+    /// Returns the flags that tell where the requests are kept.
+    static func ofSource(_ flags: [CommandFlag]) -> [CommandFlag] {
+        let names: Set = ["collector", "store", "certificate", "client-certificate", "client-key"]
+        return flags.filter { names.contains($0.name) }
+    }
+
+    static func selecting(_ flags: [CommandFlag]) -> [CommandFlag] {
+        flags.filter { !arranging.contains($0.name) }
+    }
+}

@@ -1,4 +1,5 @@
 import MartletStorage
+import MartletTelemetry
 
 /// The lines above a table: the answer in a sentence, the window and its data, the gaps in the figures, and the requests that
 /// rules changed.
@@ -78,4 +79,131 @@ extension Report {
         let worst = rows.max { $0.measures.failures.count < $1.measures.failures.count }
         return worst.flatMap { $0.measures.failures.count > 0 ? $0 : nil }
     }
+}
+
+/// The first lines above a table: the answer in a sentence, and the window and its data.
+struct HeadingLine {
+    let report: any WindowReport
+    let context: ReportContext
+    let device: OutputDevice
+
+    /// Returns the answer, and its circumstances at the right of a terminal that has the room for both.
+    func lines(_ answer: String?) -> [String] {
+        let parts = circumstances
+        let painted = parts.map { device.paint($0.text, $0.tone) }.joined(separator: ", ")
+        guard let answer else { return [painted] }
+        let taken = TextWidth.of(answer) + TextWidth.of(parts.map(\.text).joined(separator: ", "))
+        let room = (device.columns ?? 0) - taken
+        let shown = device.paint(answer, .bold)
+        return room < 4 ? [shown, painted] : [shown + String(repeating: " ", count: room) + painted]
+    }
+
+    private var circumstances: [(text: String, tone: Tone?)] {
+        var parts: [(text: String, tone: Tone?)] = []
+        let environments = context.flags.filter { $0.name == Dimension.environment.rawValue }.compactMap(\.value)
+        if !environments.isEmpty {
+            let names = environments.map { $0.isEmpty ? "no environment" : TerminalText.plain($0) }
+            parts.append((names.joined(separator: " and "), .dim))
+        }
+        parts.append((WindowText.sentence(of: report, now: context.now), .dim))
+        parts.append(completeness)
+        if let latest = report.lastSeen.flatMap({ TimeText.parse($0, now: 0) }) {
+            let isOff = context.now.map { WindowText.isOff(latest: latest, now: $0) } ?? false
+            parts.append((WindowText.freshness(latest: latest, now: context.now), isOff ? .yellow : .dim))
+        }
+        return parts
+    }
+
+    private var completeness: (text: String, tone: Tone?) {
+        guard let share = report.completeness else { return ("completeness unknown", .yellow) }
+        guard share < 1 else { return ("complete (100 %)", .green) }
+        return ("incomplete (\(FigureText.completeness(share)))", .yellow)
+    }
+}
+
+/// A window and the age of its data, in words.
+enum WindowText {
+    private static let second: UInt64 = 1_000_000_000
+    private static let day = 86_400 * second
+
+    /// Returns `09:00 to 10:00 UTC`, with the dates unless both are of today.
+    static func sentence(of report: any WindowReport, now: UnixNanoseconds?) -> String {
+        guard let now, let from = TimeText.parse(report.from, now: now), let to = TimeText.parse(report.to, now: now)
+        else { return "\(report.from) to \(report.to)" }
+        let isToday = from / day == now / day && to / day == now / day
+        return "\(moment(from, isToday: isToday)) to \(moment(to, isToday: isToday)) UTC"
+    }
+
+    /// Returns a time of today as `13:42:10`, and any other with its date.
+    static func moment(_ time: UnixNanoseconds, now: UnixNanoseconds) -> String {
+        moment(time, isToday: time / day == now / day)
+    }
+
+    private static func moment(_ time: UnixNanoseconds, isToday: Bool) -> String {
+        let text = TimeText.format(time)
+        let clock = text.dropFirst(11).dropLast(1)
+        let short = clock.hasSuffix(":00") ? clock.dropLast(3) : clock
+        return isToday ? String(short) : "\(text.prefix(10)) \(short)"
+    }
+
+    /// Returns the age of the latest data. Data from the future tells of a clock that is ahead.
+    static func freshness(latest: UnixNanoseconds, now: UnixNanoseconds?) -> String {
+        guard let now else { return "latest \(TimeText.format(latest))" }
+        guard latest > now + second else { return "latest \(FigureText.age((max(now, latest) - latest) / second)) ago" }
+        return "latest \(FigureText.age((latest - now) / second)) ahead: a clock is off"
+    }
+
+    /// Whether the latest data is older than senders usually take, or from the future.
+    static func isOff(latest: UnixNanoseconds, now: UnixNanoseconds) -> Bool {
+        latest > now + second || now - min(now, latest) > 60 * second
+    }
+}
+
+/// The totals of the requests that were made, and of those that were served. A request between two watched services is in
+/// both, so that their sum has no meaning.
+struct KindTotal {
+    /// `nil` if there are no requests.
+    var kind: RequestKind?
+    var measures: RequestMeasures
+
+    /// - Parameter only: the one kind that the report was asked for.
+    static func all(of report: Report, only: RequestKind?) -> [KindTotal] {
+        let kinds = RequestKind.allCases.compactMap { kind in
+            report.totalsByKind[kind].map { KindTotal(kind: kind, measures: $0.measures) }
+        }
+        return kinds.isEmpty ? [KindTotal(kind: only, measures: report.totals.measures)] : kinds
+    }
+
+    /// The kind as it is said of requests, at the beginning of a line.
+    static func title(_ kind: RequestKind?) -> String {
+        switch kind {
+        case .client: "Made"
+        case .server: "Served"
+        case nil: "Made and served"
+        }
+    }
+
+    var summary: String {
+        let p95 = measures.latency.p95
+        return FigureText.counted(measures.count, "request")
+            + ", \(FigureText.percent(measures.failures.rate)) % failed"
+            + (p95.isFinite ? ", p95 \(FigureText.figure(p95)) ms" : "")
+            + measures.failures.notes.map { ", " + $0 }.joined()
+    }
+}
+
+extension Report {
+    /// Whether rows were left out.
+    package var isCut: Bool { rows.count < rowCount }
+
+    /// The number of shown rows and of all rows: `the first 14 of 40`. Rows that are worse come before others.
+    package var shownOfAll: String {
+        let (shown, all) = (FigureText.grouped(UInt64(rows.count)), FigureText.grouped(UInt64(rowCount)))
+        return (compare?.worse ?? 0) > 0
+            ? "the worse and the first others, \(shown) of \(all)" : "the first \(shown) of \(all)"
+    }
+}
+
+extension ReportRow {
+    var kind: RequestKind? { RequestKind(rawValue: text(of: .kind)) }
 }

@@ -59,3 +59,174 @@ package enum RequestText {
 
     private static func plain(_ text: String) -> String { TerminalText.plain(text) }
 }
+
+/// The phases of a request as lines with bars for a person.
+struct PhaseText {
+    /// Characters of the bars in a file.
+    private static let fileWidth = 60
+    /// Characters of the bars on a narrow terminal.
+    private static let narrowest = 8
+
+    private let waterfall: PhaseWaterfall
+
+    /// Returns `nil` if the sender tells no phases.
+    init?(_ report: RequestReport) {
+        guard let waterfall = PhaseWaterfall(report) else { return nil }
+        self.waterfall = waterfall
+    }
+
+    func text(on device: OutputDevice) -> String {
+        let notes = waterfall.bars.map { TextWidth.of(Self.note($0)) }.max() ?? 0
+        let room = table(nil).room(on: device).map { max(Self.narrowest, $0 - notes) }
+        let axis = TimeAxis(scale: waterfall.scale, width: room ?? Self.fileWidth)
+        return table(axis).text(on: device) + "  " + device.paint(PhaseBar.legend, .dim) + "\n"
+    }
+
+    /// - Parameter axis: the axis of the bars, which are left out without one.
+    private func table(_ axis: TimeAxis?) -> TextTable {
+        var table = TextTable([
+            TextTable.Column(title: ""), TextTable.Column(title: "", alignment: .figure),
+            TextTable.Column(title: "", gap: 1), TextTable.Column(title: ""),
+        ])
+        for bar in waterfall.bars {
+            if bar.phase == .firstByte, let missing = missingConnection { table.add(missing) }
+            let figure = bar.isUnfinished ? "…" : FigureText.figure(bar.length)
+            let cells = [
+                "  " + bar.phase.rawValue.replacing("_", with: " "), figure, bar.isUnfinished ? "" : "ms",
+            ]
+            let drawn = axis.map { Self.text(of: bar, on: $0) } ?? ""
+            table.add(cells.map { TextTable.Cell($0) } + [TextTable.Cell(drawn, bar.isUnfinished ? .red : nil)])
+        }
+        return table
+    }
+
+    private var missingConnection: [TextTable.Cell]? {
+        guard waterfall.connection == .reused else { return nil }
+        return ["  connect", "–", "", "reused connection"].map { TextTable.Cell($0) }
+    }
+
+    private static func text(of bar: PhaseWaterfall.Bar, on axis: TimeAxis) -> String {
+        let characters = axis.characters(from: bar.start, lasting: bar.length)
+        return String(repeating: " ", count: characters.lowerBound)
+            + String(repeating: bar.side.sign, count: characters.count) + note(bar)
+    }
+
+    private static func note(_ bar: PhaseWaterfall.Bar) -> String {
+        guard bar.isUnfinished else { return "" }
+        return "  never \(bar.phase == .firstByte ? "came" : "ended"): \(FigureText.figure(bar.length)) ms"
+    }
+}
+
+/// The spans of a trace as lines with bars for a person.
+struct TraceText {
+    /// Characters of the bars in a file.
+    private static let fileWidth = 60
+    /// Characters of the bars on a narrow terminal.
+    private static let narrowest = 12
+
+    private let report: RequestReport
+    private let waterfall: TraceWaterfall
+
+    init(_ report: RequestReport) {
+        self.report = report
+        waterfall = TraceWaterfall(report.trace)
+    }
+
+    func text(on device: OutputDevice) -> String {
+        let room = table(nil).room(on: device).map { max(Self.narrowest, $0) }
+        let axis = TimeAxis(scale: waterfall.scale, width: room ?? Self.fileWidth)
+        let notes = notes(on: device).map { "  " + $0 + "\n" }.joined()
+        return title(on: device) + "\n" + table(axis).text(on: device) + notes
+    }
+
+    private func title(on device: OutputDevice) -> String {
+        let spans = report.trace.count + (report.moreSpans ?? 0)
+        return device.paint("trace \(report.summary.traceID)", .bold)
+            + ": \(FigureText.counted(spans, "span")) of \(FigureText.counted(waterfall.services.count, "service"))"
+    }
+
+    /// - Parameter axis: the axis of the bars, which are left out without one.
+    private func table(_ axis: TimeAxis?) -> TextTable {
+        let scale = axis.map { "0 to \(FigureText.figure($0.scale)) ms" } ?? ""
+        var table = TextTable([
+            TextTable.Column(title: ""), TextTable.Column(title: "service", isName: true, gap: 1),
+            TextTable.Column(title: "span", isName: true), TextTable.Column(title: "ms", alignment: .figure),
+            TextTable.Column(title: "status"), TextTable.Column(title: scale),
+        ])
+        table.addTitles()
+        for row in waterfall.rows {
+            let (span, tone) = (row.span, row.span.failed ? Tone.red : nil)
+            let name = String(repeating: "  ", count: row.depth) + "\(span.verb) \(span.name)"
+            table.add([
+                TextTable.Cell(mark(of: row), tone), TextTable.Cell(span.service), TextTable.Cell(name),
+                TextTable.Cell(FigureText.figure(span.duration)), TextTable.Cell(Self.outcome(of: span), tone),
+                TextTable.Cell(axis.map { Self.bar(of: span, on: $0) } ?? "", tone),
+            ])
+        }
+        return table
+    }
+
+    private func mark(of row: TraceWaterfall.Row) -> String {
+        (row.span.spanID == report.summary.spanID ? ">" : " ") + (row.failedFirst ? "✗" : " ")
+    }
+
+    private static func outcome(of span: TraceSpan) -> String {
+        span.error ?? span.status.map(String.init) ?? (span.isError ? "error" : "")
+    }
+
+    private static func bar(of span: TraceSpan, on axis: TimeAxis) -> String {
+        let characters = axis.characters(from: span.offset, lasting: span.duration)
+        let line = String(repeating: "─", count: max(0, characters.count - 2))
+        return String(repeating: " ", count: characters.lowerBound) + (characters.count == 1 ? "│" : "├\(line)┤")
+    }
+
+    private func notes(on device: OutputDevice) -> [String] {
+        var notes =
+            report.moreSpans.map { more in
+                [
+                    "and \(FigureText.counted(more, "more span"))"
+                        + (waterfall.hasAllFailed ? "; all that failed are shown" : "")
+                ]
+            } ?? []
+        if let first = waterfall.rows.first(where: \.failedFirst)?.span {
+            let name = TerminalText.plain("\(first.service) \(first.verb) \(first.name), \(Self.outcome(of: first))")
+            notes.append(device.paint("✗ first to fail", .red) + ": \(name)")
+        }
+        notes += waterfall.skews.map { skew in
+            device.paint(TerminalText.plain(Self.sentence(skew)), .yellow)
+        }
+        return notes
+    }
+
+    private static func sentence(_ skew: TraceWaterfall.Skew) -> String {
+        """
+        The clock of \(skew.sender) is \(FigureText.figure(skew.behind)) ms or more behind that of \
+        \(skew.caller). The bars stand where the clocks put them.
+        """
+    }
+}
+
+/// A kept request as a command that sends it again. Redacted values stand in it as they were kept, so a person sees the gaps to
+/// fill.
+package enum CurlCommand {
+    /// Header fields that curl sets itself.
+    private static let ownFields: Set<String> = [
+        "content-length", "host", "accept-encoding", "traceparent", "tracestate",
+    ]
+
+    /// Returns `nil` if the address or its host is not kept. A sender's text is never an option of curl.
+    package static func text(of report: RequestReport) -> String? {
+        guard let url = report.address else { return nil }
+        let method = report.summary.method
+        // With -X alone, curl waits for the body of an answer to HEAD.
+        var words = ["curl", "--globoff"] + (method == "HEAD" ? ["--head"] : ["-X", ShellWord.quoted(method)])
+        words += ["--url", ShellWord.quoted(url)]
+        for (name, values) in report.requestHeaders.sorted(by: { $0.key < $1.key })
+        where !ownFields.contains(name) && !name.hasPrefix("@") {
+            // An empty field has a semicolon; with a colon curl leaves it out.
+            for value in values { words += ["-H", ShellWord.quoted(value.isEmpty ? "\(name);" : "\(name): \(value)")] }
+        }
+        if let body = report.requestBody, method != "HEAD" { words += ["--data-raw", ShellWord.quoted(body)] }
+        return words.joined(separator: " ")
+    }
+}

@@ -36,3 +36,90 @@ extension Parameters<ReportParameter> {
         return dimensions.isEmpty ? ReportParameter.defaultBy : dimensions
     }
 }
+
+/// The names of the flags of a report.
+package enum ReportParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
+    case by, sort, ascending, top, step, compare
+
+    package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
+
+    package var isSwitch: Bool { self == .ascending }
+
+    package var isRepeatable: Bool { self == .by || filteredDimension != nil }
+}
+
+/// The flags of a question for the values of a dimension.
+package typealias ValuesParameters = Parameters<ValuesParameter>
+
+extension Parameters<ValuesParameter> {
+    package func query(of dimension: Dimension, now: UnixNanoseconds) throws(ParameterError) -> ValuesQuery {
+        ValuesQuery(
+            dimension, window: try window(now: now), filter: try filter(),
+            limit: try number(.limit, of: "values", upTo: ValuesParameter.maxLimit) ?? ValuesParameter.maxLimit)
+    }
+}
+
+/// The names of the flags of a question for the values of a dimension.
+package enum ValuesParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
+    case limit
+
+    static let maxLimit = 1000
+}
+
+/// The flags of the map.
+package typealias MapParameters = Parameters<MapParameter>
+
+extension Parameters<MapParameter> {
+    package func query(now: UnixNanoseconds) throws(ParameterError) -> MapQuery {
+        MapQuery(window: try window(now: now), filter: try filter(), limit: try number(.top, of: "edges"))
+    }
+}
+
+/// The names of the flags of the map. A filter by a request's own dimension would leave out one end of an edge.
+package enum MapParameter: String, WindowParameterName {
+    case since, until
+    case service, environment
+    case top
+}
+
+/// The flags of a question about processes.
+package typealias ProcessParameters = Parameters<ProcessParameter>
+
+extension Parameters<ProcessParameter> {
+    package func query(now: UnixNanoseconds) throws(ParameterError) -> ProcessQuery {
+        let window = try window(now: now)
+        return ProcessQuery(
+            window: window, filter: try filter(), step: try step(.step) ?? TrendStep.fitting(window))
+    }
+}
+
+/// The names of the flags of a question about processes. Its dimensions are those of a sender.
+package enum ProcessParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, version, instance
+    case step
+}
+
+/// The flags of the list of senders.
+package typealias AgentsParameters = Parameters<AgentsParameter>
+
+extension Parameters<AgentsParameter> {
+    /// Returns the time limit of the list: senders that were last seen before it are left out.
+    package func since(now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {
+        let since = try time(.since, default: AgentsParameter.defaultSince, now: now)
+        guard since <= now else { throw ParameterError("since must not be in the future") }
+        return since
+    }
+}
+
+/// The names of the flags of the list of senders. Its dimensions are those of a sender.
+package enum AgentsParameter: String, ParameterName {
+    case since
+    case service, environment, version, instance
+
+    package static let defaultSince = "24h"
+}

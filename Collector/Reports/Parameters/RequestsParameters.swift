@@ -19,3 +19,36 @@ extension Parameters<RequestsParameter> {
         return query
     }
 }
+
+/// The names of the flags of the list of kept requests.
+package enum RequestsParameter: String, WindowParameterName {
+    case since, until
+    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
+    case failed
+    case slowerThan = "slower-than"
+    case fasterThan = "faster-than"
+    case search, sort, ascending, before, limit
+
+    package var isSwitch: Bool { [.failed, .ascending].contains(self) }
+
+    package static let defaultLimit = 20
+    static let maxLimit = 1000
+}
+
+/// The name of a parameter of one request.
+package enum RequestParameter: String, ParameterName {
+    case format
+
+    package enum Format: String, CaseIterable, Sendable {
+        case json
+        /// ``RequestHAR``
+        case har
+    }
+}
+
+/// The parameters of one request.
+package typealias RequestParameters = Parameters<RequestParameter>
+
+extension Parameters<RequestParameter> {
+    package func format() throws(ParameterError) -> RequestParameter.Format { try choice(.format) ?? .json }
+}

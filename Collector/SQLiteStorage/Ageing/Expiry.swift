@@ -99,3 +99,52 @@ struct Expiry {
         return true
     }
 }
+
+/// The table of the times that retention has reached. They do not go back when retention is made longer, because the points
+/// are gone.
+enum ExpiredRows {
+    /// The number of a tier that stands for summaries.
+    private static let summaries = -1
+
+    static func times(in db: Database) throws -> ExpiredTimes {
+        try ExpiredTimes(
+            fine: time(of: Tier.fine.rawValue, in: db), minutes: time(of: Tier.minute.rawValue, in: db),
+            summaries: time(of: summaries, in: db))
+    }
+
+    /// Advances to the times and returns those that hold from now on.
+    ///
+    /// - Parameter latest: times in the future, which retention reached by a clock that was ahead, go back to these.
+    static func advance(
+        to times: ExpiredTimes, atMost latest: ExpiredTimes = .never, in db: Database
+    ) throws -> ExpiredTimes {
+        let known = try self.times(in: db)
+        let later = ExpiredTimes(
+            fine: min(max(known.fine, times.fine), latest.fine),
+            minutes: min(max(known.minutes, times.minutes), latest.minutes),
+            summaries: min(max(known.summaries, times.summaries), latest.summaries))
+        guard later != known else { return known }
+        let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO expired (tier, time) VALUES (?, ?)")
+        try statement.execute(arguments: [Tier.fine.rawValue, later.fine])
+        try statement.execute(arguments: [Tier.minute.rawValue, later.minutes])
+        try statement.execute(arguments: [summaries, later.summaries])
+        return later
+    }
+
+    private static func time(of tier: Int, in db: Database) throws -> Int64 {
+        let statement = try db.cachedStatement(sql: "SELECT time FROM expired WHERE tier = ?")
+        return try Int64.fetchOne(statement, arguments: [tier]) ?? 0
+    }
+}
+
+/// The row of the time that retention went by, so that a jump of the clock is noticed across a restart.
+enum RetentionClockRow {
+    /// Returns `nil` for a store that was never maintained.
+    static func time(in db: Database) throws -> Int64? {
+        try Int64.fetchOne(db, sql: "SELECT time FROM retention_clock")
+    }
+
+    static func save(_ time: Int64, in db: Database) throws {
+        try db.execute(sql: "INSERT OR REPLACE INTO retention_clock (id, time) VALUES (1, ?)", arguments: [time])
+    }
+}

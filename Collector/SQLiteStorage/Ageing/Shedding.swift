@@ -1,5 +1,6 @@
 import GRDB
 import MartletStorage
+import Synchronization
 
 /// One step of making room when the store is larger than its limit: the oldest details go first, then the oldest points of
 /// 10 s and figures of processes, then those of minutes. All of them are in points of hours too, which stay.
@@ -66,5 +67,24 @@ struct Shedding {
                         SELECT end_time FROM chunk WHERE tier = ? AND rolled = 1 ORDER BY end_time LIMIT ?)
                     """),
             arguments: [tier.rawValue, Expiry.maxRows])
+    }
+}
+
+/// The number of rows that were deleted before their age since the start. Safe to use from any task.
+final class EarlyDeletions: Sendable {
+    private let state = Mutex((crowdedDetails: UInt64(0), shedDetails: UInt64(0), shedChunks: UInt64(0)))
+
+    var crowdedDetails: UInt64 { state.withLock { $0.crowdedDetails } }
+    var shedDetails: UInt64 { state.withLock { $0.shedDetails } }
+    var shedChunks: UInt64 { state.withLock { $0.shedChunks } }
+
+    /// Adds details that gave way to others.
+    func add(crowdedDetails count: Int) { state.withLock { $0.crowdedDetails += UInt64(count) } }
+
+    func add(_ outcome: Shedding.Outcome) {
+        state.withLock {
+            $0.shedDetails += UInt64(outcome.details)
+            $0.shedChunks += UInt64(outcome.chunks)
+        }
     }
 }

@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// The points of one sender and one end of interval as the bytes of a BLOB column: entries in ascending order of their
@@ -50,5 +51,156 @@ struct ChunkBlob {
     mutating func removeAll() {
         writer.removeAll()
         (count, lastSeries) = (0, 0)
+    }
+}
+
+/// Goes through the entries of a ``ChunkBlob``, one at a time. Nonsense ends it and sets ``isDamaged``.
+struct ChunkEntries {
+    /// The series of the current entry.
+    private(set) var series: Int64 = 0
+    /// The range of the current entry in ``bytes``, without its series and length; `nil` past the last one.
+    private(set) var entry: Range<Int>?
+    private(set) var isDamaged = false
+    private var heads: ByteReader
+
+    var bytes: [UInt8] { heads.bytes }
+
+    /// Goes to the first entry.
+    init(_ bytes: [UInt8]) {
+        heads = ByteReader(bytes)
+        next()
+    }
+
+    mutating func next() {
+        entry = nil
+        guard !heads.isAtEnd else { return }
+        guard let difference = heads.varint(), let length = heads.varint(), let range = heads.range(of: length),
+            case let (next, isTooLarge) = series.addingReportingOverflow(Int64(clamping: difference)), !isTooLarge
+        else {
+            isDamaged = true
+            return
+        }
+        (series, entry) = (next, range)
+    }
+}
+
+/// Reads entries and adds them up. All reads use the same memory.
+struct EntryReader {
+    private var sketch = SparseHistogram()
+    private var count: UInt64 = 0
+    private var phases = PhasesBlob.emptyPhases
+    private var phaseCount = 0
+    private var sent: UInt64 = 0
+    private var received: UInt64 = 0
+
+    /// Reads an entry. Returns `false` if the bytes are no entry.
+    mutating func read(_ entry: Range<Int>, of reader: inout ByteReader) -> Bool {
+        reader.enter(entry)
+        guard let sent = reader.varint(), let received = reader.varint(), let length = reader.varint(),
+            let ofPhases = reader.range(of: length)
+        else { return false }
+        reader.enter(ofPhases)
+        guard let phaseCount = PhasesBlob.read(&reader, into: &phases) else { return false }
+        reader.enter(ofPhases.upperBound..<entry.upperBound)
+        guard SketchBlob.read(&reader, into: &sketch), let count = sketch.count else { return false }
+        (self.sent, self.received, self.phaseCount, self.count) = (sent, received, phaseCount, count)
+        return true
+    }
+
+    /// Adds the entry that was read last.
+    func add(to statistics: inout RequestStatistics) {
+        statistics.duration.merge(sketch, count: count)
+        statistics.bytesSent &+= sent
+        statistics.bytesReceived &+= received
+        for index in 0..<phaseCount { statistics.phases.add(phases[index].total, to: phases[index].phase) }
+    }
+
+    /// Adds the count and the time of the entry that was read last.
+    func add(to figures: inout RankFigures, isFailure: Bool) {
+        guard count > 0 || sent > 0 || received > 0 else { return }
+        figures.add(count, time: sketch.sum, isFailure: isFailure)
+    }
+}
+
+/// The phases of a point as the bytes of a BLOB column; empty for none.
+///
+///     version      1 byte, 1
+///     phases       1 byte: bit n stands for the phase n in the order below
+///     then, for each phase whose bit is set:
+///       count      varint
+///       seconds    8 bytes, the bits of a Double, little-endian
+enum PhasesBlob {
+    private static let version: UInt8 = 1
+    /// The phases in the order of their bits. New phases are only added at the end, because later versions read the store.
+    private static let order: [RequestPhase] = [.queue, .dns, .connect, .tls, .firstByte, .transfer]
+
+    typealias Phase = (phase: RequestPhase, total: PhaseTotals.Total)
+
+    static func encode(_ totals: PhaseTotals) -> [UInt8] {
+        guard !totals.isEmpty else { return [] }
+        var writer = ByteWriter()
+        var bits: UInt8 = 0
+        for (bit, phase) in order.enumerated() where totals[phase].count > 0 { bits |= 1 << bit }
+        writer.append(version)
+        writer.append(bits)
+        for phase in order where totals[phase].count > 0 {
+            writer.append(varint: totals[phase].count)
+            writer.append(bitsOf: totals[phase].seconds)
+        }
+        return writer.bytes
+    }
+
+    /// Returns `nil` if the bytes cannot have come from ``encode(_:)``.
+    static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
+        var (reader, phases, totals) = (ByteReader(bytes), emptyPhases, PhaseTotals())
+        guard let count = read(&reader, into: &phases) else { return nil }
+        for (phase, total) in phases[..<count] { totals.add(total, to: phase) }
+        return totals
+    }
+
+    /// An array with a total of 0 for every phase, for ``read(_:into:)``.
+    static var emptyPhases: [Phase] { order.map { ($0, PhaseTotals.Total()) } }
+
+    /// Reads the totals to the reader's end into `phases`, an array from ``emptyPhases``, and returns their number. The
+    /// result is a list because most points have two phases. Returns `nil` if the bytes cannot have come from ``encode(_:)``.
+    static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Int? {
+        guard !reader.isAtEnd else { return 0 }
+        guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
+        var (rest, read) = (bits, 0)
+        while rest != 0 {
+            let phase = order[rest.trailingZeroBitCount]
+            rest &= rest - 1
+            guard let count = reader.varint(), count > 0, let seconds = reader.double(),
+                (0...Double.greatestFiniteMagnitude).contains(seconds)
+            else { return nil }
+            phases[read] = (phase, PhaseTotals.Total(count: count, seconds: seconds))
+            read += 1
+        }
+        return reader.isAtEnd ? read : nil
+    }
+}
+
+/// A checksum that reveals bytes changed on the disk: SQLite has no checksum of its pages.
+///
+/// Each step is a bijection of the state for a given word. Bytes that differ within one word of 8 therefore never have the
+/// same 64 bits at the end. Of all other changes a share of two to the power of -32 leaves the 32 kept bits the same.
+enum ChunkChecksum {
+    static func of(_ bytes: [UInt8]) -> Int64 {
+        var state: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(bytes.count)
+        // The loop reads words, which may be unaligned: byte by byte it would take as long as all else.
+        bytes.withUnsafeBytes { bytes in
+            let words = bytes.count / 8 * 8
+            for offset in stride(from: 0, to: words, by: 8) {
+                let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                state = mixed(state, UInt64(littleEndian: word))
+            }
+            for byte in bytes[words...] { state = mixed(state, UInt64(byte)) }
+        }
+        return Int64(state >> 32)
+    }
+
+    private static func mixed(_ state: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (state ^ word) &* 0xbf58_476d_1ce4_e5b9
+        return product ^ (product >> 32)
     }
 }

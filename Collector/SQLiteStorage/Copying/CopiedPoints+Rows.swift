@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import MartletStorage
+import Synchronization
 
 /// Makes and checks the file of a store before it is opened.
 enum StoreFile {
@@ -128,5 +129,107 @@ enum StoreFile {
     private static func readOneRowOfEachTable(_ db: Database) throws {
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in tables { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
+    }
+}
+
+/// The files that a store has open. If one of them is moved or deleted, SQLite goes on writing to it, and no later start finds
+/// what was written.
+struct StoreIdentity: Sendable {
+    private struct File: Equatable {
+        let device: UInt64
+        let inode: UInt64
+
+        /// Returns `nil` if nothing is at the path.
+        init?(_ path: String) {
+            var info = stat()
+            guard stat(path, &info) == 0 else { return nil }
+            (device, inode) = (UInt64(info.st_dev), UInt64(info.st_ino))
+        }
+    }
+
+    private let path: String
+    private let files: [String: File]
+
+    /// - Parameter path: the path of a store that is open, without links.
+    init(of path: String) throws {
+        self.path = path
+        files = ["", "-wal", "-shm"].reduce(into: [:]) { $0[$1] = File(path + $1) }
+        guard files[""] != nil else { throw Self.failure(path) }
+    }
+
+    /// Throws ``StorageFailure`` if the path leads to other files, or to none. It holds again once they are moved back.
+    func check() throws {
+        for (suffix, file) in files where File(path + suffix) != file { throw Self.failure(path + suffix) }
+    }
+
+    private static func failure(_ path: String) -> StorageFailure {
+        StorageFailure(
+            "\(path) was moved, replaced or deleted while the collector uses it; nothing more is stored until it is back or "
+                + "the collector is started again")
+    }
+}
+
+/// The claim of one collector to a store: a lock on a file beside it, `collector.sqlite-lock`. The kernel releases it when the
+/// process ends, in whatever way. The commands that only read need no claim. Safe to use from any task.
+package final class StoreLock: Sendable {
+    private let file: Mutex<FileHandle?>
+
+    /// Throws ``StorageFailure`` if another collector has the store.
+    ///
+    /// - Parameter path: the store's path without links.
+    package init(of path: String) throws {
+        let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else {
+            throw StorageFailure("\(path)-lock cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw StorageFailure("\(path) is in use by another collector; each collector needs a store of its own")
+        }
+        self.file = Mutex(file)
+    }
+
+    /// Ends the claim; the end of the value does so too.
+    package func release() {
+        file.withLock { file in
+            // A child that another thread has just forked has the lock as well until it executes its program.
+            if let file { _ = flock(file.fileDescriptor, LOCK_UN) }
+            try? file?.close()
+            file = nil
+        }
+    }
+
+    deinit { release() }
+}
+
+/// The settings of SQLite that differ from its defaults.
+enum Pragmas {
+    /// Configures the writer's connection. `page_size` and `auto_vacuum` keep their defaults; an existing file keeps its own
+    /// values.
+    ///
+    /// `page_size` is 4 KiB: a batch of 50 points fills about one page, and a commit writes each page that it touches whole,
+    /// so larger pages would make small commits dearer.
+    ///
+    /// `auto_vacuum` is off: retention frees about as many pages as new points take, and SQLite uses free pages first. To
+    /// give them back it would have to move other pages, in a file that grows again. After retention was shortened, `VACUUM`
+    /// makes the file small.
+    static func configureWriter(_ db: Database) throws {
+        // GRDB sets NORMAL, which may lose the last transactions in a power cut.
+        try db.execute(sql: "PRAGMA synchronous = FULL")
+        // The log grows to 16 MiB instead of 4 before a checkpoint writes it to the file: pages that most commits touch, those of
+        // indices and of the streams of batches, are written a quarter as often.
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = 4096")
+        // A long report keeps the log from being reset. The log then shrinks to this size.
+        try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
+    }
+
+    /// Configures each connection, reading or writing.
+    ///
+    /// `mmap_size` stays 0: in a mapped file an error of the disk is a signal that ends the process.
+    static func configure(_ db: Database) throws {
+        // 4 MiB for each connection hold inner pages of the indices; points are read once, and the kernel caches them.
+        try db.execute(sql: "PRAGMA cache_size = -4096")
+        // Sorts are small (the chunks of one minute), and a kill then leaves no files beside the store.
+        try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
 }

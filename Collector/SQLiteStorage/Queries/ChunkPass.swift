@@ -178,3 +178,139 @@ struct ChunkPass {
         if let first = failures.first, failures.count == indexes.count { throw first }
     }
 }
+
+/// The chunks of a range in the order that is fastest to read: one slice of time after the other, and within a slice by
+/// service and sender. The sums that the points are added to then stay in the processor's caches; in the order of time alone
+/// a report of a month takes a third longer.
+struct ChunkSlices {
+    /// Chunks of a slice at most. They are held at once and take 24 bytes each.
+    static let maxChunks = 10_000
+
+    private let rows: RowCursor
+
+    init(of range: ChunkRange, in db: Database) throws {
+        let (rows, arguments) = Self.rows(of: range)
+        self.rows = try Row.fetchCursor(
+            db, sql: "SELECT id, resource_id FROM \(rows) AND end_time > ? AND end_time <= ? ORDER BY end_time",
+            arguments: arguments + [range.from, range.to])
+    }
+
+    /// Returns the table of a range's chunks, with a condition for them.
+    private static func rows(of range: ChunkRange) -> (sql: String, StatementArguments) {
+        let ofTier: StatementArguments = [range.tier.rawValue, range.isRolled]
+        switch range.contents {
+        case .all: return ("chunk WHERE tier = ? AND rolled = ?", ofTier)
+        case .delivered: return ("chunk WHERE tier = ? AND rolled = ? AND NOT derived", ofTier)
+        case .unsummarized, .unsummarizable:
+            // SQLite takes the index only if its own condition is among these.
+            return (
+                """
+                chunk INDEXED BY chunk_unsummarized
+                WHERE tier = 1 AND summarized != 1 AND summarized = ? AND rolled = ?
+                """, [range.contents == .unsummarized ? 0 : 2, range.isRolled]
+            )
+        case .summaries: return ("summary WHERE true", [])
+        }
+    }
+
+    /// Returns the next slice, as the numbers of its chunks; `nil` at the end.
+    ///
+    /// - Parameter sender: returns the sender of a resource; chunks are left out if it is `nil`.
+    func next(sender: (_ resource: Int64) throws -> TargetLookup.SenderClass?) throws -> [Int64]? {
+        var chunks: [(id: Int64, sender: TargetLookup.SenderClass)] = []
+        while chunks.count < Self.maxChunks, let row = try rows.next() {
+            if let sender = try sender(row[1]) { chunks.append((row[0], sender)) }
+        }
+        guard !chunks.isEmpty else { return nil }
+        return chunks.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }.map(\.id)
+    }
+}
+
+/// The chunks that the first pass over a transaction's points has read, for the second one, which looks up no series and finds each
+/// point by its place.
+struct ReadChunks {
+    /// Bytes that are kept at most: those of some hours. More are read twice.
+    static let maxBytes = 32 << 20
+
+    /// A point that counts for one of the sums.
+    struct Point {
+        /// The place of its series' targets in ``SeriesTargets``.
+        let found: Int
+        /// Its place in the chunk's bytes.
+        let entry: Range<Int>
+    }
+
+    struct Chunk {
+        let stored: StoredChunk
+        /// The class of its senders, by which targets are found.
+        let senders: Int
+        var points: [Point] = []
+        /// Points that could not be found.
+        var missing = 0
+    }
+
+    /// The chunks in the order in which they were read; `nil` if they are not kept.
+    private(set) var chunks: [Chunk]?
+    private var bytes = 0
+
+    init(isKeeping: Bool) {
+        chunks = isKeeping ? [] : nil
+    }
+
+    /// Adds a chunk, unless nothing of it counts. Past the limit all are given up.
+    mutating func add(_ chunk: Chunk) {
+        guard !chunk.points.isEmpty || chunk.missing > 0 || chunk.stored.damaged > 0 else { return }
+        bytes += (chunk.stored.bytes?.count ?? 0) + chunk.points.count * MemoryLayout<Point>.stride
+        if bytes <= Self.maxBytes { chunks?.append(chunk) } else { chunks = nil }
+    }
+}
+
+/// The targets of each series that was met, one for each of the sums that share a pass. Searches are fast if series are asked for
+/// in ascending order repeatedly, as chunks have them.
+struct SeriesTargets {
+    /// Series that are compared after the last one found, before a search of all.
+    private static let reach = 8
+
+    /// The series in ascending order.
+    private var series: [Int64] = []
+    /// The index of each series' first target.
+    private var first: [Int] = []
+    /// The targets in the order in which the series were met; `nil` for a series that is left out.
+    private var targets: [SeriesTarget?] = []
+    /// The index after the series that was found last.
+    private var next = 0
+
+    /// A target of a series that was found: of the sum with this number.
+    subscript(found: Int, sum: Int) -> SeriesTarget? { targets[found + sum] }
+
+    /// Returns the place of a series' targets; `nil` for a series that was not met.
+    mutating func find(_ wanted: Int64) -> Int? {
+        var index = next
+        let end = min(next + Self.reach, series.count)
+        while index < end, series[index] != wanted { index += 1 }
+        if index == end { index = firstIndex(notBefore: wanted) }
+        guard index < series.count, series[index] == wanted else { return nil }
+        next = index + 1
+        return first[index]
+    }
+
+    /// - Parameter new: a series that ``find(_:)`` did not find.
+    /// - Returns: the place of its targets.
+    mutating func insert(_ added: [SeriesTarget?], of new: Int64) -> Int {
+        let index = firstIndex(notBefore: new)
+        series.insert(new, at: index)
+        first.insert(targets.count, at: index)
+        targets += added
+        next = index + 1
+        return first[index]
+    }
+
+    private func firstIndex(notBefore wanted: Int64) -> Int {
+        var (low, high) = (0, series.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if series[middle] < wanted { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -277,3 +277,95 @@ extension StatisticsQuery {
         return groups.overflow ? .max : groups.partialValue
     }
 }
+
+/// The groups of a query, found by the values of its dimensions.
+struct GroupIndex {
+    /// The values of each group.
+    private(set) var values: [[String?]] = []
+    private var indexes: [[String?]: Int] = [:]
+    /// The first values of the groups that are wanted; `nil` for all.
+    private let wanted: Set<[String?]>?
+    /// The number of these values.
+    private let wantedValues: Int
+    private let maxGroups: Int
+    /// The groups that each of them counts for.
+    private let slots: Int
+
+    /// Creates an index without groups, which are added as they are met.
+    ///
+    /// - Parameters:
+    ///   - maxGroups: slots of groups at most.
+    ///   - slots: the slots of a group; 1 if it has none.
+    init(of query: StatisticsQuery, maxGroups: Int, slots: Int) {
+        wanted = if case .named(let values) = query.groups { Set(values) } else { nil }
+        wantedValues = query.by.count
+        self.maxGroups = maxGroups
+        self.slots = max(1, slots)
+    }
+
+    /// Returns the index of the group with these values; `nil` if the query leaves it out.
+    mutating func index(of values: [String?]) throws(TooManyGroups) -> Int? {
+        // Most groups are not wanted, where some are.
+        if let wanted, !wanted.contains(values.count == wantedValues ? values : Array(values.prefix(wantedValues))) {
+            return nil
+        }
+        if let known = indexes[values] { return known }
+        // Wanted groups were counted before, without the kinds that each of them may be of.
+        let most = maxGroups / slots * (wanted == nil ? 1 : RequestKind.allCases.count)
+        guard self.values.count < most else { throw TooManyGroups(limit: maxGroups) }
+        indexes[values] = self.values.count
+        self.values.append(values)
+        return self.values.count - 1
+    }
+}
+
+/// The order of the groups of a query with a limit, and all its requests of each kind, as a first pass over its points finds them. A
+/// second pass adds up the groups that the limit leaves. All groups of an hour would have thousands of sketches; these few figures stay
+/// in the processor's caches.
+struct GroupRanking {
+    /// The figures of each group, in the order in which the groups were met.
+    private(set) var figures: [RankFigures] = []
+    private var clients = RequestGroup(values: [])
+    private var servers = RequestGroup(values: [])
+
+    var totals: [RequestKind: RequestGroup] { [.client: clients, .server: servers] }
+
+    /// Takes groups that have been added up.
+    ///
+    /// - Parameter kind: returns the kind of a group's requests.
+    init(of groups: [RequestGroup], kind: (RequestGroup) -> RequestKind?) {
+        figures = groups.map(RankFigures.init)
+        for group in groups {
+            switch kind(group) {
+            case .client: clients.merge(group)
+            case .server: servers.merge(group)
+            case nil: continue
+            }
+        }
+    }
+
+    /// Makes room for groups that were met.
+    mutating func grow(to count: Int) {
+        while figures.count < count { figures.append(RankFigures()) }
+    }
+
+    /// Adds a point of a group.
+    ///
+    /// - Parameters:
+    ///   - point: has read it.
+    ///   - end: the end of its interval.
+    mutating func add(_ point: EntryReader, to target: SeriesTarget, until end: UnixNanoseconds) {
+        point.add(to: &figures[target.group], isFailure: target.requests.isFailure)
+        switch target.requests.kind {
+        case .client: clients.add(target.requests, until: end) { point.add(to: &$0) }
+        case .server: servers.add(target.requests, until: end) { point.add(to: &$0) }
+        }
+    }
+}
+
+/// The sum that a series' requests count to, and their class.
+struct SeriesTarget: Equatable {
+    /// The index of the group's sum, or of its first slot. Before ``GroupSums/counted(_:)`` that of the group, if groups are selected.
+    var group: Int
+    var requests: RequestClass
+}

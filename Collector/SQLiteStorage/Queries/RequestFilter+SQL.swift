@@ -52,3 +52,96 @@ extension RequestFilter {
         }
     }
 }
+
+/// The SQL of the question.
+extension RequestsQuery {
+    /// The condition on the rows of all pages.
+    var condition: SQL {
+        var parts: [SQL] = [
+            "kind != ''", "start_time > \(Int64(clamping: window.from))",
+            "start_time <= \(Int64(clamping: window.to))", filter.requestCondition,
+        ]
+        if filter.selectsSenders {
+            parts.append("resource_id IN (SELECT id FROM resource WHERE \(filter.senderCondition))")
+        }
+        if onlyFailed { parts.append("failed") }
+        if let duration = slowerThan { parts.append("duration > \(Int64(clamping: duration))") }
+        if let duration = fasterThan { parts.append("duration < \(Int64(clamping: duration))") }
+        if let text { parts.append(Self.condition(text)) }
+        return "\(parts.joined(operator: .and))"
+    }
+
+    /// Returns the statement that reads a page and one row after it.
+    func page(in db: Database) throws -> SQL {
+        let key: SQL = order.key == .time ? "start_time" : "duration"
+        let direction: SQL = order.ascending ? "ASC" : "DESC"
+        return """
+            SELECT * FROM detail WHERE \(condition) AND \(try isAfterPageBefore(key, in: db))
+            ORDER BY \(key) \(direction), id \(direction) LIMIT \(limit + 1)
+            """
+    }
+
+    /// The condition that a row comes after the last one of the page before.
+    ///
+    /// - Parameter key: the column of the order.
+    private func isAfterPageBefore(_ key: SQL, in db: Database) throws -> SQL {
+        guard let id = before else { return "TRUE" }
+        let last = try DetailID(id).flatMap {
+            try SQLRequest<Int64>(literal: "SELECT \(key) FROM detail WHERE id = \($0.row)").fetchOne(db)
+        }
+        guard let last, let row = DetailID(id)?.row else { throw UnknownRequest(id: id) }
+        return order.ascending ? "(\(key), id) > (\(last), \(row))" : "(\(key), id) < (\(last), \(row))"
+    }
+
+    /// The condition that a kept field contains a text.
+    private static func condition(_ text: String) -> SQL {
+        // Attributes, with headers and bodies among them, and events are stored as JSON.
+        let (plain, inJSON) = (pattern(text), pattern(SpanJSON.inQuotes(text)))
+        let ofPlain = contains(
+            plain,
+            in: [
+                "url", "method || ' ' || endpoint", "(\(RequestFilter.authority))", "error", "message",
+                "lower(hex(trace_id))",
+            ])
+        let ofJSON = contains(inJSON, in: ["attributes", "events"])
+        let ofSender = contains(plain, in: ["service", "version", "environment", "instance"])
+        return "\(ofPlain) OR \(ofJSON) OR resource_id IN (SELECT id FROM resource WHERE \(ofSender))"
+    }
+
+    /// The condition that one of the columns contains a text.
+    private static func contains(_ pattern: String, in columns: [SQL]) -> SQL {
+        "\(columns.map { "\($0) LIKE \(pattern) ESCAPE '\\'" as SQL }.joined(operator: .or))"
+    }
+
+    private static func pattern(_ text: String) -> String {
+        var escaped = ""
+        for character in text.unicodeScalars {
+            if "%_\\".unicodeScalars.contains(character) { escaped.unicodeScalars.append("\\") }
+            escaped.unicodeScalars.append(character)
+        }
+        return "%\(escaped)%"
+    }
+}
+
+/// The SQL of the question.
+extension RequestCellsQuery {
+    /// The statement that counts the requests of each cell that has some: `time` and `range` are its indexes.
+    var statement: SQL {
+        let ends = times.map { Int64(clamping: $0.to) }
+        let window = TimeWindow(from: times.first?.from ?? 0, to: times.last?.to ?? 0)
+        return """
+            SELECT \(Self.index(of: "start_time", among: ends)) AS time,
+                \(Self.index(of: "duration", among: durations.map { Int64(clamping: $0) })) AS range, count(*) AS count
+            FROM detail WHERE \(RequestsQuery(window: window, filter: filter, limit: 0).condition)
+            GROUP BY time, range
+            """
+    }
+
+    /// Returns the expression of the index of the first bound that a column does not exceed; the number of bounds if it exceeds
+    /// them all.
+    private static func index(of column: SQL, among bounds: [Int64]) -> SQL {
+        guard !bounds.isEmpty else { return "0" }
+        let cases = bounds.enumerated().map { "WHEN \(column) <= \($1) THEN \($0)" as SQL }
+        return "CASE \(cases.joined(separator: " ")) ELSE \(bounds.count) END"
+    }
+}

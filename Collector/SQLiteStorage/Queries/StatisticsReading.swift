@@ -88,3 +88,203 @@ private enum FirstData {
         return starts.min().map { UnixNanoseconds(clamping: $0) }
     }
 }
+
+/// The groups that are known after a pass over all points: those that the limits of queries have left, and those that queries take
+/// from other answers (``WantedGroups``). Their figures and slots are added up in a second pass.
+struct SelectedGroups {
+    private struct Part {
+        let query: StatisticsQuery
+        /// The index of the query.
+        let index: Int
+        let contents: Contents
+
+        func completed(
+            _ answer: StatisticsAnswer, by sums: GroupSums
+        ) -> Result<StatisticsAnswer, TooManyGroups> {
+            if let failure = sums.failure { return .failure(failure) }
+            var answer = answer
+            if contents == .slots {
+                answer.slots = sums.grid.map { GroupSlots(answer.groups, of: sums.slots, in: $0) }
+            } else {
+                answer.takeGroups(sums.sums, query)
+            }
+            return .success(answer)
+        }
+    }
+
+    private enum Contents {
+        /// The figures of the groups of an answer.
+        case figures
+        /// The slots of the groups of an answer.
+        case slots
+        /// An answer of its own.
+        case answer
+    }
+
+    private var parts: [Part] = []
+    /// The sums of each part.
+    private var sums: [GroupSums] = []
+    /// The index of the sums from which each part's groups were selected; `nil` for groups that are looked up anew.
+    private var sources: [Int?] = []
+
+    /// Adds the groups of a limited query, of which its answer lacks a part.
+    ///
+    /// - Parameters:
+    ///   - index: that of the query.
+    ///   - source: the sums that the answer was made of, and their index.
+    mutating func add(
+        _ answer: StatisticsAnswer, to query: StatisticsQuery, at index: Int, of source: (sums: GroupSums, index: Int),
+        _ expired: ExpiredTimes, _ limits: SQLiteLimits
+    ) {
+        let values = answer.groups.map(\.values)
+        if source.sums.isRanking, query.hasFigures {
+            let groups = source.sums.selecting(values, query, isInSlots: false, expired, limits)
+            add(groups, Part(query: query, index: index, contents: .figures), source.index)
+        }
+        if query.step != nil {
+            let groups = source.sums.selecting(values, query, isInSlots: true, expired, limits)
+            add(groups, Part(query: query, index: index, contents: .slots), source.index)
+        }
+    }
+
+    /// Adds the groups of a query, which have an answer of their own.
+    ///
+    /// - Parameters:
+    ///   - index: that of the query.
+    ///   - source: the index of the sums from which the groups were selected; `nil` for groups that are looked up anew.
+    mutating func add(_ groups: GroupSums, to query: StatisticsQuery, at index: Int, source: Int?) {
+        add(groups, Part(query: query, index: index, contents: .answer), source)
+    }
+
+    private mutating func add(_ groups: GroupSums, _ part: Part, _ source: Int?) {
+        parts.append(part)
+        sums.append(groups)
+        sources.append(source)
+    }
+
+    /// Adds what the answers are missing.
+    ///
+    /// - Parameter passes: the first passes, which have kept their chunks.
+    mutating func complete(
+        _ answers: inout [Int: Result<StatisticsAnswer, TooManyGroups>], _ accounts: inout WindowAccounts,
+        after passes: [ChunkPass], in db: Database
+    ) throws {
+        guard !sums.isEmpty else { return }
+        try ChunkPass.add(toSelected: &sums, of: sources, after: passes, in: db)
+        for (part, sums) in zip(parts, sums) {
+            switch part.contents {
+            case .answer: answers[part.index] = try sums.answer(to: part.query, &accounts, in: db)
+            case .figures, .slots:
+                answers[part.index] = answers[part.index]?.flatMap { part.completed($0, by: sums) }
+            }
+        }
+    }
+}
+
+/// The accounts of the windows that a transaction asks for. Its queries are mostly about the same window and senders, and an
+/// account reads the ledgers of all of them.
+struct WindowAccounts {
+    private var known: [(window: TimeWindow, senders: RequestFilter, account: WindowAccount)] = []
+
+    /// Returns the account of the senders that the filter selects.
+    mutating func account(in window: TimeWindow, _ filter: RequestFilter, in db: Database) throws -> WindowAccount {
+        var senders = filter
+        for dimension in Dimension.allCases where !dimension.isOfSender { senders.removeAll(dimension) }
+        if let same = known.first(where: { $0.window == window && $0.senders == senders }) { return same.account }
+        let account = try Completeness.account(in: window, senders, in: db)
+        known.append((window, senders, account))
+        return account
+    }
+}
+
+/// The share of a window's requests that arrived, according to the agents' ledgers, and how long capture was off.
+///
+/// `captured` counts on from an instance's start, so a batch that never arrived leaves a gap between the ledgers around it
+/// and the requests in the batches. An instance without a reading in the window is judged by its first reading after the
+/// window: the window lies within the gap before that reading, or within the hour of which only that reading is left.
+enum Completeness {
+    /// Returns the account of the senders that the filter selects.
+    static func account(in window: TimeWindow, _ filter: RequestFilter, in db: Database) throws -> WindowAccount {
+        // The sums are doubles, and total() replaces sum(), which would throw: a sender that lies about its numbers must not
+        // break a report. CROSS JOIN keeps the order of the tables: a search for each instance and no scan of all readings.
+        // The HAVING clause leaves out instances that began after the window. Without an age, an instance counts as begun in
+        // the hour of its first reading: merged batches and thinned ledgers have a reading for each hour at least.
+        let (from, to, hour) = (Int64(clamping: window.from), Int64(clamping: window.to), Tier.hour.length)
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT resource.service AS service, total(l.requests) AS arrived, max(l.captured) AS captured,
+                    max(l.time) AS last, max(l.unwatched) AS unwatched,
+                    first.time AS first, first.age AS first_age, first.unwatched AS first_unwatched,
+                    before.captured AS before, before.time AS before_time, before.unwatched AS before_unwatched,
+                    after.time AS after, after.unwatched AS after_unwatched
+                FROM resource
+                CROSS JOIN ledger first ON first.resource_id = resource.id AND first.time = (
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(from))
+                CROSS JOIN ledger l ON l.resource_id = resource.id
+                LEFT JOIN ledger before ON before.resource_id = resource.id AND before.time = (
+                    SELECT max(time) FROM ledger WHERE resource_id = resource.id AND time <= \(from))
+                LEFT JOIN ledger after ON after.resource_id = resource.id AND after.time = (
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(to))
+                WHERE \(filter.senderCondition) AND l.time > \(from) AND l.time <= max(\(to), first.time)
+                GROUP BY resource.id
+                HAVING before.time IS NOT NULL
+                    OR iif(first.age > 0, first.time - first.age, (first.time - 1) / \(hour) * \(hour)) < \(to)
+                """
+        ).fetchCursor(db)
+        var account = WindowAccount(window)
+        account.uncountedSenders = try uncountedSenders(in: window, filter, in: db)
+        account.clocksAhead = try clocksAhead(in: window, filter, in: db)
+        while let row = try rows.next() {
+            account.add(InstanceReadings(row), of: row["service"])
+        }
+        return account
+    }
+
+    /// Returns the clocks of the senders that may have requests in a window and that the filter selects.
+    private static func clocksAhead(
+        in window: TimeWindow, _ filter: RequestFilter, in db: Database
+    ) throws -> WindowAccount.ClocksAhead {
+        let tolerance = WindowAccount.ClocksAhead.tolerance
+        let row = try SQLRequest<Row>(
+            literal: """
+                SELECT count(*) AS senders, max(last_end - last_seen) AS longest FROM resource
+                WHERE first_seen <= \(Int64(clamping: window.to)) AND last_end >= \(Int64(clamping: window.from))
+                    AND last_end - last_seen > \(tolerance) AND \(filter.senderCondition)
+                """
+        ).fetchOne(db)
+        guard let row, let longest: Int64 = row["longest"] else { return WindowAccount.ClocksAhead() }
+        return WindowAccount.ClocksAhead(senders: row["senders"], longest: UInt64(clamping: longest))
+    }
+
+    /// Returns the number of senders of which points of the window found no room, among those that the filter selects.
+    private static func uncountedSenders(
+        in window: TimeWindow, _ filter: RequestFilter, in db: Database
+    ) throws -> Int {
+        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
+        return try SQLRequest<Int>(
+            literal: """
+                SELECT count(DISTINCT resource_id) FROM uncounted
+                CROSS JOIN resource ON resource.id = resource_id
+                WHERE hour BETWEEN \(from / Tier.hour.length) AND \(to / Tier.hour.length)
+                    AND to_time > \(from) AND from_time <= \(to) AND \(filter.senderCondition)
+                """
+        ).fetchOne(db) ?? 0
+    }
+}
+
+extension InstanceReadings {
+    /// Reads a row of the statement above.
+    fileprivate init(_ row: Row) {
+        self.init(
+            arrived: row["arrived"], captured: row["captured"],
+            first: WindowAccount.Reading(time: row["first"], unwatched: row["first_unwatched"]),
+            firstAge: row["first_age"],
+            last: WindowAccount.Reading(time: row["last"], unwatched: row["unwatched"]))
+        if let time: Double = row["before_time"] {
+            before = (captured: row["before"], WindowAccount.Reading(time: time, unwatched: row["before_unwatched"]))
+        }
+        if let time: Double = row["after"] {
+            after = WindowAccount.Reading(time: time, unwatched: row["after_unwatched"])
+        }
+    }
+}

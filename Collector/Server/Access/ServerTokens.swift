@@ -1,3 +1,6 @@
+import Foundation
+import Synchronization
+
 /// The tokens for senders and for readers; `nil` admits everyone. Never logged.
 package struct ServerTokens: Sendable, CustomStringConvertible {
     /// They guard `POST /v1/…`.
@@ -22,5 +25,61 @@ package struct ServerTokens: Sendable, CustomStringConvertible {
             \(address.host) can be reached from other machines: give --ingest-token (or --ingest-token-file) and \
             --read-token, or --insecure to let everyone send and read
             """
+    }
+}
+
+/// The tokens of which a sender gives one. They may be replaced while the collector runs. Never logged. Safe to use from any
+/// task.
+package final class IngestTokens: Sendable {
+    private let tokens: Mutex<[String]>
+
+    package init(_ tokens: [String]) {
+        self.tokens = Mutex(tokens)
+    }
+
+    package func replace(with tokens: [String]) {
+        self.tokens.withLock { $0 = tokens }
+    }
+
+    /// Compares with every token, so that the time it takes tells nothing.
+    func contain(_ given: String) -> Bool {
+        let tokens = tokens.withLock(\.self)
+        return tokens.reduce(false) { SecretText.isEqual(given, to: $1) || $0 }
+    }
+}
+
+/// A file with a token on each line. Blank lines and lines that begin with `#` do not count.
+package enum TokenFile {
+    /// A fault of the file, in a sentence for the person who named it. It has no part of the file.
+    package struct Failure: Error, Equatable, CustomStringConvertible {
+        package var description: String
+    }
+
+    package static func tokens(_ path: String) throws(Failure) -> [String] {
+        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)),
+            let text = String(data: data, encoding: .utf8)
+        else { throw Failure(description: "\(path) is missing or cannot be read") }
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        let tokens = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        guard !tokens.isEmpty else { throw Failure(description: "\(path) holds no token") }
+        guard tokens.allSatisfy(ServerTokens.isPossible) else {
+            throw Failure(description: "\(path) holds a token that is not ASCII without spaces, as header fields are")
+        }
+        return tokens
+    }
+}
+
+/// The comparison of a text with a secret.
+enum SecretText {
+    /// Returns whether both are equal. Looks at every given byte, so that the time it takes tells nothing of the secret, not
+    /// even its length.
+    static func isEqual(_ given: String, to secret: String) -> Bool {
+        let (given, secret) = (Array(given.utf8), Array(secret.utf8))
+        guard !secret.isEmpty else { return false }
+        var difference = given.count ^ secret.count
+        for (index, byte) in given.enumerated() {
+            difference |= Int(byte ^ secret[index % secret.count])
+        }
+        return difference == 0
     }
 }

@@ -1,3 +1,9 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import MartletTelemetry
+import Synchronization
+
 /// The check of a token that a request gives. Wrong ones are throttled by address (``TokenAttempts``), and a right one makes its
 /// connection more than a newcomer.
 ///
@@ -28,5 +34,93 @@ struct TokenGate: Sendable {
         }
         newcomers.admit(context.channel)
         return .right
+    }
+}
+
+/// Counts the wrong tokens of each address, in logins and in header fields, so that nobody tries tokens by the thousand. A
+/// wrong token counts once a minute, so a sender that repeats an old one locks nobody out of its address. Safe to use from
+/// any task.
+final class TokenAttempts: Sendable {
+    /// Wrong tokens of an address in a minute.
+    static let most = 10
+    private static let minute: UInt64 = 60_000_000_000
+    /// Addresses that are remembered.
+    private static let maxAddresses = 10_000
+
+    private struct Wrong {
+        var minute: UInt64
+        /// The hash values of the tokens.
+        var tokens: Set<Int> = []
+    }
+
+    private let wrong = Mutex<[String: Wrong]>([:])
+    private let now: @Sendable () -> UnixNanoseconds
+
+    init(now: @escaping @Sendable () -> UnixNanoseconds) {
+        self.now = now
+    }
+
+    /// Returns whether the address may try a token.
+    func allow(_ address: String) -> Bool {
+        let minute = now() / Self.minute
+        return wrong.withLock { wrong in
+            guard let known = wrong[address], known.minute == minute else { return true }
+            return known.tokens.count < Self.most
+        }
+    }
+
+    /// Counts a wrong token.
+    func add(_ token: String, of address: String) {
+        let minute = now() / Self.minute
+        wrong.withLock { wrong in
+            if wrong.count >= Self.maxAddresses { wrong = wrong.filter { $0.value.minute == minute } }
+            if wrong.count >= Self.maxAddresses { wrong = [:] }
+            var known = wrong[address] ?? Wrong(minute: minute)
+            if known.minute != minute { known = Wrong(minute: minute) }
+            known.tokens.insert(token.hashValue)
+            wrong[address] = known
+        }
+    }
+}
+
+/// Lets senders pass that give one of the tokens as `Authorization: Bearer <token>` (RFC 6750, section 2.1).
+struct BearerTokenMiddleware: RouterMiddleware {
+    typealias Context = CollectorRequestContext
+
+    let tokens: IngestTokens
+    let gate: TokenGate
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let verdict = BearerToken.given(in: request).map { gate.verdict(on: $0, of: context, isRight: tokens.contain) }
+        switch verdict ?? .wrong {
+        case .right: return try await next(request, context)
+        // The answer has no WWW-Authenticate, against RFC 9110: URLSession on Linux (6.3.1) never returns from a 401
+        // with it.
+        case .wrong: return try refuse(request, 401, "the ingest token is missing or wrong", context)
+        case .notNow:
+            var response = try refuse(request, 429, TokenGate.tooManyWrong, context)
+            response.headers[.retryAfter] = String(TokenGate.waitSeconds)
+            return response
+        }
+    }
+
+    private func refuse(
+        _ request: Request, _ status: Int, _ reason: String, _ context: Context
+    ) throws -> Response {
+        logger.refusal(status: status, reason: reason, of: context)
+        return try Response.otlpFailure(status: status, message: reason, to: request)
+    }
+}
+
+enum BearerToken {
+    /// Returns `nil` if the request has none.
+    static func given(in request: Request) -> String? {
+        guard let header = request.headers[.authorization], header.prefix(7).lowercased() == "bearer " else {
+            return nil
+        }
+        return String(header.dropFirst(7))
     }
 }

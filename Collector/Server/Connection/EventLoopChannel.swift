@@ -2,6 +2,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOHTTPTypesHTTP1
+import ServiceLifecycle
 
 /// A connection whose task runs on its event loop (``EventLoopExecutor``), and that is a newcomer until it shows a token.
 struct EventLoopChannel<Base: ServerChildChannel>: ServerChildChannel {
@@ -22,5 +23,37 @@ struct EventLoopChannel<Base: ServerChildChannel>: ServerChildChannel {
         await withTaskExecutorPreference(EventLoopExecutor(value.channel.eventLoop)) {
             await base.handle(value: value, logger: logger)
         }
+    }
+}
+
+/// Runs a connection's task on the event loop that reads and writes the connection, so that no request has to wake another
+/// thread before its work and again after it.
+final class EventLoopExecutor: TaskExecutor {
+    private let eventLoop: any EventLoop
+
+    init(_ eventLoop: any EventLoop) {
+        self.eventLoop = eventLoop
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        eventLoop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// A service whose every step runs on its own event loop, which ends with it.
+struct OwnThreadService<Base: Service>: Service {
+    let base: Base
+    /// A group of one event loop.
+    let group: any EventLoopGroup
+
+    func run() async throws {
+        do {
+            try await withTaskExecutorPreference(EventLoopExecutor(group.next())) { try await base.run() }
+        } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        try await group.shutdownGracefully()
     }
 }

@@ -148,3 +148,14 @@ extension Request {
         return headers.first { $0.name.canonicalName == name }?.value
     }
 }
+
+extension Logger {
+    /// Tells of a sender whose request was refused, wholly or in part.
+    ///
+    /// - Parameter reason: a sentence of the collector's own.
+    func refusal(status: Int, reason: String, of context: CollectorRequestContext) {
+        notice(
+            "a sender's request was refused, at least in part",
+            metadata: ["status": "\(status)", "reason": "\(reason)", "address": "\(context.remoteAddress)"])
+    }
+}

@@ -1,4 +1,3 @@
-import MartletPoints
 import MartletTelemetry
 
 /// A sender, as the collector knows it.
@@ -41,5 +40,17 @@ package struct AgentRecord: Sendable, Equatable {
         self.gaps = gaps
         self.statistics = statistics
         self.process = process
+    }
+}
+
+/// Senders, the most recently seen first.
+package struct AgentsAnswer: Sendable, Equatable {
+    package var agents: [AgentRecord]
+    /// The number of senders past the limit.
+    package var more: Int
+
+    package init(agents: [AgentRecord], more: Int) {
+        self.agents = agents
+        self.more = more
     }
 }

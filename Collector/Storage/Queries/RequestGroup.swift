@@ -164,3 +164,55 @@ package struct RequestGroup: Sendable, Equatable {
         if figures.isEmpty { figures.append(Figures()) }
     }
 }
+
+/// The properties of a request that decide how it is counted.
+package struct RequestClass: Sendable, Hashable {
+    package let kind: RequestKind
+    package let outcome: RequestOutcome
+    package let isFailure: Bool
+    /// Whether the requests are known from spans alone.
+    package let isOfSpans: Bool
+    /// Whether a rule of their agent changed the requests.
+    package let isChanged: Bool
+
+    package init(kind: RequestKind, outcome: RequestOutcome, isOfSpans: Bool, isChanged: Bool) {
+        (self.kind, self.outcome, self.isOfSpans, self.isChanged) = (kind, outcome, isOfSpans, isChanged)
+        isFailure = outcome.isFailure(for: kind)
+    }
+
+    package init(_ dimensions: RequestDimensions) {
+        self.init(
+            kind: dimensions.kind, outcome: dimensions.outcome, isOfSpans: dimensions.source == .spans,
+            isChanged: dimensions.rule != nil)
+    }
+}
+
+/// The number of requests for each outcome. A plain value of fixed size.
+package struct OutcomeCounts: Sendable, Equatable {
+    private var counts = SIMD8<UInt64>()
+
+    package init() {}
+
+    package subscript(outcome: RequestOutcome) -> UInt64 {
+        get { counts[outcome.lane] }
+        set { counts[outcome.lane] = newValue }
+    }
+
+    package mutating func merge(_ other: OutcomeCounts) {
+        counts &+= other.counts
+    }
+}
+
+extension RequestOutcome {
+    /// The index of the outcome in a vector.
+    fileprivate var lane: Int {
+        switch self {
+        case .success: 0
+        case .transportFailure: 1
+        case .clientError: 2
+        case .serverError: 3
+        case .hung: 4
+        case .cancelled: 5
+        }
+    }
+}

@@ -79,3 +79,79 @@ package struct UnknownRequest: Error, Equatable, CustomStringConvertible {
 
     package var description: String { Self.sentence }
 }
+
+/// A question about the number of kept requests by time and duration.
+package struct RequestCellsQuery: Sendable, Equatable {
+    package var filter: RequestFilter
+    /// The parts of time in order, each from the end of the one before, by the senders' clocks. A request belongs to the part
+    /// that it started in.
+    package var times: [TimeWindow]
+    /// The upper bounds of the durations in nanoseconds, ascending. A request belongs to the first one that it does not exceed,
+    /// and past the last one if it exceeds them all.
+    package var durations: [UInt64]
+
+    package init(filter: RequestFilter, times: [TimeWindow], durations: [UInt64]) {
+        self.filter = filter
+        self.times = times
+        self.durations = durations
+    }
+}
+
+/// A kept span and its sender.
+package struct StoredSpan: Sendable, Equatable {
+    /// The store's id of the span: some lower-case letters and digits.
+    package var id: String
+    package var resource: TelemetryResource
+    package var span: SpanRecord
+
+    package init(id: String, resource: TelemetryResource, span: SpanRecord) {
+        self.id = id
+        self.resource = resource
+        self.span = span
+    }
+}
+
+/// Kept spans of a trace in the order of their starts.
+package struct TraceAnswer: Sendable, Equatable {
+    package var spans: [StoredSpan]
+    /// The number of spans that were left out.
+    package var more: Int
+
+    package init(spans: [StoredSpan], more: Int) {
+        self.spans = spans
+        self.more = more
+    }
+}
+
+/// A call that spans showed at both ends: the span of a client, and below it the span of the server that was reached.
+package struct ObservedCall: Sendable, Hashable {
+    /// The service that called, and the host that it called (``Dimension/host``).
+    package var caller: String
+    package var calledHost: String
+    /// The other service that served, and the host that it was reached as.
+    package var callee: String
+    package var servedHost: String
+
+    package init(caller: String, calledHost: String, callee: String, servedHost: String) {
+        self.caller = caller
+        self.calledHost = calledHost
+        self.callee = callee
+        self.servedHost = servedHost
+    }
+}
+
+/// A call, with the environment of the callee, and the first and the latest time at which spans showed it.
+package struct RememberedCall: Sendable, Equatable {
+    package var call: ObservedCall
+    package var environment: String
+    /// Nanoseconds since 1970.
+    package var first: Int64
+    package var last: Int64
+
+    package init(_ call: ObservedCall, environment: String, first: Int64, last: Int64) {
+        self.call = call
+        self.environment = environment
+        self.first = first
+        self.last = last
+    }
+}

@@ -21,3 +21,70 @@ package struct TimeWindow: Sendable, Equatable {
 
     package var seconds: Double { Double(length) / 1e9 }
 }
+
+/// The slots that a window is cut into, all of one length. The window cuts the first and the last one. Pure.
+package struct SlotGrid: Sendable, Equatable {
+    package let window: TimeWindow
+    /// The length of a slot, in nanoseconds.
+    package let step: UInt64
+    /// The number of slots.
+    package let count: Int
+    /// The length of the finest slots that the store has at the window's start, in nanoseconds; 1 if it has points as they
+    /// came.
+    package let finest: UInt64
+    /// The time that is added to a slot's end to make it a multiple of the step.
+    package let shift: UInt64
+
+    /// - Parameters:
+    ///   - window: the window of an answer.
+    ///   - step: the wanted length of a slot, in nanoseconds. If the store has no figures as fine at the window's start, the
+    ///     length grows to a multiple of the finest that it has.
+    ///   - end: a time at which a slot ends, moved back to the end of one of the finest slots; `nil` for slots that end at
+    ///     multiples of their length.
+    package init(_ window: TimeWindow, step: UInt64, endingAt end: UnixNanoseconds? = nil, expired: ExpiredTimes) {
+        self.window = window
+        finest = expired.finest(at: Int64(clamping: window.from)).map { UInt64($0.length) } ?? 1
+        let slots = max(1, step / finest + (step % finest > 0 ? 1 : 0))
+        let length = slots.multipliedReportingOverflow(by: finest).overflow ? .max : slots * finest
+        let end = end ?? 0
+        let offset = (end - end % finest) % length
+        (self.step, shift) = (length, offset > 0 ? length - offset : 0)
+        let first = Self.number(at: window.from, length, shift)
+        count = window.to > window.from ? Int(clamping: Self.number(at: window.to - 1, length, shift) - first + 1) : 0
+    }
+
+    /// Returns the index of the slot that an interval's end lies in.
+    ///
+    /// - Parameter end: a time in the window.
+    package func index(of end: UnixNanoseconds) -> Int {
+        let number = Self.number(at: max(end, window.from + 1) - 1, step, shift)
+        return min(Int(clamping: number - first), count - 1)
+    }
+
+    /// Returns the part of the window that a slot covers.
+    package func window(ofSlot index: Int) -> TimeWindow {
+        let (start, end) = ((first + UInt64(index)) * step, (first + UInt64(index)) * step &+ step)
+        return TimeWindow(from: max(start > shift ? start - shift : 0, window.from), to: min(end &- shift, window.to))
+    }
+
+    /// Returns the part of the window that neighbouring slots cover.
+    package func window(ofSlots slots: Range<Int>) -> TimeWindow {
+        TimeWindow(from: window(ofSlot: slots.lowerBound).from, to: window(ofSlot: slots.upperBound - 1).to)
+    }
+
+    /// The length that every slot's end is a multiple of, in nanoseconds.
+    package var granularity: UInt64 {
+        var (one, other) = (step, shift)
+        while other > 0 { (one, other) = (other, one % other) }
+        return one
+    }
+
+    /// The number of the first slot: `(window.from + shift) / step`.
+    package var first: UInt64 { Self.number(at: window.from, step, shift) }
+
+    /// Returns the number of the slot that begins at a time or before it.
+    private static func number(at time: UnixNanoseconds, _ step: UInt64, _ shift: UInt64) -> UInt64 {
+        let shifted = time.addingReportingOverflow(shift)
+        return (shifted.overflow ? .max : shifted.partialValue) / step
+    }
+}

@@ -1,6 +1,5 @@
 import Fixtures
 import MartletOTLP
-import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

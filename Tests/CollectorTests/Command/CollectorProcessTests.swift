@@ -1,8 +1,8 @@
 import Fixtures
 import Foundation
-import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
+import MartletStorage
 import Testing
 
 @Suite struct CollectorProcessTests {

@@ -1,5 +1,4 @@
 import Fixtures
-import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage

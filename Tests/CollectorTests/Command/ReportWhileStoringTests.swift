@@ -1,9 +1,9 @@
 import Fixtures
 import Foundation
 import MartletOTLP
-import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
+import MartletStorage
 import MartletTelemetry
 import Testing
 

@@ -1,7 +1,7 @@
 import Fixtures
 import MartletIntake
 import MartletOTLP
-import MartletPoints
+import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 import Testing

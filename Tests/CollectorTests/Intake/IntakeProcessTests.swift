@@ -1,6 +1,6 @@
 import MartletIntake
 import MartletOTLP
-import MartletPoints
+import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 import Testing

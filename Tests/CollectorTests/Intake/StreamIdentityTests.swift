@@ -1,5 +1,5 @@
 import MartletOTLP
-import MartletPoints
+import MartletStorage
 import MartletTelemetry
 import Testing
 

@@ -1,9 +1,9 @@
 import Fixtures
 import Foundation
 import HummingbirdTesting
-import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
+import MartletStorage
 import MartletTelemetry
 import Testing
 

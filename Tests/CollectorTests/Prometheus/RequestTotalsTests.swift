@@ -1,6 +1,6 @@
 import Fixtures
-import MartletPoints
 import MartletPrometheus
+import MartletStorage
 import MartletTelemetry
 import Testing
 

@@ -1,7 +1,6 @@
 import Fixtures
 import Foundation
 import HummingbirdTesting
-import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

@@ -1,6 +1,5 @@
 import Fixtures
 import GRDB
-import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

@@ -3,7 +3,6 @@ import Foundation
 import HummingbirdTesting
 import MartletIntake
 import MartletOTLP
-import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage

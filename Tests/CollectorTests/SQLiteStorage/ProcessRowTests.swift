@@ -1,6 +1,5 @@
 import Fixtures
 import GRDB
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

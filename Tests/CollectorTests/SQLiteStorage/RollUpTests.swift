@@ -1,6 +1,5 @@
 import Fixtures
 import GRDB
-import MartletPoints
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage

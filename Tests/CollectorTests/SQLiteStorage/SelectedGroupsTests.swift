@@ -1,6 +1,5 @@
 import Fixtures
 import Foundation
-import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

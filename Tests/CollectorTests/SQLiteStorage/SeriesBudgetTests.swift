@@ -1,5 +1,4 @@
 import Fixtures
-import MartletPoints
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry

@@ -1,7 +1,6 @@
 import Fixtures
 import Foundation
 import GRDB
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

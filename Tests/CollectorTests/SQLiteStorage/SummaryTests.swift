@@ -1,7 +1,6 @@
 import Fixtures
 import Foundation
 import GRDB
-import MartletPoints
 import MartletReports
 import MartletStorage
 import MartletTelemetry

@@ -1,6 +1,5 @@
 import Fixtures
 import HummingbirdTesting
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

@@ -1,4 +1,3 @@
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 

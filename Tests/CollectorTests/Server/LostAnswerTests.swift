@@ -1,7 +1,6 @@
 import Fixtures
 import Foundation
 import HummingbirdTesting
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

@@ -1,6 +1,5 @@
 import HummingbirdTesting
 import MartletIntake
-import MartletPoints
 import MartletServer
 import MartletStorage
 import MartletTelemetry

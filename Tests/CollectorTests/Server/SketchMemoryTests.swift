@@ -2,7 +2,6 @@ import Fixtures
 import HummingbirdTesting
 import MartletIntake
 import MartletOTLP
-import MartletPoints
 import MartletSQLiteStorage
 import MartletServer
 import MartletStorage

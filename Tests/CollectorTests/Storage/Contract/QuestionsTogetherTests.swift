@@ -1,5 +1,4 @@
 import Fixtures
-import MartletPoints
 import MartletStorage
 import MartletTelemetry
 import Testing

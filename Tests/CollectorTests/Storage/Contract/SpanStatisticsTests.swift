@@ -1,5 +1,4 @@
 import Fixtures
-import MartletPoints
 import MartletReports
 import MartletStorage
 import MartletTelemetry

@@ -1,0 +1,179 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The rows of arrivals whose figures are counted.
+struct CountedArrivals {
+    private struct StreamEnd: Hashable {
+        let stream: CumulativeLog.Stream
+        let end: UnixNanoseconds
+    }
+
+    private struct CounterEnd: Hashable {
+        let sender: UInt64
+        let counter: ProcessCounter
+        let start: UnixNanoseconds
+        let end: UnixNanoseconds
+    }
+
+    private struct ArrivalKey: Hashable {
+        let sender: UInt64
+        let time: Int64
+    }
+
+    private let arrivals: [CumulativeArrival]
+    private let resources: [UInt64: TelemetryResource]
+    private let open: Set<ArrivalKey>
+    private var points = Differences<StreamEnd, RequestPoint>()
+    private var totals = Differences<CounterEnd, ProcessPoint>()
+    private var requests: [ArrivalKey: UInt64] = [:]
+
+    /// - Parameter arrivals: the arrivals that were not counted yet.
+    init(_ arrivals: [CumulativeArrival]) {
+        self.arrivals = arrivals
+        resources = Dictionary(arrivals.map { ($0.sender, $0.resource) }) { first, _ in first }
+        open = Set(arrivals.map { ArrivalKey(sender: $0.sender, time: $0.time) })
+    }
+
+    /// - Parameter revision: see ``CumulativeRevisions``.
+    mutating func add(
+        _ difference: RequestPoint?, of entry: CumulativeLog.Entry<CumulativePoint>, revision: UInt64
+    ) {
+        let (point, arrival) = (entry.value.point, ArrivalKey(sender: entry.sender, time: entry.time))
+        let nothing = RequestPoint(
+            series: point.series, start: point.end, end: point.end, statistics: RequestStatistics())
+        points.add(
+            difference, orOver: nothing, to: StreamEnd(stream: entry.stream, end: point.end),
+            isNew: open.contains(arrival), revision: revision)
+        if let difference { requests[arrival, default: 0] &+= difference.statistics.requests }
+    }
+
+    /// - Parameter revision: see ``CumulativeRevisions``.
+    mutating func add(_ growth: ProcessPoint?, of entry: CumulativeLog.Entry<ProcessTotal>, revision: UInt64) {
+        let total = entry.value
+        totals.add(
+            growth, orOver: ProcessPoint(start: total.end, end: total.end, statistics: ProcessStatistics()),
+            to: CounterEnd(sender: entry.sender, counter: total.counter, start: total.start, end: total.end),
+            isNew: open.contains(ArrivalKey(sender: entry.sender, time: entry.time)), revision: revision)
+    }
+
+    /// The new requests of each sender.
+    var added: [InstanceMetrics] {
+        Dictionary(grouping: points.new, by: \.key.stream.sender).compactMap { sender, found in
+            resources[sender].map { InstanceMetrics(resource: $0, points: found.map(\.point)) }
+        }
+    }
+
+    /// The hours that the differences end in.
+    var changes: HourChanges {
+        var changes = HourChanges()
+        for one in points.toStore { changes.note(endOfOther: one.point.end) }
+        for one in totals.toStore { changes.note(endOfOther: one.point.end) }
+        return changes
+    }
+
+    var differences: [TableRows] {
+        var (differences, processes) = (TableRows(Schema.difference), TableRows(Schema.process))
+        for (key, point, revision) in points.toStore {
+            guard let resource = resources[key.stream.sender] else { continue }
+            differences.append(
+                difference: point, of: resource, sender: key.stream.sender,
+                batch: RowIdentity.difference(key.stream.stream), revision: revision)
+        }
+        for (key, point, revision) in totals.toStore {
+            processes.append(
+                point, sender: key.sender, batch: RowIdentity.difference(key.counter, start: key.start),
+                revision: revision)
+        }
+        return [differences, processes]
+    }
+
+    /// The rows that are inserted after ``differences``, in this order: an arrival counts as counted once its differences are stored.
+    var afterDifferences: [TableRows] {
+        var (ledgers, counted) = (TableRows(Schema.ledger), TableRows(Schema.arrival))
+        for arrival in arrivals {
+            let requests = requests[ArrivalKey(sender: arrival.sender, time: arrival.time)] ?? 0
+            if arrival.reading > 0, requests > 0 { ledgers.append(requests, of: arrival) }
+            counted.append(arrival, counted: true)
+        }
+        return [ledgers, counted]
+    }
+}
+
+/// Differences by what makes their rows the same.
+private struct Differences<Key: Hashable, Point> {
+    private struct Found {
+        var point: Point?
+        /// Takes the place of a difference that was stored and is none any more.
+        let nothing: Point
+        /// Whether it was never stored before.
+        var isNew: Bool
+        var revision: UInt64
+    }
+
+    private var found: [Key: Found] = [:]
+
+    mutating func add(_ point: Point?, orOver nothing: Point, to key: Key, isNew: Bool, revision: UInt64) {
+        var known = found[key] ?? Found(nothing: nothing, isNew: true, revision: 0)
+        // A point that came twice tells of new requests the first time.
+        known.point = point ?? known.point
+        known.isNew = known.isNew && isNew
+        known.revision = max(known.revision, revision)
+        found[key] = known
+    }
+
+    var new: [(key: Key, point: Point)] {
+        found.compactMap { key, one in one.isNew ? one.point.map { (key, $0) } : nil }
+    }
+
+    var toStore: [(key: Key, point: Point, revision: UInt64)] {
+        found.compactMap { key, one in
+            (one.point ?? (one.isNew ? nil : one.nothing)).map { (key, $0, one.revision) }
+        }
+    }
+}
+
+extension TableRows {
+    /// Appends the requests that were new in an arrival. They are added to the reading that came with it.
+    fileprivate mutating func append(_ requests: UInt64, of arrival: CumulativeArrival) {
+        append(
+            LedgerReading(time: UInt64(clamping: arrival.reading)), requests: requests, sender: arrival.sender,
+            batch: RowIdentity.arrival(arrival.time))
+    }
+}
+
+/// A batch that came with cumulative figures.
+struct CumulativeArrival: Sendable {
+    let sender: UInt64
+    /// The time at which it came, by the clock of the collector that took it.
+    let time: Int64
+    let resource: TelemetryResource
+    /// The time of the sender's account of itself that came with it; 0 without one.
+    let reading: Int64
+}
+
+extension CumulativeArrival {
+    init(_ reader: inout RowReader) throws {
+        (sender, time) = (try reader.number(), try reader.number())
+        let (service, environment) = (try reader.text(), try reader.text().presence)
+        let (version, instance) = (try reader.text().presence, try reader.text())
+        resource = TelemetryResource(service: service, version: version, environment: environment, instance: instance)
+        reading = try reader.number()
+    }
+}
+
+extension TableRows {
+    /// Appends a row of `arrival`.
+    mutating func append(_ arrival: CumulativeArrival, counted: Bool) {
+        append { row in
+            row.number(StoredHour.of(arrival.time))
+            row.number(arrival.sender)
+            row.number(arrival.time)
+            for text in [
+                arrival.resource.service, arrival.resource.environment, arrival.resource.version,
+                arrival.resource.instance,
+            ] { row.text(text) }
+            row.number(arrival.reading)
+            row.flag(counted)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The cumulative figures of senders as they came.
+struct CumulativeLog {
+    /// A figure and the time at which it came.
+    struct Entry<Value: Sendable>: Sendable {
+        let sender: UInt64
+        let time: Int64
+        let value: Value
+    }
+
+    struct Stream: Hashable {
+        let sender: UInt64
+        let stream: CumulativeDifferences.Stream
+    }
+
+    /// Points of a stream that tell which one is its latest: the last one alone may have come late.
+    static let depth = 4
+    /// The times before a moment that are searched for the latest points of a stream, one after the other, in nanoseconds.
+    private static let distances: [Int64] = [2 * StoredHour.length, StoredDay.length, .max]
+    /// Senders of one search at most, because a long log takes long to search.
+    private static let maxSenders = 32
+
+    let client: ClickHouseClient
+
+    /// Returns the points that came after a time, up to another.
+    func points(of senders: [UInt64], after first: Int64, until last: Int64) async throws -> [Entry<CumulativePoint>] {
+        try await points(where: Self.condition(senders, after: first, until: last))
+    }
+
+    /// Returns the last points of streams that came by a time, ``depth`` at most of each. Of a stream that is known it returns
+    /// recent ones alone.
+    func lastPoints(
+        of streams: Set<Stream>, known: Set<Stream>, until last: Int64
+    ) async throws -> [Entry<CumulativePoint>] {
+        var (found, missing) = ([Entry<CumulativePoint>](), streams)
+        for distance in Self.distances where !missing.isEmpty {
+            let bySender = Dictionary(grouping: missing, by: \.sender).values.map(\.self)
+            for first in stride(from: 0, to: bySender.count, by: Self.maxSenders) {
+                let part = bySender[first..<min(first + Self.maxSenders, bySender.count)].flatMap(\.self)
+                let after = last > distance ? last - distance : -1
+                found += try await points(where: Self.condition(lastOf: part, after: after, until: last))
+            }
+            missing = streams.subtracting(known).subtracting(found.map(\.stream))
+        }
+        return found
+    }
+
+    /// Returns the latest ends that each process of the senders reported before a time, by its start.
+    func ends(
+        of senders: [UInt64], before time: Int64
+    ) async throws -> [UInt64: [UnixNanoseconds: Set<UnixNanoseconds>]] {
+        guard !senders.isEmpty else { return [:] }
+        let rows = try await client.rows(
+            """
+            SELECT DISTINCT sender, start_ns, end_ns FROM cumulative WHERE \(Self.condition(senders, until: time - 1)) \
+            ORDER BY end_ns DESC LIMIT \(Self.depth) BY sender, start_ns
+            """
+        ) { (try $0.number(UInt64.self), try $0.number(Int64.self), try $0.number(Int64.self)) }
+        return rows.reduce(into: [:]) { ends, row in
+            ends[row.0, default: [:]][UInt64(clamping: row.1), default: []].insert(UInt64(clamping: row.2))
+        }
+    }
+
+    /// Returns the counters of processes that came after a time, up to another.
+    func totals(of senders: [UInt64], after first: Int64, until last: Int64) async throws -> [Entry<ProcessTotal>] {
+        let rows = try await client.rows(
+            """
+            SELECT sender, arrival, counter, start_ns, end_ns, value FROM process_total \
+            WHERE \(Self.condition(senders, after: first, until: last))
+            """
+        ) { try Self.total(&$0) }
+        return rows.compactMap(\.self)
+    }
+
+    /// Returns the latest total of each counter and start that came in an hour or later, by a time.
+    func lastTotals(
+        of senders: [UInt64], since hour: UInt32, until last: Int64
+    ) async throws -> [Entry<ProcessTotal>] {
+        guard !senders.isEmpty else { return [] }
+        let rows = try await client.rows(
+            """
+            SELECT sender, max(arrival), counter, start_ns, max(end_ns), argMax(value, end_ns) FROM process_total \
+            WHERE \(Self.condition(senders, until: last)) AND hour >= \(hour) GROUP BY sender, counter, start_ns
+            """
+        ) { try Self.total(&$0) }
+        return rows.compactMap(\.self)
+    }
+
+    private func points(where condition: String) async throws -> [Entry<CumulativePoint>] {
+        let rows = try await client.rows(
+            """
+            SELECT sender, arrival, stream, start_ns, end_ns, unit, kind, spans, method, host, port, endpoint, status, error, \
+            rule, scale, count, total, low, has_low, high, has_high, zeros, indexes, counts, sent, received, \
+            phase_counts, phase_seconds FROM cumulative PREWHERE \(condition)
+            """
+        ) { try Self.point(&$0) }
+        return rows.compactMap(\.self)
+    }
+
+    private static func point(_ reader: inout RowReader) throws -> Entry<CumulativePoint>? {
+        let (sender, time) = (try reader.number(UInt64.self), try reader.number(Int64.self))
+        let stream = StreamID(bytes: try reader.bytes(16))
+        let (start, end) = (try reader.number(Int64.self), try reader.number(Int64.self))
+        let unit = try reader.double()
+        let (dimensions, figures) = (try reader.dimensions(), try StatisticsRow(&reader))
+        guard let dimensions, let statistics = figures.ofPoint else { return nil }
+        let point = RequestPoint(
+            dimensions: dimensions, start: UInt64(clamping: start), end: UInt64(clamping: end), statistics: statistics)
+        return Entry(sender: sender, time: time, value: CumulativePoint(stream: stream, point: point, unit: unit))
+    }
+
+    private static func total(_ reader: inout RowReader) throws -> Entry<ProcessTotal>? {
+        let (sender, time) = (try reader.number(UInt64.self), try reader.number(Int64.self))
+        let counter = ProcessCounter(rawValue: try reader.number())
+        let (start, end) = (try reader.number(Int64.self), try reader.number(Int64.self))
+        let value = try reader.number(UInt64.self)
+        guard let counter else { return nil }
+        let total = ProcessTotal(counter, start: UInt64(clamping: start), end: UInt64(clamping: end), value: value)
+        return Entry(sender: sender, time: time, value: total)
+    }
+
+    private static func condition(_ senders: [UInt64], after first: Int64 = -1, until last: Int64) -> String {
+        """
+        hour BETWEEN \(StoredHour.of(max(first, 0))) AND \(StoredHour.of(last)) \
+        AND arrival > \(first) AND arrival <= \(last) AND sender IN \(SQLText.list(Set(senders)))
+        """
+    }
+
+    private static func condition(lastOf streams: [Stream], after first: Int64, until last: Int64) -> String {
+        let times = condition(streams.map(\.sender), after: first, until: last)
+        let names = streams.map {
+            "(\($0.sender), \(SQLText.bytes($0.stream.id.bytes)), \(Int64(clamping: $0.stream.start)))"
+        }
+        return """
+            \(times) AND (sender, stream, start_ns, arrival) IN (SELECT sender, stream, start_ns, arrival FROM cumulative \
+            WHERE \(times) AND (sender, stream, start_ns) IN (\(names.joined(separator: ", "))) \
+            ORDER BY arrival DESC LIMIT \(depth) BY sender, stream, start_ns)
+            """
+    }
+}
+
+extension CumulativeLog.Entry<CumulativePoint> {
+    var stream: CumulativeLog.Stream {
+        CumulativeLog.Stream(sender: sender, stream: CumulativeDifferences.Stream(value))
+    }
+}
+
+/// Cumulative figures as rows of `cumulative` and `process_total`.
+extension TableRows {
+    mutating func append(_ points: [CumulativePoint], sender: UInt64, arrival: Int64) {
+        for cumulative in points {
+            append { row in
+                row.number(StoredHour.of(arrival))
+                row.number(sender)
+                row.number(arrival)
+                row.fixed(cumulative.stream.bytes)
+                row.number(Int64(clamping: cumulative.point.start))
+                row.number(Int64(clamping: cumulative.point.end))
+                row.double(cumulative.unit)
+                row.add(cumulative.point.dimensions)
+                row.add(cumulative.point.statistics)
+            }
+        }
+    }
+
+    mutating func append(_ totals: [ProcessTotal], sender: UInt64, arrival: Int64) {
+        for total in totals {
+            append { row in
+                row.number(StoredHour.of(arrival))
+                row.number(sender)
+                row.number(arrival)
+                row.number(total.counter.rawValue)
+                row.number(Int64(clamping: total.start))
+                row.number(Int64(clamping: total.end))
+                row.number(total.value)
+            }
+        }
+    }
+}

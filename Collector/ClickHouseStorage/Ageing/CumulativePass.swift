@@ -1,0 +1,208 @@
+import MartletStorage
+import MartletTelemetry
+
+/// Counts cumulative figures: stores the difference of each one to the one before it in its stream. The figures and their order
+/// are the same for all collectors, and so are the differences. Any collector may do it, however often.
+struct CumulativePass {
+    private static let maxArrivals = 256
+
+    private let client: ClickHouseClient
+    private let firstInterval: UnixNanoseconds
+    private let log: CumulativeLog
+    private let arrivals: [CumulativeArrival]
+    /// The first of these arrivals of each sender.
+    private let first: [UInt64: Int64]
+    /// The time up to which figures came that may depend on these arrivals.
+    private let end: Int64
+    /// ClickHouse's clock before the figures were read, in seconds since 1970.
+    private let time: UInt64
+    private var counted: CountedArrivals
+    /// Whether other arrivals may wait.
+    let isMore: Bool
+
+    /// Reads the oldest arrivals of an hour and later that came by a time; `nil` if none waits.
+    init?(since hour: UInt32, until time: Int64, _ limits: ClickHouseLimits, _ client: ClickHouseClient) async throws {
+        arrivals = try await client.rows(
+            """
+            SELECT sender, arrival, service, environment, version, instance, reading FROM arrival FINAL \
+            WHERE hour >= \(hour) AND arrival <= \(time) AND counted = 0 ORDER BY arrival LIMIT \(Self.maxArrivals)
+            """
+        ) { try CumulativeArrival(&$0) }
+        guard let last = arrivals.last else { return nil }
+        self.time =
+            try await client.rows("SELECT toUInt64(toUnixTimestamp(now()))") { try $0.number(UInt64.self) }.first ?? 0
+        isMore = arrivals.count == Self.maxArrivals
+        first = Dictionary(arrivals.map { ($0.sender, $0.time) }, uniquingKeysWith: min)
+        // Those that a collector with a faster clock has counted come after these.
+        let later = try await client.rows(
+            "SELECT max(arrival) FROM arrival WHERE hour >= \(hour) AND counted = 1 AND sender IN \(SQLText.list(first.keys))"
+        ) { try $0.number(Int64.self) }
+        end = max(isMore ? last.time : time, later.first ?? 0)
+        counted = CountedArrivals(arrivals)
+        log = CumulativeLog(client: client)
+        firstInterval = limits.firstCumulativeInterval
+        self.client = client
+    }
+
+    private var senders: [UInt64] { first.keys.sorted() }
+    private var start: Int64 { arrivals[0].time }
+
+    mutating func count() async throws -> CountedArrivals {
+        try await countPoints()
+        try await countTotals()
+        return counted
+    }
+
+    private func isCountedBefore<Value>(_ entry: CumulativeLog.Entry<Value>) -> Bool {
+        first[entry.sender].map { entry.time < $0 } ?? true
+    }
+
+    private mutating func countPoints() async throws {
+        let nearStart = start - CumulativeRevisions<CumulativeLog.Stream>.reach
+        var entries = try await log.points(of: senders, after: nearStart, until: end)
+        let revisions = CumulativeRevisions<CumulativeLog.Stream>(
+            of: entries.map { .init(stream: $0.stream, time: $0.time, end: $0.value.point.end) }, time: time)
+        let earlier = entries.filter(isCountedBefore).reduce(into: [:]) { $0[$1.stream, default: 0] += 1 }
+        let streams = Set(entries.filter { !isCountedBefore($0) }.map(\.stream))
+        let quiet = streams.filter { earlier[$0, default: 0] < CumulativeLog.depth }
+        let last = try await log.lastPoints(of: quiet, known: Set(earlier.keys), until: nearStart)
+        let known = Set(last.map(\.stream)).union(earlier.keys)
+        let ends = try await log.ends(of: Array(Set(streams.subtracting(known).map(\.sender))), before: start)
+        entries += last
+        for (sender, entries) in Dictionary(grouping: entries, by: \.sender) {
+            var replay = CumulativeReplay(ends: ends[sender] ?? [:], firstIntervalAtMost: firstInterval)
+            for (time, points) in Dictionary(grouping: entries, by: \.time).sorted(by: { $0.key < $1.key }) {
+                let points = points.map(\.value)
+                guard let first = first[sender], time >= first else {
+                    replay.remember(points)
+                    continue
+                }
+                for (point, difference) in replay.differences(of: points) {
+                    let entry = CumulativeLog.Entry(sender: sender, time: time, value: point)
+                    counted.add(difference, of: entry, revision: revisions.revision(of: entry.stream, at: time))
+                }
+            }
+        }
+    }
+
+    private struct Counter: Hashable {
+        let sender: UInt64
+        let counter: ProcessCounter
+        let start: UnixNanoseconds
+
+        init(_ entry: CumulativeLog.Entry<ProcessTotal>) {
+            (sender, counter, start) = (entry.sender, entry.value.counter, entry.value.start)
+        }
+    }
+
+    private mutating func countTotals() async throws {
+        var entries = try await log.totals(of: senders, after: start - CumulativeRevisions<Counter>.reach, until: end)
+        let revisions = CumulativeRevisions<Counter>(
+            of: entries.map { .init(stream: Counter($0), time: $0.time, end: $0.value.end) }, time: time)
+        entries.removeAll { $0.time < start }
+        guard !entries.isEmpty else { return }
+        let hour = StoredHour.of(start)
+        var earlier = try await log.lastTotals(
+            of: entries.map(\.sender), since: hour > 0 ? hour - 1 : 0, until: start - 1)
+        let quiet = Set(entries.map(Counter.init)).subtracting(earlier.map(Counter.init))
+        earlier += try await log.lastTotals(of: quiet.map(\.sender), since: 0, until: start - 1)
+        var latest = Dictionary(earlier.map { (Counter($0), $0.value) }) { $0.end > $1.end ? $0 : $1 }
+        for entry in entries.sorted(by: { ($0.time, $0.value.end) < ($1.time, $1.value.end) }) {
+            let known = latest[Counter(entry)]
+            let isLate = known.map { $0.end >= entry.value.end } ?? false
+            if !isLate { latest[Counter(entry)] = entry.value }
+            guard !isCountedBefore(entry) else { continue }
+            let growth = isLate ? nil : entry.value.growth(since: known, firstIntervalAtMost: firstInterval)
+            counted.add(growth, of: entry, revision: revisions.revision(of: Counter(entry), at: entry.time))
+        }
+    }
+}
+
+/// The differences of a sender's cumulative points, which are added in the order in which they came: the state of
+/// ``CumulativeDifferences`` from point to point. Pure.
+struct CumulativeReplay {
+    private typealias Stream = CumulativeDifferences.Stream
+
+    private var latest: [Stream: CumulativeDifferences.LatestPoint] = [:]
+    private var ends: [UnixNanoseconds: Set<UnixNanoseconds>]
+    private let firstInterval: UnixNanoseconds
+
+    /// - Parameters:
+    ///   - ends: the ends that the sender's processes reported before, by their start.
+    ///   - firstInterval: the longest interval that is accepted from an unknown process, in nanoseconds.
+    init(ends: [UnixNanoseconds: Set<UnixNanoseconds>], firstIntervalAtMost firstInterval: UnixNanoseconds) {
+        self.ends = ends
+        self.firstInterval = firstInterval
+    }
+
+    /// Takes note of points that came together and were counted before.
+    mutating func remember(_ points: [CumulativePoint]) {
+        for cumulative in points.sorted(by: { $0.point.end < $1.point.end }) where latest[Stream(cumulative)] == nil {
+            latest[Stream(cumulative)] = CumulativeDifferences.LatestPoint(
+                end: cumulative.point.end, unit: cumulative.unit, statistics: cumulative.point.statistics)
+        }
+        _ = differences(of: points)
+    }
+
+    /// Adds points that came together, and returns each with its difference to the one before it; `nil` for a point that tells
+    /// of no new requests.
+    mutating func differences(of points: [CumulativePoint]) -> [(point: CumulativePoint, difference: RequestPoint?)] {
+        let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
+        let history = isAllKnown ? CumulativeHistory() : CumulativeHistory(ends: ends.mapValues(Array.init))
+        let found = points.sorted { $0.point.end < $1.point.end }.map { cumulative in
+            let stream = Stream(cumulative)
+            var one = CumulativeDifferences(
+                since: latest[stream].map { [stream: $0] } ?? [:], damaged: [], history,
+                firstIntervalAtMost: firstInterval)
+            one.add([cumulative])
+            latest[stream] = one.latestPoints[stream]
+            return (point: cumulative, difference: one.points.first)
+        }
+        for cumulative in points { ends[cumulative.point.start, default: []].insert(cumulative.point.end) }
+        return found
+    }
+}
+
+/// The revisions of differences: of two passes that took the same difference, the one that saw more of the stream's points before
+/// it holds, because points only become visible. Between equals the later one holds.
+struct CumulativeRevisions<Stream: Hashable> {
+    /// The time before a point in which the points of its stream count, in nanoseconds. Every pass reads them.
+    static var reach: Int64 { 600 * 1_000_000_000 }
+
+    /// A point that a pass has seen.
+    struct Point: Hashable {
+        let stream: Stream
+        /// The time at which it came.
+        let time: Int64
+        /// A point with the same end that came at another time is another one.
+        let end: UnixNanoseconds
+    }
+
+    /// The times of each stream's points, in order.
+    private let times: [Stream: [Int64]]
+    private let time: UInt64
+
+    /// - Parameters:
+    ///   - points: the points that the pass has seen. One that stands there twice counts once.
+    ///   - time: ClickHouse's clock before the points were read, in seconds since 1970.
+    init(of points: some Sequence<Point>, time: UInt64) {
+        times = Dictionary(grouping: Set(points), by: \.stream).mapValues { $0.map(\.time).sorted() }
+        self.time = time
+    }
+
+    /// Returns the revision of the difference that a point of a stream has.
+    func revision(of stream: Stream, at time: Int64) -> UInt64 {
+        let times = times[stream] ?? []
+        let seen = Self.count(of: times, upTo: time) - Self.count(of: times, upTo: time - Self.reach)
+        return UInt64(seen) << 40 | (self.time & (1 << 40 - 1))
+    }
+
+    /// Returns the number of times that are not later than another, by halves: a stream of days has many.
+    private static func count(of times: [Int64], upTo last: Int64) -> Int {
+        var range = times.startIndex..<times.endIndex
+        while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {
+            range = times[middle] <= last ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
+    }
+}

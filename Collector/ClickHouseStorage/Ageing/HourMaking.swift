@@ -1,0 +1,227 @@
+import MartletStorage
+import MartletTelemetry
+
+/// Makes hours of points. Several collectors may do it at the same time: of two roll-ups of an hour the one of more points stays.
+actor HourMaking {
+    /// The time after which a pass begins no further statement: other work of maintenance waits.
+    private static let pass = Duration.seconds(5)
+
+    private struct Waiting {
+        /// The revision of the points. All of them are there when the hour is due.
+        let revision: UInt64
+        let due: ContinuousClock.Instant
+    }
+
+    private struct Work {
+        let hour: UInt32
+        let revision: UInt64
+        var statements: [String]
+    }
+
+    private let kind: HourKind
+    private let client: ClickHouseClient
+    private let settling: Duration
+    private let maxPoints: UInt64
+    private var waiting: [UInt32: Waiting] = [:]
+    private var work: Work?
+
+    init(_ kind: HourKind, _ client: ClickHouseClient, _ limits: ClickHouseLimits) {
+        self.kind = kind
+        self.client = client
+        settling = .seconds(limits.hourSettling)
+        maxPoints = limits.maxHourPoints
+    }
+
+    /// Makes some of the hours that do not hold.
+    func makeSome(of hours: Range<Int64>) async throws {
+        let end = ContinuousClock.now + Self.pass
+        let changed = try await HourRevisions.read(of: hours, kind, client).filter { !$0.holds }
+        // An hour in work may have points of a later revision now, or another collector has made it.
+        if let work, !changed.contains(where: { $0.hour == work.hour && isOpen($0, from: work.revision) }) {
+            self.work = nil
+        }
+        wait(for: changed.filter { $0.hour != work?.hour })
+        while ContinuousClock.now < end {
+            try Task.checkCancellation()
+            if work == nil { work = try await nextWork() }
+            guard let next = work else { return }
+            // An hour of which a statement fails waits anew, so that it keeps nobody from others and from deleting.
+            work = nil
+            work = try await advance(next)
+        }
+    }
+
+    /// Whether an hour is still to be made with a revision that its points had.
+    private func isOpen(_ revisions: HourRevisions, from revision: UInt64) -> Bool {
+        kind.needsQuiet ? revisions.ofPoints == revision && !revisions.holds : revisions.made < revision
+    }
+
+    /// Takes note of the hours that changed. Each collector waits a random time longer than it has to, so that mostly one of them
+    /// makes an hour.
+    private func wait(for changed: [HourRevisions]) {
+        var next: [UInt32: Waiting] = [:]
+        for one in changed {
+            if let known = waiting[one.hour], isOpen(one, from: known.revision) {
+                next[one.hour] = known
+            } else {
+                let due = ContinuousClock.now + settling + settling / 2 * Double.random(in: 0..<1)
+                next[one.hour] = Waiting(revision: one.ofPoints, due: due)
+            }
+        }
+        waiting = next
+    }
+
+    /// Returns the work on an hour that is due, and that no other collector has made meanwhile.
+    private func nextWork() async throws -> Work? {
+        while true {
+            let now = ContinuousClock.now
+            guard let hour = kind.first(of: waiting.filter { $0.value.due <= now }.keys),
+                let known = waiting.removeValue(forKey: hour)
+            else { return nil }
+            guard let found = try await HourRevisions.read(Int64(hour), kind, client),
+                isOpen(found, from: known.revision)
+            else { continue }
+            let statements = try await kind.statements(for: Int64(hour), maxPoints: maxPoints, client)
+            return Work(hour: hour, revision: known.revision, statements: statements.reversed())
+        }
+    }
+
+    /// Runs the next statement of an hour, or notes that the hour is made; returns the rest of the work.
+    private func advance(_ work: Work) async throws -> Work? {
+        var work = work
+        guard let statement = work.statements.popLast() else {
+            try await client.run(
+                "INSERT INTO \(kind.table.name) (hour, revision) VALUES (\(work.hour), \(work.revision))")
+            return nil
+        }
+        try await client.run(statement)
+        return work
+    }
+}
+
+/// The kinds of hours that are made of points.
+enum HourKind {
+    /// The points of metrics, soon after the hour: see ``EarlyHours``.
+    case early
+    /// All points and the figures of processes, before these are deleted.
+    case whole
+
+    /// The table of the hours that were made.
+    var table: Table {
+        switch self {
+        case .early: Schema.madeHour
+        case .whole: Schema.wholeHour
+        }
+    }
+
+    /// The condition on the rows of `changed_hour` that tell of its points.
+    var changes: String { self == .early ? "metrics = 1" : "1" }
+
+    /// Whether an hour is made only after nothing came for a while. A whole one is made in any case, because a week is read as hours
+    /// only when all of them are made.
+    var needsQuiet: Bool { self == .early }
+
+    /// Returns the hour to make first: the latest of the early ones, which most reports are of; any of the whole ones, so that
+    /// collectors mostly make different ones.
+    func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
+
+    /// Returns the statements that make an hour.
+    ///
+    /// - Parameter maxPoints: points of a statement, roughly.
+    func statements(for hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
+        let columns = Schema.point.columnList
+        switch self {
+        case .early:
+            return try await HourParts.conditions(of: hour, maxPoints: maxPoints, client).map { part in
+                let rows = "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND hour = \(hour) AND \(part)"
+                return HourStatement.sql(of: hour, rows: rows)
+            }
+        case .whole:
+            let processes = HourStatement.ofProcesses(in: hour)
+            if try await Self.isWholeEarly(hour, client) { return [processes] }
+            let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
+            let services = try await PointSource.servicesWithSpans(where: "hour = \(hour)", client)
+            return try await HourParts.conditions(of: hour, maxPoints: maxPoints, client).map { part in
+                let rows = PointSource.pointRows(
+                    columns, where: "hour = \(hour) AND \(part)", spansOf: services, from: from, to: to)
+                return HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL "))
+            } + [processes]
+        }
+    }
+
+    /// Whether an hour that was made early has all points.
+    private static func isWholeEarly(_ hour: Int64, _ client: ClickHouseClient) async throws -> Bool {
+        guard try await HourRevisions.read(hour, .early, client)?.holds == true else { return false }
+        let others = try await client.rows(
+            """
+            SELECT sum(c) FROM (SELECT count() AS c FROM point WHERE spans = 1 AND hour = \(hour) \
+            UNION ALL SELECT count() AS c FROM difference WHERE hour = \(hour))
+            """
+        ) { try $0.number(UInt64.self) }
+        return others == [0]
+    }
+}
+
+/// Conditions that divide the points of an hour into parts, so that each is made by a statement within its time limit.
+enum HourParts {
+    private typealias Services = (last: String, points: UInt64)
+
+    /// Returns a condition for each part; none for an hour without points.
+    ///
+    /// - Parameter maxPoints: points of a part, roughly.
+    static func conditions(of hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
+        let services = try await client.rows(
+            """
+            SELECT service, sum(c) FROM (\
+            SELECT service, count() AS c FROM point WHERE hour = \(hour) GROUP BY service UNION ALL \
+            SELECT service, count() AS c FROM difference WHERE hour = \(hour) GROUP BY service) GROUP BY service ORDER BY service
+            """
+        ) { Services(last: try $0.text(), points: try $0.number()) }
+        var parts: [Services] = []
+        for one in services {
+            if let part = parts.last, part.points + one.points <= maxPoints {
+                parts[parts.count - 1] = (one.last, part.points + one.points)
+            } else {
+                parts.append(one)
+            }
+        }
+        return parts.indices.flatMap { index in
+            // The first part and the last one have no bound, so a service that comes meanwhile is in one of them.
+            let lower = index > 0 ? "service > \(SQLText.quoted(parts[index - 1].last))" : "1"
+            let upper = index + 1 < parts.count ? "service <= \(SQLText.quoted(parts[index].last))" : "1"
+            let count = max(1, parts[index].points / maxPoints)
+            return (0..<count).map { "\(lower) AND \(upper) AND sender % \(count) = \($0)" }
+        }
+    }
+}
+
+/// The statements that make hours. They may run again, and beside each other: of two roll-ups the one of more points stays.
+enum HourStatement {
+    /// Returns the statement for the points of an hour.
+    ///
+    /// - Parameter rows: the SELECT of the columns of `point`.
+    static func sql(of hour: Int64, rows: String) -> String {
+        let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
+        let dimensions =
+            "environment, version, instance, kind, spans, method, host, port, endpoint, status, error, rule, outcome"
+        // Old servers leave columns out of a SELECT that only its own condition uses, and then miss them: so the end is used here
+        // too.
+        return """
+            INSERT INTO hour (\(Schema.hour.columnList)) SELECT toUInt32(\(hour)), service, series, toInt64(\(to)), sender, \
+            toFixedString('', 16), toInt64(\(from)), toUInt32(scale + 20), sum(points), \(dimensions), sum(count), sum(total), \
+            minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), minIf(has_high, count > 0), sum(zeros), scale, \
+            tupleElement(sumMap(indexes, counts), 1), tupleElement(sumMap(indexes, counts), 2), sum(sent), sum(received), \
+            sumForEach(phase_counts), sumForEach(phase_seconds) \
+            FROM (\(rows)) GROUP BY service, series, sender, scale, \(dimensions) HAVING max(end_ns) > 0
+            """
+    }
+
+    /// Returns the statement for the figures of processes in an hour.
+    static func ofProcesses(in hour: Int64) -> String {
+        """
+        INSERT INTO process_hour (\(Schema.processHour.columnList)) SELECT toUInt32(\(hour)), sender, max(end_ns), \
+        toFixedString('', 16), toUInt32(0), toUInt64(0), min(start_ns), sum(points), \(ProcessStatistics.sums) \
+        FROM process FINAL WHERE hour = \(hour) AND \(ProcessStatistics.isTold) GROUP BY sender
+        """
+    }
+}

@@ -1,0 +1,93 @@
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+
+/// The revisions of an hour: that of its points, and that with which it was made; 0 without.
+///
+/// Each insert of points raises the revision of their hours first (``ChangedHours``). A made hour holds as long as its points have
+/// the revision that they were read with.
+struct HourRevisions {
+    let hour: UInt32
+    let ofPoints: UInt64
+    let made: UInt64
+
+    var holds: Bool { made == ofPoints }
+
+    /// Returns the revisions of the hours that have points of the kind.
+    static func read(
+        of hours: Range<Int64>, _ kind: HourKind, _ client: ClickHouseClient
+    ) async throws -> [HourRevisions] {
+        let condition = "hour >= \(hours.lowerBound) AND hour < \(hours.upperBound)"
+        return try await client.rows(
+            """
+            SELECT hour, sum(r) AS points_revision, sum(s) FROM (\
+            SELECT hour, sum(revision) AS r, toUInt64(0) AS s FROM changed_hour FINAL \
+            WHERE \(condition) AND \(kind.changes) GROUP BY hour UNION ALL \
+            SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \(kind.table.name) WHERE \(condition) GROUP BY hour) \
+            GROUP BY hour HAVING points_revision > 0 ORDER BY hour
+            """
+        ) { HourRevisions(hour: try $0.number(), ofPoints: try $0.number(), made: try $0.number()) }
+    }
+
+    /// Returns the revisions of an hour; `nil` if it has no points of the kind.
+    static func read(_ hour: Int64, _ kind: HourKind, _ client: ClickHouseClient) async throws -> HourRevisions? {
+        try await read(of: hour..<hour + 1, kind, client).first
+    }
+}
+
+/// The hours that were made of the points of metrics soon after they ended. A report reads them instead of the points, which are
+/// hundreds of times as many. Points that come late count at once, and the hour is made anew.
+enum EarlyHours {
+    /// Returns the hours that hold and lie wholly in a window.
+    static func holding(in window: TimeWindow, _ client: ClickHouseClient) async throws -> [UInt32] {
+        let length = StoredHour.length
+        let first = (max(0, Int64(clamping: window.from) - 1) + length) / length
+        let end = Int64(clamping: window.to) / length
+        guard first < end else { return [] }
+        return try await HourRevisions.read(of: first..<end, .early, client).filter(\.holds).map(\.hour)
+    }
+}
+
+/// The hours that an insert changes.
+struct HourChanges {
+    /// The hours that points of metrics end in, of which early hours are made.
+    private(set) var metrics: Set<UInt32> = []
+    /// The hours that other points and figures of processes end in.
+    private(set) var others: Set<UInt32> = []
+
+    mutating func note(_ points: some Sequence<RequestPoint>) {
+        for point in points {
+            let hour = StoredHour.of(Int64(clamping: point.end))
+            if point.series.source == .metrics { metrics.insert(hour) } else { others.insert(hour) }
+        }
+    }
+
+    mutating func note(endOfOther end: UnixNanoseconds) { others.insert(StoredHour.of(Int64(clamping: end))) }
+}
+
+/// Takes note of the hours that points and figures of processes end in, before these are stored. So ``HourMaking`` knows which
+/// hours have changed since they were made.
+final class ChangedHours: Sendable {
+    /// The time from ``rows(of:)`` to the points within which nobody makes these hours: see ``ClickHouseLimits/hourSettling``. After
+    /// it the hours are noted once more.
+    static let patience = Duration.seconds(60)
+
+    /// The number of this process among those that write.
+    private let writer = UInt64.random(in: 1 ... .max)
+    private let revision = Atomic<UInt64>(0)
+
+    /// Returns the rows that are stored before the changes.
+    func rows(of changes: HourChanges) -> TableRows {
+        let revision = revision.wrappingAdd(1, ordering: .relaxed).newValue
+        var rows = TableRows(Schema.changedHour)
+        for hour in changes.metrics.union(changes.others) {
+            rows.append { row in
+                row.number(hour)
+                row.flag(changes.metrics.contains(hour))
+                row.number(writer)
+                row.number(revision)
+            }
+        }
+        return rows
+    }
+}

@@ -1,4 +1,0 @@
-extension [UInt8] {
-    /// Two digits for each byte.
-    var hexDigits: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-}

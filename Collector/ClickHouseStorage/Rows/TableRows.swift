@@ -1,0 +1,134 @@
+/// Rows for one table in ClickHouse's format RowBinary: see ``RowReader``.
+struct TableRows: Sendable {
+    let table: Table
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+
+    init(_ table: Table) {
+        self.table = table
+    }
+
+    /// Appends a row, whose values `body` appends in the order of the table's columns.
+    mutating func append(_ body: (inout TableRows) -> Void) {
+        body(&self)
+        count += 1
+    }
+
+    mutating func number(_ value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func double(_ value: Double) { number(value.bitPattern) }
+
+    mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
+
+    mutating func text(_ value: String?) {
+        length((value ?? "").utf8.count)
+        bytes.append(contentsOf: (value ?? "").utf8)
+    }
+
+    /// Appends a column of FixedString.
+    mutating func fixed(_ value: [UInt8]) { bytes.append(contentsOf: value) }
+
+    /// Appends columns that were made before, of which most rows have the same.
+    mutating func columns(_ made: [UInt8]) { bytes.append(contentsOf: made) }
+
+    mutating func array<Elements: Collection>(
+        _ elements: Elements, _ body: (inout TableRows, Elements.Element) -> Void
+    ) {
+        length(elements.count)
+        for value in elements { body(&self, value) }
+    }
+
+    /// Appends two arrays: the indexes of the filled buckets, and their counts.
+    ///
+    /// - Parameter offset: the index of the first bucket.
+    mutating func filled(_ buckets: [UInt64], offset: Int32) {
+        let filled = buckets.count { $0 > 0 }
+        let (indexes, counts) = (room(for: filled, size: 4), room(for: filled, size: 8))
+        var span = bytes.mutableSpan
+        var target = span.mutableBytes
+        var position = 0
+        for index in buckets.indices where buckets[index] > 0 {
+            target.storeBytes(
+                of: (offset &+ Int32(truncatingIfNeeded: index)).littleEndian, toByteOffset: indexes + 4 * position,
+                as: Int32.self)
+            target.storeBytes(
+                of: buckets[index].littleEndian, toByteOffset: counts + 8 * position, as: UInt64.self)
+            position += 1
+        }
+    }
+
+    /// Appends an array of zeros, and returns the place of the first one.
+    private mutating func room(for count: Int, size: Int) -> Int {
+        length(count)
+        bytes.append(contentsOf: repeatElement(0, count: count * size))
+        return bytes.count - count * size
+    }
+
+    private mutating func length(_ value: Int) {
+        var rest = UInt64(value)
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+}
+
+/// Reads values in ClickHouse's format RowBinary: numbers have the lowest byte first, a text and an array have their length before them
+/// as a varint.
+struct RowReader {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws -> Number {
+        let size = Number.bitWidth / 8
+        guard bytes.count - position >= size else { throw ClickHouseError.malformed }
+        let value = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: position, as: Number.self) }
+        position += size
+        return Number(littleEndian: value)
+    }
+
+    mutating func double() throws -> Double { Double(bitPattern: try number()) }
+
+    mutating func flag() throws -> Bool { try number(UInt8.self) != 0 }
+
+    mutating func text() throws -> String { String(decoding: try slice(try length()), as: UTF8.self) }
+
+    /// Reads a column of FixedString.
+    mutating func bytes(_ count: Int) throws -> [UInt8] { [UInt8](try slice(count)) }
+
+    mutating func array<Element>(_ read: (inout RowReader) throws -> Element) throws -> [Element] {
+        let count = try length()
+        // Each one has a byte at least.
+        guard count <= bytes.count - position else { throw ClickHouseError.malformed }
+        var elements: [Element] = []
+        elements.reserveCapacity(count)
+        for _ in 0..<count { elements.append(try read(&self)) }
+        return elements
+    }
+
+    private mutating func length() throws -> Int {
+        var (value, shift) = (UInt64(0), UInt64(0))
+        while shift < 63 {
+            let byte = try number(UInt8.self)
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return Int(value) }
+            shift += 7
+        }
+        throw ClickHouseError.malformed
+    }
+
+    private mutating func slice(_ count: Int) throws -> ArraySlice<UInt8> {
+        guard count <= bytes.count - position else { throw ClickHouseError.malformed }
+        position += count
+        return bytes[position - count..<position]
+    }
+}

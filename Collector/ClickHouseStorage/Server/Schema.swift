@@ -1,0 +1,356 @@
+/// All tables of a store, and the versions of them.
+///
+/// Times are nanoseconds since 1970; `hour` is the hour that a time ends in, `(end - 1) / 3600 s`. Text columns hold `''` and
+/// number columns 0 if a value is absent. `sender`, `series` and `batch` are hashes of contents (``RowIdentity``), so that
+/// collectors need no coordination.
+enum Schema {
+    /// The version of these tables. A change of a released table is a version of its own, which adds to the one before.
+    static let version: UInt32 = 1
+
+    static let all = [
+        migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
+        processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, copied, changedHour, madeHour,
+        wholeHour,
+    ]
+
+    /// The tables whose parts of four weeks are kept as long as hours.
+    static let keptAsHours = [hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender]
+
+    /// The settings of the tables' engine that have rows on the disk before the answer. Old servers have no such settings.
+    static func durability(isModern: Bool) -> [String] {
+        isModern ? ["fsync_after_insert = 1", "fsync_part_directory = 1"] : []
+    }
+
+    static let migration = Table("migration", key: "version", "version UInt32")
+    /// The store's identity. Two commands may make one at the same time; the smaller holds.
+    static let store = Table("store", key: "id", "id String")
+    /// The end of the hours whose points are read from `hour` instead of `point`, in hours since 1970. It only grows.
+    static let rolled = Table("rolled", key: "until", "until UInt32")
+
+    /// The senders, as each process of a collector has seen them. Rows of a sender that lives move on to the next part.
+    static let sender = Table(
+        "sender", key: "service, id, writer", version: "revision",
+        partition: "intDiv(last_seen, \(672 * StoredHour.length))",
+        """
+        service String
+        id UInt64
+        writer UInt64
+        revision UInt64
+        version String
+        environment String
+        instance String
+        host String
+        capture_mode String
+        capture_reason String
+        agent String
+        runtime String
+        rules Int64
+        first_seen Int64
+        last_seen Int64
+        last_end Int64
+        kinds UInt8
+        first_reading Int64
+        last_reading Int64
+        time Int64
+        captured UInt64
+        delivered UInt64
+        waiting UInt64
+        dropped String
+        requests UInt64
+        age UInt64
+        unwatched UInt64
+        cpu UInt64
+        """)
+
+    /// The series of each day, for the values of dimensions.
+    static let series = Table(
+        "series", key: "service, series", version: "day", partition: "intDiv(day, 28)",
+        """
+        service String
+        series UInt64
+        day UInt32
+        \(dimensions)
+        """)
+
+    private static let dimensions = """
+        kind String
+        spans UInt8
+        method String
+        host String
+        port Int64
+        endpoint String
+        status Int64
+        error String
+        rule String
+        """
+
+    private static let statistics = """
+        hour UInt32
+        service String
+        series UInt64
+        end_ns Int64
+        sender UInt64
+        batch FixedString(16)
+        start_ns Int64
+        ordinal UInt32
+        points UInt64
+        environment String
+        version String
+        instance String
+        \(dimensions)
+        outcome UInt8
+        \(figures)
+        """
+
+    private static let figures = """
+        count UInt64
+        total Float64
+        low Float64
+        has_low UInt8
+        high Float64
+        has_high UInt8
+        zeros UInt64
+        scale Int8
+        indexes Array(Int32)
+        counts Array(UInt64)
+        sent UInt64
+        received UInt64
+        phase_counts Array(UInt64)
+        phase_seconds Array(Float64)
+        """
+
+    /// Points of metrics and of spans are read apart, so they lie apart.
+    private static let pointKey = "hour, spans, service, series, end_ns, sender, batch, start_ns, ordinal"
+
+    /// Points as they came, by the week.
+    static let point = Table(
+        "point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics)
+    /// Points of an hour, by four weeks. Of two roll-ups the one of more points stays.
+    static let hour = Table(
+        "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
+
+    /// The hours that points or figures of processes were stored in, by the processes that stored them: see ``ChangedHours``.
+    /// `metrics` is 1 if points of metrics were among them.
+    static let changedHour = Table(
+        "changed_hour", key: "hour, metrics, writer", version: "revision", partition: "intDiv(hour, 672)",
+        """
+        hour UInt32
+        metrics UInt8
+        writer UInt64
+        revision UInt64
+        """)
+    /// The hours that were made early, with the sum of the revisions in `changed_hour` that their points had.
+    static let madeHour = Table(
+        "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
+    /// The hours that were made of all their points, likewise.
+    static let wholeHour = Table(
+        "whole_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
+    private static let madeHourColumns = """
+        hour UInt32
+        revision UInt64
+        """
+
+    /// The differences of cumulative points, in the parts of `point`. Of two rows the one of the greater revision stays.
+    static let difference = Table(
+        "difference", key: "hour, service, series, end_ns, sender, batch", version: "revision",
+        partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics + "\nrevision UInt64")
+
+    /// The tables whose points become hours, all in the same parts.
+    static let rolledUp = [point, difference, process]
+    /// Hours that the points of one part of `point` end in.
+    static let hoursOfPart: Int64 = 168
+
+    private static let processFigures = """
+        hour UInt32
+        sender UInt64
+        end_ns Int64
+        batch FixedString(16)
+        ordinal UInt32
+        revision UInt64
+        start_ns Int64
+        points UInt64
+        counters UInt8
+        counts Array(UInt64)
+        covered UInt64
+        gauge_counts Array(UInt64)
+        gauge_sums Array(UInt64)
+        gauge_maxima Array(UInt64)
+        """
+
+    /// The figures of processes as they came, by the week. The arrays have an element for each counter or gauge; bit n of
+    /// `counters` is set if counter n is told.
+    static let process = Table(
+        "process", key: "hour, sender, end_ns, batch, ordinal", version: "revision",
+        partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", processFigures)
+    /// The figures of a process's hour, from the start of the first interval to the end of the last, by four weeks.
+    static let processHour = Table(
+        "process_hour", key: "hour, sender", version: "points", partition: "intDiv(hour, 672)", shard: "sender",
+        processFigures)
+
+    /// Points of cumulative streams as they came, by the day on which they came. `arrival` is the time at which they came, by the
+    /// collector's clock, and `hour` its hour, likewise in the two tables below.
+    static let cumulative = Table(
+        "cumulative", key: "hour, sender, arrival, stream, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        shard: "sender",
+        """
+        hour UInt32
+        sender UInt64
+        arrival Int64
+        stream FixedString(16)
+        start_ns Int64
+        end_ns Int64
+        unit Float64
+        \(dimensions)
+        \(figures)
+        """)
+    /// Counters of processes as senders of cumulative metrics tell them.
+    static let processTotal = Table(
+        "process_total", key: "hour, sender, arrival, counter, start_ns, end_ns", partition: "intDiv(hour, 24)",
+        shard: "sender",
+        """
+        hour UInt32
+        sender UInt64
+        arrival Int64
+        counter UInt8
+        start_ns Int64
+        end_ns Int64
+        value UInt64
+        """)
+    /// The batches with rows in `cumulative` or `process_total`. `counted` is 1 once their differences are stored. `reading` is the
+    /// time of the sender's account of itself that came with them; 0 without one.
+    static let arrival = Table(
+        "arrival", key: "hour, sender, arrival", version: "counted", partition: "intDiv(hour, 24)", shard: "sender",
+        """
+        hour UInt32
+        sender UInt64
+        arrival Int64
+        service String
+        environment String
+        version String
+        instance String
+        reading Int64
+        counted UInt8
+        """)
+
+    /// The readings of the senders' ledgers, one for each batch.
+    static let ledger = Table(
+        "ledger", key: "hour, sender, time, batch", partition: "intDiv(hour, 672)", shard: "sender",
+        """
+        hour UInt32
+        sender UInt64
+        time Int64
+        batch FixedString(16)
+        captured UInt64
+        requests UInt64
+        age UInt64
+        unwatched UInt64
+        """)
+
+    /// The batches that arrived. `merged` is 1 for one of several sequences. `fresh` is the number of sequences that arrived whole
+    /// with it. A batch without a number has the hash of its contents as its instance.
+    ///
+    /// Each insert looks hundreds of batches up, so few rows share an entry of the index.
+    static let batch = Table(
+        "batch", key: "instance, signal, merged, last, first, part, hour", partition: "intDiv(hour, 672)",
+        indexGranularity: 1024,
+        """
+        hour UInt32
+        instance String
+        signal String
+        merged UInt8
+        last UInt64
+        first UInt64
+        part String
+        fresh UInt64
+        overlapping UInt64
+        """)
+
+    /// The requests of senders without numbers whose spans are counted, by the day on which the latest span ended: see
+    /// ``CountedSpans``.
+    static let countedSpans = Table(
+        "counted_spans", key: "name, day", partition: "day",
+        """
+        day UInt32
+        name FixedString(16)
+        """)
+
+    /// Calls between services that spans showed, by the day on which the span of the callee started. They stay when the spans go.
+    /// `service` and `environment` are the callee's.
+    static let observedCall = Table(
+        "observed_call", key: "day, service, environment, served_host, caller, called_host",
+        partition: "intDiv(day, 28)",
+        """
+        day UInt32
+        service String
+        environment String
+        served_host String
+        caller String
+        called_host String
+        """)
+
+    /// How far the copy of a file has got: the number of the last row of each of its tables, and what must not change until its end.
+    static let copied = Table(
+        "copied", key: "source, contents",
+        """
+        source String
+        contents String
+        position Int64
+        """)
+
+    /// Kept spans, by the day that they started on. The kind is `''` for a span that is no request.
+    ///
+    /// They have no quorum: ClickHouse 18.16 takes no insert any more into a table that was emptied while one waited for replicas.
+    static let detail = Table(
+        "detail", key: "trace_low, trace_high, span, identity, day", partition: "day", hasQuorum: false,
+        """
+        day UInt32
+        trace_low UInt64
+        trace_high UInt64
+        span UInt64
+        identity UInt64
+        parent UInt64
+        stored Int64
+        sender UInt64
+        service String
+        version String
+        environment String
+        instance String
+        sender_host String
+        capture_mode String
+        capture_reason String
+        agent String
+        runtime String
+        \(dimensions)
+        start_ns Int64
+        duration Int64
+        failed UInt8
+        url String
+        sent UInt64
+        received UInt64
+        message String
+        name String
+        span_kind String
+        is_error UInt8
+        trace_state String
+        attributes String
+        events String
+        links String
+        dropped_attributes UInt32
+        dropped_events UInt32
+        dropped_links UInt32
+        """)
+}
+
+/// The number of the hour that a time ends in.
+enum StoredHour {
+    static let length: Int64 = 3_600_000_000_000
+
+    static func of(_ end: Int64) -> UInt32 { UInt32(clamping: max(0, end - 1) / length) }
+}
+
+/// The number of the day that a time lies in.
+enum StoredDay {
+    static let length: Int64 = 24 * StoredHour.length
+
+    static func of(_ time: Int64) -> UInt32 { UInt32(clamping: max(0, time) / length) }
+}

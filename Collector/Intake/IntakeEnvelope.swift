@@ -1,0 +1,85 @@
+import MartletOTLP
+import MartletTelemetry
+
+/// The headers of a request that describe its body. They are read before the body.
+package struct IntakeEnvelope: Sendable, Equatable {
+    package enum Encoding: Sendable, Equatable {
+        case identity
+        case gzip
+    }
+
+    package var format: IntakeFormat
+    package var encoding: Encoding
+    /// The id of the batch; `nil` if the sender gives none.
+    package var batch: BatchID?
+
+    /// Each parameter is a header's value; `nil` if the header is missing.
+    package init(
+        signal: Signal, contentType: String?, contentEncoding: String?, batch: String?
+    ) throws(IntakeRejection) {
+        format = try Self.format(contentType)
+        encoding = try Self.encoding(contentEncoding)
+        self.batch = try Self.batch(batch, signal: signal)
+    }
+
+    /// Returns the inflated size, in bytes, that the body declares. A body that inflates to more is refused.
+    package func inflatedSize(of body: [UInt8]) -> Int {
+        switch encoding {
+        case .identity: body.count
+        case .gzip: Gzip.inflatedSize(of: body) ?? 0
+        }
+    }
+
+    private static func format(_ contentType: String?) throws(IntakeRejection) -> IntakeFormat {
+        if let format = IntakeFormat(contentType: contentType) { return format }
+        let complaint = contentType == nil ? "the content type is missing" : "the content type is not supported"
+        throw .unsupported("\(complaint); send application/x-protobuf or application/json")
+    }
+
+    private static func encoding(_ value: String?) throws(IntakeRejection) -> Encoding {
+        switch value?.lowercased() {
+        case nil, "", "identity": .identity
+        case "gzip": .gzip
+        default: throw .malformed("the content encoding is not supported; use gzip or none")
+        }
+    }
+
+    private static func batch(_ value: String?, signal: Signal) throws(IntakeRejection) -> BatchID? {
+        guard let value else { return nil }
+        guard let batch = BatchID(value) else {
+            throw .malformed("the header \(BatchID.headerName) must be a batch's id, instance/sequence/signal")
+        }
+        guard batch.signal == signal else {
+            throw .malformed("the header \(BatchID.headerName) has a different signal from the path")
+        }
+        return batch
+    }
+}
+
+/// The format of a body of OTLP/HTTP (OTLP specification, "Binary Protobuf Encoding" and "JSON Protobuf Encoding"). The
+/// answer has the format of the request.
+package enum IntakeFormat: Sendable, Equatable, CaseIterable {
+    case protobuf
+    case json
+
+    /// `nil` if the content type is neither of OTLP's two.
+    ///
+    /// - Parameter contentType: the header's value. Its parameters and its case are ignored.
+    package init?(contentType: String?) {
+        // Nearly all senders write the content type exactly like this.
+        if contentType == Self.protobuf.contentType {
+            self = .protobuf
+            return
+        }
+        let mediaType = contentType?.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
+        guard let format = Self.allCases.first(where: { $0.contentType == mediaType }) else { return nil }
+        self = format
+    }
+
+    package var contentType: String {
+        switch self {
+        case .protobuf: "application/x-protobuf"
+        case .json: "application/json"
+        }
+    }
+}

@@ -1,0 +1,251 @@
+import MartletOTLP
+import MartletStorage
+import MartletTelemetry
+
+/// The memory that a protobuf body takes once it is decoded, found on the wire before any message is built: two bytes can
+/// stand for a message of a hundred (Protocol Buffers, "Encoding").
+struct ProtobufWeight {
+    /// The factor for the spare capacity of a growing array.
+    private static let spare = 2
+    /// Bytes of a number in a packed list, which takes a byte or more on the wire.
+    private static let numberBytes = MemoryLayout<UInt64>.stride * spare
+    /// The maximum depth of messages, as in SwiftProtobuf's decoder.
+    private static let maxDepth = 100
+
+    private let bytes: [UInt8]
+    private let limit: Int
+    private var position = 0
+    private var total: Int
+
+    private init(_ bytes: [UInt8], limit: Int) {
+        self.bytes = bytes
+        self.limit = limit
+        // A text takes no more memory than it has bytes in the body.
+        total = bytes.count
+    }
+
+    /// Returns the weight of the body in bytes.
+    ///
+    /// - Throws: if the body weighs more than `limit`, or is not a protobuf message.
+    static func of(_ bytes: [UInt8], as shape: MessageShape, limit: Int) throws(IntakeRejection) -> Int {
+        var weight = ProtobufWeight(bytes, limit: limit)
+        try weight.add(shape, to: bytes.count, depth: 0)
+        return weight.total
+    }
+
+    private mutating func add(_ shape: MessageShape, to end: Int, depth: Int) throws(IntakeRejection) {
+        guard depth < Self.maxDepth else { throw .malformed("the body's messages are nested too deeply") }
+        var hasChoice = false
+        while position < end {
+            let tag = try varint()
+            switch tag & 7 {
+            case 0:
+                _ = try varint()
+                if shape == .buckets { try add(Self.numberBytes) }
+            case 1: try skip(8)
+            case 2: try addField(tag >> 3, of: shape, &hasChoice, depth: depth)
+            case 3, 4: break
+            case 5: try skip(4)
+            default: throw .notProtobuf
+            }
+        }
+        guard position == end else { throw .notProtobuf }
+    }
+
+    private mutating func addField(
+        _ number: UInt64, of shape: MessageShape, _ hasChoice: inout Bool, depth: Int
+    ) throws(IntakeRejection) {
+        let length = Int(clamping: try varint())
+        guard length <= bytes.count - position else { throw .notProtobuf }
+        guard let child = shape.child(Int(clamping: number)) else {
+            if shape == .buckets { try add(length * Self.numberBytes) }
+            return position += length
+        }
+        // The decoder would copy the value so far for each repetition, which takes the square of their number.
+        guard child.role != .choice || !hasChoice else { throw .malformed("a value is given more than once") }
+        hasChoice = hasChoice || child.role == .choice
+        if child.role == .element { try add(child.shape.bytes * Self.spare) }
+        try add(child.shape, to: position + length, depth: depth + 1)
+    }
+
+    private mutating func add(_ weight: Int) throws(IntakeRejection) {
+        total += weight
+        guard total <= limit else { throw .tooManyMessages(limit: limit) }
+    }
+
+    private mutating func skip(_ count: Int) throws(IntakeRejection) {
+        guard count <= bytes.count - position else { throw .notProtobuf }
+        position += count
+    }
+
+    /// Most numbers take one byte.
+    @inline(__always) private mutating func varint() throws(IntakeRejection) -> UInt64 {
+        guard position < bytes.count, bytes[position] < 0x80 else { return try longVarint() }
+        position += 1
+        return UInt64(bytes[position - 1])
+    }
+
+    private mutating func longVarint() throws(IntakeRejection) -> UInt64 {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 70, by: 7) {
+            guard position < bytes.count else { break }
+            let byte = bytes[position]
+            position += 1
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return value }
+        }
+        throw .notProtobuf
+    }
+}
+
+/// The messages that an OTLP message may hold, by field number (Sources/MartletOTLP/Protos). With them ``ProtobufWeight``
+/// looks into a body without decoding it.
+enum MessageShape {
+    case metricsRequest, resourceMetrics, scopeMetrics, metric
+    case gauge, sum, histogram, exponentialHistogram, summary
+    case numberPoint, histogramPoint, exponentialPoint, summaryPoint, buckets
+    case tracesRequest, resourceSpans, scopeSpans, span, event, link
+    case resource, scope, keyValue, anyValue, array, keyValueList
+
+    /// The role of a message in the message around it.
+    enum Role {
+        /// An element of an array.
+        case element
+        /// A field that holds one of several messages. If the field is set twice, a decoder copies the first message
+        /// before it adds to it.
+        case choice
+        /// A single part of the message around it.
+        case part
+    }
+
+    /// Returns the message in a field; `nil` for a field without a message, or with a message that holds no other.
+    func child(_ field: Int) -> (shape: MessageShape, role: Role)? {
+        switch self {
+        case .metricsRequest: field == 1 ? (.resourceMetrics, .element) : nil
+        case .resourceMetrics: field == 1 ? (.resource, .part) : field == 2 ? (.scopeMetrics, .element) : nil
+        case .scopeMetrics: field == 1 ? (.scope, .part) : field == 2 ? (.metric, .element) : nil
+        case .metric: data(field).map { ($0, .choice) }
+        case .gauge, .sum: field == 1 ? (.numberPoint, .element) : nil
+        case .histogram: field == 1 ? (.histogramPoint, .element) : nil
+        case .exponentialHistogram: field == 1 ? (.exponentialPoint, .element) : nil
+        case .summary: field == 1 ? (.summaryPoint, .element) : nil
+        case .exponentialPoint:
+            field == 1 ? (.keyValue, .element) : field == 8 || field == 9 ? (.buckets, .part) : nil
+        case .tracesRequest: field == 1 ? (.resourceSpans, .element) : nil
+        case .resourceSpans: field == 1 ? (.resource, .part) : field == 2 ? (.scopeSpans, .element) : nil
+        case .scopeSpans: field == 1 ? (.scope, .part) : field == 2 ? (.span, .element) : nil
+        case .span:
+            switch field {
+            case 9: (.keyValue, .element)
+            case 11: (.event, .element)
+            case 13: (.link, .element)
+            default: nil
+            }
+        case .numberPoint, .summaryPoint: field == 7 ? (.keyValue, .element) : nil
+        case .histogramPoint: field == 9 ? (.keyValue, .element) : nil
+        case .resource, .keyValueList: field == 1 ? (.keyValue, .element) : nil
+        case .scope, .event: field == 3 ? (.keyValue, .element) : nil
+        case .link: field == 4 ? (.keyValue, .element) : nil
+        // The value is not a choice in the protocol, but as costly: a second value is merged into a copy of the first.
+        case .keyValue: field == 2 ? (.anyValue, .choice) : nil
+        case .anyValue: field == 5 ? (.array, .choice) : field == 6 ? (.keyValueList, .choice) : nil
+        case .array: field == 1 ? (.anyValue, .element) : nil
+        case .buckets: nil
+        }
+    }
+
+    /// Returns the shape of a metric's data in a field.
+    private func data(_ field: Int) -> MessageShape? {
+        switch field {
+        case 5: .gauge
+        case 7: .sum
+        case 9: .histogram
+        case 10: .exponentialHistogram
+        case 11: .summary
+        default: nil
+        }
+    }
+
+    /// Bytes of a message in an array, without its texts and the messages in it.
+    var bytes: Int {
+        switch self {
+        case .resourceMetrics: MemoryLayout<OTLPResourceMetrics>.stride
+        case .scopeMetrics: MemoryLayout<OTLPScopeMetrics>.stride
+        case .metric: max(MemoryLayout<OTLPMetric>.stride, MemoryLayout<EncodedMetric>.stride)
+        case .numberPoint: MemoryLayout<OTLPNumberDataPoint>.stride
+        // A point is read directly from the body, or decoded first if it is written in an unusual way.
+        case .histogramPoint: max(MemoryLayout<OTLPHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
+        case .exponentialPoint:
+            max(MemoryLayout<OTLPExponentialHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
+        case .summaryPoint: MemoryLayout<OTLPSummaryDataPoint>.stride
+        case .resourceSpans: MemoryLayout<OTLPResourceSpans>.stride
+        case .scopeSpans: MemoryLayout<OTLPScopeSpans>.stride
+        // A span is the only message whose fields are in an object of their own.
+        case .span: MemoryLayout<OTLPSpan>.stride + 256
+        case .event: MemoryLayout<OTLPSpan.Event>.stride
+        case .link: MemoryLayout<OTLPSpan.Link>.stride
+        case .keyValue: MemoryLayout<OTLPKeyValue>.stride
+        case .anyValue: MemoryLayout<OTLPAnyValue>.stride
+        case .metricsRequest, .tracesRequest, .gauge, .sum, .histogram, .exponentialHistogram, .summary, .buckets,
+            .resource, .scope, .array, .keyValueList:
+            0
+        }
+    }
+}
+
+/// The memory that a JSON body takes once it is decoded, found before any message is built.
+struct JSONWeight {
+    /// Bytes of an object in an array: the size of the largest message that `{}` can be. Most are far smaller.
+    private static let elementBytes = MemoryLayout<OTLPExponentialHistogramDataPoint>.stride
+    /// Bytes of a number in an array: up to twice its size for the array's spare capacity, and once more as protobuf.
+    private static let numberBytes = MemoryLayout<UInt64>.stride * 3
+    /// The maximum depth of objects and arrays. A hundred nested messages, the limit of SwiftProtobuf, have less.
+    private static let maxDepth = 200
+
+    private let limit: Int
+    private var total: Int
+    private var depth = 0
+    /// The last brace, bracket, comma or colon outside of texts.
+    private var last = UInt8(ascii: "{")
+
+    /// Returns the weight of the body in bytes.
+    ///
+    /// - Throws: if the body weighs more than `limit`, or is nested too deeply for OTLP.
+    static func of(_ bytes: [UInt8], limit: Int) throws(IntakeRejection) -> Int {
+        var weight = JSONWeight(byteCount: bytes.count, limit: limit)
+        var isText = false
+        var isEscaped = false
+        for byte in bytes {
+            if isText {
+                isText = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            } else if byte == UInt8(ascii: "\"") {
+                isText = true
+            } else {
+                try weight.add(byte)
+            }
+        }
+        return weight.total
+    }
+
+    private init(byteCount: Int, limit: Int) {
+        self.limit = limit
+        total = byteCount
+    }
+
+    private mutating func add(_ byte: UInt8) throws(IntakeRejection) {
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            depth += 1
+            // An object after a colon is a part of the message around it.
+            if byte == UInt8(ascii: "{"), last != UInt8(ascii: ":") { total += Self.elementBytes }
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+        case UInt8(ascii: ","): total += Self.numberBytes
+        case UInt8(ascii: ":"): break
+        default: return
+        }
+        last = byte
+        guard depth <= Self.maxDepth else { throw .malformed("the body is nested too deeply") }
+        guard total <= limit else { throw .tooManyMessages(limit: limit) }
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import MartletOTLP
+import MartletStorage
+import MartletTelemetry
+
+extension RequestDimensions {
+    /// The endpoint of requests whose sender names none, as stable semantic conventions allow a client.
+    static let unknownEndpoint = "{unknown}"
+
+    /// The dimensions of a point, from the stable names of the semantic conventions or the earlier ones.
+    init(kind: RequestKind, attributes: [OTLPKeyValue]) {
+        let server = ServerAttributes(kind: kind, attributes)
+        let stableMethod = attributes.text(AttributeName.method)
+        let status = (attributes.integer(AttributeName.status) ?? attributes.integer("http.status_code"))
+            .flatMap { (100...999).contains($0) ? $0 : nil }
+        // Before the stable names, a missing status was a client's only sign of a request without an answer.
+        let hasFailed = stableMethod == nil && attributes.text("http.method") != nil && kind == .client && status == nil
+        self.init(
+            kind: kind,
+            method: stableMethod ?? attributes.text("http.method") ?? RequestDimensions.otherMethodOrError,
+            host: server.host ?? "", port: server.port ?? 0,
+            endpoint: Self.endpoint(kind, attributes) ?? Self.unknownEndpoint,
+            status: status,
+            error: attributes.text(AttributeName.errorType)
+                ?? (hasFailed ? RequestDimensions.otherMethodOrError : nil))
+        rule = attributes.text(AttributeName.rule)
+        nameFailure()
+    }
+
+    /// Returns the endpoint; `nil` if the attributes name none. `http.target` stands for a missing route: a metric needs
+    /// few values, so an instrument that puts the path on it has replaced the changing parts by their names.
+    private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
+        let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
+        if let endpoint = attributes.text(name) { return endpoint }
+        guard kind == .server, let path = attributes.text("http.target")?.prefix(while: { $0 != "?" }) else {
+            return nil
+        }
+        return path.isEmpty ? nil : String(path)
+    }
+
+    /// The dimensions of a span. Texts are cut to the length at which a point is refused. Before the stable names, some
+    /// instruments named a server only in the URL.
+    init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
+        let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
+        let url = http.host == nil ? http.url.flatMap(URLComponents.init(string:)) : nil
+        let server = (http.host ?? url?.host).map(ServerName.init)
+        let port = http.port ?? server?.port ?? url?.port ?? (url?.scheme == "https" ? 443 : url == nil ? 0 : 80)
+        self.init(
+            kind: kind, method: cut(http.method), host: cut(server?.host ?? ""),
+            port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
+            status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
+        rule = http.rule.map(cut)
+        nameFailure()
+    }
+
+    /// Names a failure by its status if the sender gives it no other name, as the semantic conventions do ("HTTP
+    /// Metrics", `error.type`). So a failure has the same name from every sender.
+    private mutating func nameFailure() {
+        guard error == nil, outcome.isFailure(for: kind) else { return }
+        error = status.map(String.init)
+    }
+
+    func fits(_ limits: IntakeLimits) -> Bool {
+        [method, host, endpoint, error, rule].allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }
+    }
+}
+
+/// The server of a request, from a point's attributes with stable or earlier names ("HTTP semantic convention stability
+/// migration").
+struct ServerAttributes {
+    let host: String?
+    private(set) var port: Int?
+
+    init(kind: RequestKind, _ attributes: [OTLPKeyValue]) {
+        // Before the stable names, a client called the server its peer.
+        let side = kind == .client ? "net.peer" : "net.host"
+        let text =
+            attributes.text(AttributeName.serverAddress) ?? attributes.text("\(side).name")
+            ?? attributes.text("http.host")
+        let name = text.map(ServerName.init)
+        host = name?.host
+        port = attributes.integer(AttributeName.serverPort) ?? attributes.integer("\(side).port") ?? name?.port
+        if port == nil, host != nil { port = Self.ports[attributes.text("http.scheme") ?? ""] }
+        port = port.flatMap { (0...65535).contains($0) ? $0 : nil }
+    }
+
+    private static let ports = ["http": 80, "https": 443]
+}
+
+/// A server's name in an attribute: alone, or with its port, as some instruments take it from the `Host` header.
+struct ServerName {
+    /// As it is stored (``RequestDimensions/storedHost(_:)``).
+    let host: String
+    let port: Int?
+
+    /// `example.com`, `example.com:8080`, `::1`, `[::1]:8080`
+    init(_ text: String) {
+        let bracket = text.lastIndex(of: "]")
+        let isAddress = bracket == nil && text.count { $0 == ":" } > 1
+        let colon = isAddress ? nil : text.lastIndex(of: ":").flatMap { $0 > bracket ?? text.startIndex ? $0 : nil }
+        host = RequestDimensions.storedHost(text[..<(colon ?? text.endIndex)])
+        port = colon.flatMap { Int(text[text.index(after: $0)...]) }
+    }
+}
+
+extension [OTLPKeyValue] {
+    /// Returns the text of an attribute; `nil` if the attribute is missing, empty or not a text. A text longer than
+    /// ``IntakeLimits/longestName`` is returned unchanged, and the caller refuses or cuts it.
+    func text(_ name: String) -> String? {
+        guard case .stringValue(let text)? = first(where: { $0.key == name })?.value.value, !text.isEmpty else {
+            return nil
+        }
+        return text.utf8.count <= IntakeLimits.longestName ? text.storable(upTo: 3 * IntakeLimits.longestName) : text
+    }
+
+    /// Returns a whole number, which some pipelines write as a text or as a floating-point number.
+    func integer(_ name: String) -> Int? {
+        switch first(where: { $0.key == name })?.value.value {
+        case .intValue(let value)?: Int(exactly: value)
+        case .doubleValue(let value)?: Int(exactly: value)
+        case .stringValue(let text)?: Int(text)
+        default: nil
+        }
+    }
+}
+
+extension String {
+    /// Returns the text cut to `limit` bytes, with U+FFFD for U+0000. SQLite ends a text at U+0000, and the rest would be
+    /// another name or none. The text is cut before the replacement, which may take three times the memory.
+    func storable(upTo limit: Int) -> String {
+        let beginning = cut(toBytes: limit)
+        guard beginning.utf8.contains(0) else { return beginning }
+        let scalars = beginning.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }
+        return String(String.UnicodeScalarView(scalars)).cut(toBytes: limit)
+    }
+}

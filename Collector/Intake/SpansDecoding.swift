@@ -1,0 +1,198 @@
+import Foundation
+import MartletOTLP
+import MartletTelemetry
+
+/// Decodes the spans of one resource.
+struct SpansDecoding {
+    let limits: IntakeLimits
+    private(set) var refusals: Refusals
+
+    init(limits: IntakeLimits, refusals: Refusals) {
+        self.limits = limits
+        self.refusals = refusals
+    }
+
+    /// Returns the spans to keep; `nil` if there are none.
+    mutating func decode(_ part: OTLPResourceSpans) -> DetailsBatch? {
+        let resource = TelemetryResource(part.resource)
+        let spans = part.scopeSpans.flatMap(\.spans)
+        guard resource.fits(limits) else {
+            refusals.add("an attribute of the resource is too long", count: spans.count)
+            return nil
+        }
+        var details: [SpanRecord] = []
+        for span in spans {
+            do throws(PointRefusal) {
+                details.append(try SpanRecord(span, isOwn: resource.isMartlet, limits: limits))
+            } catch {
+                refusals.add(error.reason)
+            }
+        }
+        return details.isEmpty ? nil : DetailsBatch(resource: resource, details: details)
+    }
+}
+
+extension SpanRecord {
+    /// Takes a span, and refuses it only if it is not valid. Content beyond a limit is left out and counted.
+    ///
+    /// - Parameter isOwn: whether a Martlet agent sent the span. An agent took secrets out of the URL, so the rest stays.
+    fileprivate init(_ span: OTLPSpan, isOwn: Bool, limits: IntakeLimits) throws(PointRefusal) {
+        guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
+            [0, 8].contains(span.parentSpanID.count)
+        else { throw PointRefusal(reason: "the span has no valid ids") }
+        guard span.startTimeUnixNano <= span.endTimeUnixNano, span.endTimeUnixNano <= UInt64(Int64.max) else {
+            throw PointRefusal(reason: "the span ends before it starts, or has no valid end")
+        }
+        self.init(
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID),
+            name: span.name.storable(upTo: limits.maxAttributeBytes), kind: Kind(span.kind),
+            start: span.startTimeUnixNano, durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano)
+        traceState = span.traceState.storable(upTo: limits.maxAttributeBytes)
+        isError = span.status.code == .error
+        message = span.status.message.isEmpty ? nil : span.status.message.storable(upTo: limits.maxTextBytes)
+        let request = takeRequest(of: span, isOwn: isOwn, limits)
+        takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
+    }
+
+    /// Returns the kind of the request; `nil` if the span is not a request.
+    private mutating func takeRequest(of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits) -> RequestKind? {
+        guard let kind = RequestKind(kind),
+            let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
+        else { return nil }
+        request = RequestDimensions(kind: kind, http, limits)
+        // Before the stable names, an instrument says of a request without an answer only that it failed.
+        if isError, http.status == nil, http.errorType == nil { request?.error = RequestDimensions.otherMethodOrError }
+        let url = http.url ?? http.path ?? ""
+        self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
+        bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
+        bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
+        return kind
+    }
+
+    private static let bodies = [AttributeName.requestBody, AttributeName.responseBody]
+
+    private mutating func takeContent(of span: OTLPSpan, isCovered: (String) -> Bool, _ limits: IntakeLimits) {
+        var room = limits.attributeRoom
+        let rest = span.attributes.filter { !isCovered($0.key) }
+        attributes = room.take(rest.filter { !Self.bodies.contains($0.key) }.named(limits))
+        for body in Self.bodies {
+            attributes[body] = rest.text(body).map { .string($0.cut(toBytes: limits.maxBodyTextBytes)) }
+        }
+        events = span.events.prefix(limits.maxSpanEvents).map { event in
+            SpanEvent(
+                name: event.name.cut(toBytes: limits.maxAttributeBytes), time: event.timeUnixNano,
+                attributes: room.take(event.attributes.named(limits)))
+        }
+        links = span.links.prefix(limits.maxSpanLinks).compactMap { link in
+            guard let traceID = TraceID(bytes: link.traceID), let spanID = SpanID(bytes: link.spanID) else {
+                return nil
+            }
+            return SpanLink(
+                traceID: traceID, spanID: spanID, attributes: room.take(link.attributes.named(limits)))
+        }
+        droppedAttributes = span.droppedAttributesCount &+ room.dropped
+        droppedEvents = span.droppedEventsCount &+ UInt32(clamping: span.events.count - events.count)
+        droppedLinks = span.droppedLinksCount &+ UInt32(clamping: span.links.count - links.count)
+    }
+}
+
+extension SpanRecord.Kind {
+    /// An unspecified kind becomes `internal`, as the protocol has it.
+    fileprivate init(_ kind: OTLPSpan.SpanKind) {
+        self =
+            switch kind {
+            case .server: .server
+            case .client: .client
+            case .producer: .producer
+            case .consumer: .consumer
+            case .internal, .unspecified, .UNRECOGNIZED: .internal
+            }
+    }
+}
+
+extension RequestKind {
+    fileprivate init?(_ kind: SpanRecord.Kind) {
+        switch kind {
+        case .client: self = .client
+        case .server: self = .server
+        case .internal, .producer, .consumer: return nil
+        }
+    }
+}
+
+extension [OTLPKeyValue] {
+    /// Returns names and values for ``AttributeRoom``, with `nil` for a value that is not kept.
+    func named(_ limits: IntakeLimits) -> [(name: String, value: SpanAttribute?)] {
+        map { ($0.key, SpanAttribute($0.value, limits)) }
+    }
+
+    func spanAttribute(_ name: String, _ limits: IntakeLimits) -> SpanAttribute? {
+        first { $0.key == name }.flatMap { SpanAttribute($0.value, limits) }
+    }
+}
+
+extension SpanAttribute {
+    /// `nil` for maps and bytes, which no semantic convention of spans uses, and for arrays of arrays.
+    fileprivate init?(_ value: OTLPAnyValue, _ limits: IntakeLimits) {
+        guard case .arrayValue(let array)? = value.value else {
+            self.init(scalar: value, limits)
+            return
+        }
+        let elements = array.values.prefix(limits.maxAttributeElements).map { SpanAttribute(scalar: $0, limits) }
+        guard !elements.contains(nil) else { return nil }
+        self = .array(elements.compactMap(\.self))
+    }
+
+    private init?(scalar value: OTLPAnyValue, _ limits: IntakeLimits) {
+        switch value.value {
+        case .stringValue(let text): self = .string(text.storable(upTo: limits.maxTextBytes))
+        case .boolValue(let value): self = .boolean(value)
+        case .intValue(let number): self = .integer(number)
+        case .doubleValue(let number): self = .double(number)
+        case .arrayValue, .kvlistValue, .bytesValue, nil: return nil
+        }
+    }
+}
+
+extension OTLPExportTraceServiceRequest {
+    /// Corrects the ids of a message that was decoded from JSON: OTLP writes them as hexadecimal digits, which a protobuf
+    /// decoder takes for base64 (OTLP specification, "JSON Protobuf Encoding").
+    mutating func repairHexIDs() {
+        for resource in resourceSpans.indices {
+            for scope in resourceSpans[resource].scopeSpans.indices {
+                for span in resourceSpans[resource].scopeSpans[scope].spans.indices {
+                    resourceSpans[resource].scopeSpans[scope].spans[span].repairHexIDs()
+                }
+            }
+        }
+    }
+}
+
+extension OTLPSpan {
+    fileprivate mutating func repairHexIDs() {
+        traceID = traceID.hexDecoded
+        spanID = spanID.hexDecoded
+        parentSpanID = parentSpanID.hexDecoded
+        for link in links.indices {
+            links[link].traceID = links[link].traceID.hexDecoded
+            links[link].spanID = links[link].spanID.hexDecoded
+        }
+    }
+}
+
+extension Data {
+    /// Stands for an id with other characters: one byte long, so it is refused as an id.
+    private static let noID = Data([0])
+
+    /// The bytes behind hexadecimal digits that were decoded as base64. Encoding the bytes again gives the digits back, an even
+    /// number of them.
+    fileprivate var hexDecoded: Data {
+        let digits = Array(base64EncodedString().lowercased().utf8)
+        var bytes = Data(capacity: digits.count / 2)
+        for pair in stride(from: 0, to: digits.count, by: 2) {
+            guard let byte = UInt64(hexDigits: digits[pair..<pair + 2]) else { return Self.noID }
+            bytes.append(UInt8(byte))
+        }
+        return bytes
+    }
+}

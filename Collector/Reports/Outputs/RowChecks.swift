@@ -1,0 +1,202 @@
+import MartletStorage
+
+/// A limit that every row of a report has to keep.
+protocol RowCheck: Sendable {
+    /// Returns whether a row keeps the limit; `nil` if the requests that are missing decide.
+    func holds(_ row: ReportRow, in report: Report) -> Bool?
+    /// Returns the figure that the limit is for; the row with the largest one is named.
+    func figure(_ row: ReportRow) -> Double
+
+    /// Returns a sentence about all rows, none of which has a larger figure than `row`.
+    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String
+    /// Returns a sentence about a row.
+    func fails(_ name: String, _ row: ReportRow, in report: Report) -> String
+    func cannotTell(_ name: String, _ row: ReportRow, in report: Report) -> String
+}
+
+extension RowCheck {
+    /// Judges a report with rows.
+    func result(for report: Report) -> CheckResult {
+        let failing = report.rows.filter { holds($0, in: report) == false }
+        let open = report.rows.filter { holds($0, in: report) == nil }
+        let names = RowName(of: report.rows, by: report.by)
+        let judged = (failing.isEmpty ? (open.isEmpty ? report.rows : open) : failing)
+            .sorted { figure($0) > figure($1) }
+        guard let worst = judged.first else { return CheckResult(.unknown, "There are no requests.") }
+        let name = TerminalText.plain(names.of(worst))
+        let others = names.list(of: judged.dropFirst()).map { " The same for \($0)." } ?? ""
+        if !failing.isEmpty { return CheckResult(.fails, fails(name, worst, in: report) + others) }
+        if !open.isEmpty { return CheckResult(.unknown, cannotTell(name, worst, in: report) + others) }
+        let rows = report.by.rows(report.rows.count)
+        return CheckResult(.holds, allHold(report.rows.count == 1 ? name : "each of \(rows)", worst, in: report))
+    }
+
+}
+
+extension Report {
+    /// Returns the share of captured requests that arrived: of the row's service, or of all senders if the rows do not tell services
+    /// apart. `nil` if no agent reported on it.
+    func completeness(of row: ReportRow) -> Double? { by.contains(.service) ? row.completeness : completeness }
+
+    /// Returns the completeness in brackets, as a sentence about a row has it.
+    func completenessInWords(of row: ReportRow) -> String { Self.inWords(completeness(of: row)) }
+
+    /// The least completeness of the rows in brackets, unless all of their requests are known to have arrived.
+    var gapInWords: String {
+        let shares = rows.map { completeness(of: $0) }
+        let known = shares.compactMap(\.self)
+        guard let least = known.min() else { return " (\(Self.inWords(nil)))" }
+        if known.count < shares.count { return " (completeness of some unknown)" }
+        let isLeast = known.contains { $0 > least }
+        return least < 1 ? " (\(isLeast ? "at least " : "")\(Self.inWords(least)))" : ""
+    }
+
+    /// The completeness of all senders in brackets, likewise.
+    var completenessInWords: String { Self.inWords(completeness) }
+
+    private static func inWords(_ completeness: Double?) -> String {
+        guard let completeness else { return "completeness unknown" }
+        return completeness < 1 ? "\(FigureText.completeness(completeness)) arrived" : "complete"
+    }
+}
+
+/// A limit of the share of failed requests of each row.
+struct FailureRateCheck: RowCheck {
+    /// 0...1
+    let limit: Double
+
+    func holds(_ row: ReportRow, in report: Report) -> Bool? { rate(row, in: report).isAtMost(limit) }
+
+    func figure(_ row: ReportRow) -> Double { row.measures.failures.rate }
+
+    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String {
+        "At most \(percent(figure(row))) of the requests of \(rows) fail\(report.gapInWords); at most \(percent(limit)) are allowed."
+    }
+
+    func fails(_ name: String, _ row: ReportRow, in report: Report) -> String { sentence(name, row, in: report) }
+
+    func cannotTell(_ name: String, _ row: ReportRow, in report: Report) -> String {
+        sentence(name, row, in: report) + " The missing requests decide."
+    }
+
+    private func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String {
+        let range = rate(row, in: report).range
+        let between = "between \(FigureText.percent(range.lowerBound)) and \(percent(range.upperBound)), "
+        return "\(name) fails in \(percent(figure(row))) of \(FigureText.counted(row.measures.count, "request"))"
+            + " (\(range.lowerBound < range.upperBound ? between : "")\(report.completenessInWords(of: row)));"
+            + " at most \(percent(limit)) are allowed."
+    }
+
+    private func rate(_ row: ReportRow, in report: Report) -> PossibleRate {
+        PossibleRate(row.measures.failures.rate, completeness: report.completeness(of: row))
+    }
+
+    private func percent(_ share: Double) -> String { FigureText.percent(share) + " %" }
+}
+
+/// A limit of the 99th percentile of each row's durations.
+struct LatencyCheck: RowCheck {
+    /// Milliseconds.
+    let limit: Double
+
+    /// - Parameter limit: nanoseconds.
+    init(limit: UInt64) {
+        self.limit = Double(limit) / 1e6
+    }
+
+    func holds(_ row: ReportRow, in report: Report) -> Bool? {
+        let p99 = figure(row)
+        guard let bounds = row.p99Bounds else { return p99 <= limit }
+        if let highest = bounds.to, highest <= limit { return true }
+        return bounds.from > limit ? false : nil
+    }
+
+    func figure(_ row: ReportRow) -> Double { row.measures.latency.p99 }
+
+    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String {
+        "p99 of \(rows) is at most \(duration(figure(row)))\(report.gapInWords); at most \(duration(limit)) is allowed."
+    }
+
+    func fails(_ name: String, _ row: ReportRow, in report: Report) -> String { sentence(name, row, in: report) }
+
+    func cannotTell(_ name: String, _ row: ReportRow, in report: Report) -> String {
+        sentence(name, row, in: report) + " The missing requests decide."
+    }
+
+    private func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String {
+        let between = row.p99Bounds.map { bounds in
+            "between \(duration(bounds.from)) and \(bounds.to.map(duration) ?? "any time"), "
+        }
+        return "p99 of \(name) is \(duration(figure(row))) (\(between ?? "")\(report.completenessInWords(of: row)));"
+            + " at most \(duration(limit)) is allowed."
+    }
+
+    private func duration(_ milliseconds: Double) -> String {
+        milliseconds < 1000
+            ? "\(FigureText.figure(milliseconds)) ms" : "\(FigureText.figure(milliseconds / 1000)) s"
+    }
+}
+
+/// The share of failed requests that a group may have, if the requests that did not arrive are counted.
+///
+/// With f failed requests of n, and m that are missing, the share lies in f/(n+m) ... (f+m)/(n+m): all of the missing ones may
+/// have succeeded, or failed. The missing requests count as spread over groups as those that arrived.
+struct PossibleRate: Equatable {
+    /// The share of the requests that arrived, 0...1.
+    let seen: Double
+    let range: ClosedRange<Double>
+
+    /// - Parameter completeness: n / (n + m); `nil`, which counts as 1, if nobody knows of missing requests.
+    init(_ rate: Double, completeness: Double?) {
+        let arrived = min(max(completeness ?? 1, 0), 1)
+        seen = min(max(rate, 0), 1)
+        range = arrived * seen...arrived * seen + (1 - arrived)
+    }
+
+    /// Returns whether the share is at most `limit`; `nil` if the missing requests decide.
+    func isAtMost(_ limit: Double) -> Bool? {
+        if range.upperBound <= limit { return true }
+        return range.lowerBound > limit ? false : nil
+    }
+}
+
+/// The demand that no row is worse than in another window (``Comparison``).
+enum ComparisonCheck {
+    /// Judges a compared report with rows.
+    static func result(for report: Report) -> CheckResult {
+        guard let text = ComparisonText(report), let answer = text.answer, let comparison = report.compare else {
+            return CheckResult(.unknown, "There are no requests to compare.")
+        }
+        let notes =
+            text.notes.map { " " + $0.prefix(1).uppercased() + $0.dropFirst() + "." }.joined()
+            + gone(comparison, report.by)
+        if comparison.worse > 0 { return CheckResult(.fails, answer + worst(in: report) + notes) }
+        let isJudged = comparison.better + comparison.same > 0
+        guard isJudged, !report.rows.contains(where: { mayBeWorse($0, in: report) }) else {
+            return CheckResult(.unknown, answer + notes)
+        }
+        return CheckResult(.holds, answer + notes)
+    }
+
+    /// Names the worse rows, first the one that took the most time.
+    private static func worst(in report: Report) -> String {
+        let names = RowName(of: report.rows, by: report.by)
+        let worse = report.rows.filter { if case .worse? = $0.verdict { true } else { false } }
+        guard let row = worse.first, let verdict = row.verdict else { return "" }
+        let others = names.list(of: worse.dropFirst()).map { " Worse too: \($0)." } ?? ""
+        return " \(TerminalText.plain(names.of(row))): \(VerdictText.changes(verdict))." + others
+    }
+
+    /// Names the rows that have no requests any more, which no test judges.
+    private static func gone(_ comparison: ReportComparison, _ by: [Dimension]) -> String {
+        guard let names = RowName(of: comparison.gone, by: by).list(of: comparison.gone) else { return "" }
+        return " \(by.rows(comparison.goneCount)) had requests before and none now: \(names)."
+    }
+
+    /// Whether so many requests of a row are missing that it would have been called worse if all of them had failed.
+    private static func mayBeWorse(_ row: ReportRow, in report: Report) -> Bool {
+        guard case .noChangeFound(let smallest)? = row.verdict, let seen = smallest.failures else { return false }
+        let rate = PossibleRate(row.measures.failures.rate, completeness: report.completeness(of: row))
+        return rate.range.upperBound - rate.seen >= seen
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import MartletTelemetry
+
+/// A time as people say it: `yesterday`, `today`, `14:00`, besides the forms of ``TimeText``.
+///
+/// `yesterday` and `today` are midnight at their beginning. A time of day is the latest such time that has come already.
+package struct TimeExpression {
+    /// The sentence that the help of a command has.
+    package static let help = """
+        TIME is RFC 3339, a length of time ago (90s, 30m, 1h, 7d), a time of day (14:00), today or yesterday. Days and times \
+        of day are those of the zone that TZ names, or of UTC.
+        """
+
+    private static let day = 86_400
+    private let now: Int
+    private let offset: UTCOffset
+
+    /// - Parameters:
+    ///   - after: the beginning of a window, if the text is its end. A time of day that is not after it is one of the next
+    ///     day.
+    ///   - offset: the zone of days and of times of day.
+    /// - Returns: `nil` if the text is no time, or lies before 1970.
+    package static func parse(
+        _ text: String, now: UnixNanoseconds, after: UnixNanoseconds? = nil, in offset: UTCOffset = .utc
+    ) -> UnixNanoseconds? {
+        if let time = TimeText.parse(text, now: now) { return time }
+        let expression = TimeExpression(now: Int(now / 1_000_000_000), offset: offset)
+        let after = after.map { Int($0 / 1_000_000_000) }
+        guard let seconds = expression.seconds(text, after: after), seconds >= 0 else { return nil }
+        return UnixNanoseconds(seconds) * 1_000_000_000
+    }
+
+    /// Returns a text that means the same in every zone: a day or a time of day as RFC 3339, and any other text as it is.
+    package static func absolute(
+        _ text: String, now: UnixNanoseconds, after: UnixNanoseconds? = nil, in offset: UTCOffset
+    ) -> String {
+        guard TimeText.parse(text, now: now) == nil, let time = parse(text, now: now, after: after, in: offset)
+        else { return text }
+        return TimeText.format(time)
+    }
+
+    private func seconds(_ text: String, after: Int?) -> Int? {
+        switch text {
+        case "today": return moment(today, 0)
+        case "yesterday": return moment(today - 1, 0)
+        default: return Self.timeOfDay(text).map { latest($0, after: after) }
+        }
+    }
+
+    private func latest(_ time: Int, after: Int?) -> Int {
+        let days = [today, today - 1, today - 2]
+        let day = days.first { moment($0, time) <= now } ?? today
+        let latest = moment(day, time)
+        guard let after, latest <= after else { return latest }
+        return moment(day + 1, time)
+    }
+
+    /// The number of the local day, from 1970 on.
+    private var today: Int {
+        let local = now + offset.seconds(now)
+        return (local >= 0 ? local : local - Self.day + 1) / Self.day
+    }
+
+    /// Returns a local time in seconds since 1970. The offset of the day may differ from today's.
+    private func moment(_ day: Int, _ time: Int) -> Int {
+        let local = day * Self.day + time
+        let guess = local - offset.seconds(local - offset.seconds(now))
+        return local - offset.seconds(guess)
+    }
+
+    /// Reads `14:00` or `14:00:30`, in seconds.
+    private static func timeOfDay(_ text: String) -> Int? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy(isDigit) })
+        else { return nil }
+        let numbers = parts.compactMap { Int($0) } + [0]
+        guard numbers[0] < 24, numbers[1] < 60, numbers[2] < 60 else { return nil }
+        return (numbers[0] * 60 + numbers[1]) * 60 + numbers[2]
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}
+
+/// A time zone, as the seconds by which its clocks are ahead of UTC at a moment.
+package struct UTCOffset: Sendable {
+    /// Takes seconds since 1970.
+    let seconds: @Sendable (Int) -> Int
+
+    package init(_ seconds: @escaping @Sendable (Int) -> Int) {
+        self.seconds = seconds
+    }
+
+    package static let utc = UTCOffset { _ in 0 }
+
+    /// Returns the zone that `TZ` of the process's environment names; UTC if it is unset or empty, or names none. It asks the
+    /// C library, because Foundation ends the process if `TZ` is odd.
+    ///
+    /// - Parameter variables: the process's own environment.
+    package static func environment(_ variables: [String: String]) -> UTCOffset {
+        guard let zone = variables["TZ"], !zone.isEmpty else { return .utc }
+        tzset()
+        return UTCOffset { seconds in
+            var (time, parts) = (time_t(seconds), tm())
+            return localtime_r(&time, &parts) == nil ? 0 : parts.tm_gmtoff
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// Writes points into chunks, one for each end and tier. Usually all points of a batch share both.
+enum ChunkWriting {
+    /// A larger batch becomes several chunks, so that a reader holds little at once.
+    static let maxPoints = 10_000
+
+    /// A point of the batch: its index, and the properties that decide where it is written.
+    private struct PointReference {
+        var tier: Tier
+        var end: Int64
+        var series: Int64
+        var index: Int
+
+        func isInOneChunk(with other: PointReference) -> Bool { end == other.end && tier == other.tier }
+    }
+
+    /// Inserts the points of a sender.
+    ///
+    /// - Parameter unlessKnown: leaves out a chunk that is stored already, byte for byte: a sender that does not number its
+    ///   batches may have sent it before. Two chunks of one sender are the same if they end in the same nanosecond and have
+    ///   the same figures in every bit.
+    /// - Returns: the points that were not left out.
+    static func insert(
+        _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
+        at now: UnixNanoseconds, index: inout SeriesIndex, in db: Database
+    ) throws -> [RequestPoint] {
+        let sorted = sorted(points, series: try index.ids(of: points, service: service, at: now, in: db))
+        var new = unlessKnown ? [] : points
+        var first = 0
+        var blob = ChunkBlob()
+        for (position, point) in sorted.enumerated() {
+            blob.append(points[point.index].statistics, series: point.series)
+            let isLast = position + 1 == sorted.count || !point.isInOneChunk(with: sorted[position + 1])
+            guard isLast || blob.count == maxPoints else { continue }
+            let row = ChunkRow(tier: point.tier, resource: resource, end: point.end, isDerived: false, damaged: 0)
+            let isKnown = try unlessKnown && row.isKnown(blob, in: db)
+            if !isKnown { try row.insert(blob, in: db) }
+            if unlessKnown, !isKnown { new += sorted[first...position].map { points[$0.index] } }
+            first = position + 1
+            blob.removeAll()
+        }
+        return new
+    }
+
+    /// Returns the points' indexes sorted by chunk, and within a chunk by series.
+    private static func sorted(_ points: [RequestPoint], series: [Int64]) -> [PointReference] {
+        let references = points.indices.map { index in
+            let (start, end) = (points[index].start, points[index].end)
+            return PointReference(
+                tier: Tier(fitting: end > start ? end - start : 0), end: Int64(clamping: end), series: series[index],
+                index: index)
+        }
+        return references.sorted { one, other in
+            if one.end != other.end { return one.end < other.end }
+            if one.tier != other.tier { return one.tier.rawValue < other.tier.rawValue }
+            if one.series != other.series { return one.series < other.series }
+            // Equal points need a fixed order, so that the same batch makes the same bytes.
+            return points[one.index].statistics.isOrdered(before: points[other.index].statistics)
+        }
+    }
+}
+
+extension RequestStatistics {
+    fileprivate func isOrdered(before other: RequestStatistics) -> Bool {
+        (duration.count, duration.sum, bytesSent, bytesReceived)
+            < (other.duration.count, other.duration.sum, other.bytesSent, other.bytesReceived)
+    }
+}
+
+/// A row of the table `chunk`.
+struct ChunkRow {
+    var tier: Tier
+    var resource: Int64
+    /// The end of the points' intervals; for derived chunks the end of their slot, or a time within it: see ``RollUp``.
+    var end: Int64
+    /// Whether it was rolled up from the tier below; `false` for points as they were delivered.
+    var isDerived: Bool
+    /// Points of its sources that are missing because they could not be read.
+    var damaged: Int
+
+    /// Inserts the row, as not rolled up yet.
+    func insert(_ blob: ChunkBlob, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO chunk (tier, rolled, derived, resource_id, end_time, count, damaged, checksum, points)
+                VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        let bytes = blob.bytes
+        try statement.execute(arguments: [
+            tier.rawValue, isDerived, resource, end, blob.count, damaged, ChunkChecksum.of(bytes), Data(bytes),
+        ])
+    }
+
+    /// Whether a chunk was delivered with the same points, rolled up or not.
+    func isKnown(_ blob: ChunkBlob, in db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM chunk WHERE tier = ? AND rolled IN (0, 1) AND end_time = ? AND resource_id = ?
+                    AND NOT derived AND checksum = ? AND points = ?
+                """)
+        let bytes = blob.bytes
+        return try Row.fetchOne(
+            statement, arguments: [tier.rawValue, end, resource, ChunkChecksum.of(bytes), Data(bytes)]) != nil
+    }
+}
+
+/// A chunk as it was read: its points and the number that it should have.
+struct StoredChunk {
+    /// `nil` if the disk returned other bytes than were written.
+    var bytes: [UInt8]?
+    var count: Int
+    var damaged: Int
+    var resource: Int64
+    var end: Int64
+
+    static func find(_ id: Int64, in db: Database) throws -> StoredChunk? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(columns) FROM chunk WHERE id = ?")
+        let rows = try Row.fetchCursor(statement, arguments: [id])
+        var chunk: StoredChunk?
+        // The row is valid as long as the cursor is.
+        while let row = try rows.next() { chunk = try StoredChunk(row) }
+        return chunk
+    }
+
+    /// Calls `body` for many chunks, in the order of `ids`. A statement for each would take as long as reading its points, if
+    /// they are few.
+    ///
+    /// - Parameter isOfSummaries: whether the numbers are those of summaries.
+    static func forEach(
+        _ ids: [Int64], isOfSummaries: Bool, in db: Database, _ body: (StoredChunk) throws -> Void
+    ) throws {
+        let table = isOfSummaries ? "summary" : "chunk"
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(columns) FROM json_each(?) wanted CROSS JOIN \(table) ON \(table).id = wanted.value")
+        let list = "[" + ids.map(String.init).joined(separator: ",") + "]"
+        let rows = try Row.fetchCursor(statement, arguments: [list])
+        while let row = try rows.next() { try body(StoredChunk(row)) }
+    }
+
+    private static let columns = "points, checksum, count, damaged, resource_id, end_time"
+
+    /// Reads a row that begins with these columns.
+    private init(_ row: Row) throws {
+        let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
+        bytes = ChunkChecksum.of(found) == row[1] ? found : nil
+        count = row[2]
+        damaged = row[3]
+        (resource, end) = (row[4], row[5])
+    }
+}

@@ -1,0 +1,317 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+
+/// The table of series: the dimensions that tell requests of one service apart. Senders share their service's series, so
+/// processes that come and go add none.
+enum SeriesRows {
+    static func find(_ dimensions: RequestDimensions, service: String, in db: Database) throws -> Row? {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, day FROM series WHERE service = ? AND kind = ? AND method = ? AND host = ? AND port = ?
+                    AND endpoint = ? AND status = ? AND error = ? AND rule = ?
+                """)
+        return try Row.fetchOne(statement, arguments: [service] + columns(of: dimensions))
+    }
+
+    /// - Parameter day: see ``SeriesDay``.
+    static func insert(
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database
+    ) throws -> Int64 {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO series (service, kind, method, host, port, endpoint, status, error, rule, day)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(arguments: [service] + columns(of: dimensions) + [day])
+        return db.lastInsertedRowID
+    }
+
+    static func update(_ id: Int64, day: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE series SET day = ? WHERE id = ?").execute(arguments: [day, id])
+    }
+
+    /// Returns the number of series with points on a day or a later one.
+    static func count(ofService service: String, since day: Int64, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(sql: "SELECT count(*) FROM series WHERE service = ? AND day >= ?")
+        return try Int.fetchOne(statement, arguments: [service, day]) ?? 0
+    }
+
+    /// Returns kind, method, host, port, endpoint, status, error and rule, in this order.
+    static func columns(of dimensions: RequestDimensions) -> StatementArguments {
+        [
+            text(of: dimensions.kind, dimensions.source), dimensions.method, dimensions.host, dimensions.port,
+            dimensions.endpoint,
+            dimensions.status ?? 0, dimensions.error ?? "", dimensions.rule ?? "",
+        ]
+    }
+
+    /// `client`, or `client spans` for requests that are known from spans alone.
+    private static func text(of kind: RequestKind, _ source: StatisticsSource) -> String {
+        source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
+    }
+
+    /// Returns all texts in the column of kinds that stand for a kind of this name.
+    static func kinds(named name: String) -> [String] {
+        RequestKind(rawValue: name).map { [text(of: $0, .metrics), text(of: $0, .spans)] } ?? []
+    }
+
+    /// Returns `nil` for a series that has been deleted.
+    static func find(_ id: Int64, in db: Database) throws -> RequestDimensions? {
+        let statement = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")
+        return try Row.fetchOne(statement, arguments: [id]).flatMap(decode)
+    }
+
+    /// Returns the number of the series of a service that was made last; `nil` if it has none.
+    static func latest(ofService service: String, in db: Database) throws -> Int64? {
+        let statement = try db.cachedStatement(sql: "SELECT max(id) FROM series WHERE service = ?")
+        return try Int64.fetchOne(statement, arguments: [service])
+    }
+
+    /// Returns all series of a service. They are read at once: reading each as it is met takes five times as long.
+    static func all(ofService service: String, latest: Int64?, in db: Database) throws -> KnownSeries {
+        // The index over these columns has them all, in their order.
+        let statement = try db.cachedStatement(
+            sql: "SELECT id, kind, method, host, port, endpoint, status, error, rule FROM series WHERE service = ?")
+        let rows = try Row.fetchCursor(statement, arguments: [service])
+        var series = KnownSeries(latest: latest)
+        while let row = try rows.next() {
+            let dimensions = dimensions(
+                kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
+                error: row[7], rule: row[8])
+            series.append(row[0], dimensions)
+        }
+        series.sort()
+        return series
+    }
+
+    /// Reads the columns by their names. Returns `nil` for an unknown kind.
+    static func decode(_ row: Row) -> RequestDimensions? {
+        dimensions(
+            kind: row["kind"], method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
+            status: row["status"], error: row["error"], rule: row["rule"])
+    }
+
+    /// Returns the dimensions that ``columns(of:)`` made the values from; `nil` for an unknown kind.
+    static func dimensions(
+        kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String,
+        rule: String
+    ) -> RequestDimensions? {
+        guard let (kind, source) = kind(of: text) else { return nil }
+        var dimensions = RequestDimensions(
+            kind: kind, method: method, host: host, port: port, endpoint: endpoint, status: status == 0 ? nil : status,
+            error: error.isEmpty ? nil : error)
+        dimensions.source = source
+        dimensions.rule = rule.isEmpty ? nil : rule
+        return dimensions
+    }
+
+    private static func kind(of text: String) -> (RequestKind, StatisticsSource)? {
+        if let kind = RequestKind(rawValue: text) { return (kind, .metrics) }
+        let words = text.split(separator: " ")
+        guard words.count == 2, let kind = RequestKind(rawValue: String(words[0])),
+            let source = StatisticsSource(rawValue: String(words[1]))
+        else { return nil }
+        return (kind, source)
+    }
+}
+
+/// The latest day on which a point of a series ended, in days since 1970. A series is therefore written once a day instead of
+/// with each point.
+enum SeriesDay {
+    static let length: Int64 = 24 * 3_600_000_000_000
+
+    static func of(_ time: Int64) -> Int64 { time / length }
+}
+
+/// The index of a store's writer. Its lock is always free, because only one transaction is being written at a time.
+final class WriterSeries: Sendable {
+    private let index: Mutex<SeriesIndex>
+
+    init(maxSeriesOfService: Int) {
+        index = Mutex(SeriesIndex(maxSeriesOfService: maxSeriesOfService))
+    }
+
+    func withLock<Value: Sendable>(_ body: (inout SeriesIndex) throws -> Value) rethrows -> Value {
+        try index.withLock { index in try body(&index) }
+    }
+}
+
+/// The writer's memory of each series' row. It includes the rows of the current transaction, so it has to be emptied when
+/// that is rolled back.
+struct SeriesIndex {
+    /// Series at most, some 20 MB. Past it the index is emptied, and the rows are read when they are next needed.
+    static let maxSeries = 50_000
+
+    private struct Entry {
+        var id: Int64
+        var day: Int64
+    }
+
+    private struct Service {
+        var entries: [SharedDimensions: Entry] = [:]
+        /// The series with points on ``since`` or later. Only these count against the budget, so that a flood of names gives
+        /// up its room a day after it ends.
+        var live: Int
+        /// The day before the one on which ``live`` was counted.
+        var since: Int64
+    }
+
+    private let maxSeriesOfService: Int
+    private var services: [String: Service] = [:]
+    private var count = 0
+
+    init(maxSeriesOfService: Int) {
+        self.maxSeriesOfService = maxSeriesOfService
+    }
+
+    mutating func removeAll() {
+        services = [:]
+        count = 0
+    }
+
+    /// Returns the row that each point counts to. The first point of a series makes its row.
+    ///
+    /// - Parameter now: the collector's clock.
+    mutating func ids(
+        of points: [RequestPoint], service: String, at now: UnixNanoseconds, in db: Database
+    ) throws -> [Int64] {
+        // Without points the entry would have no series, and no limit would count it.
+        guard !points.isEmpty else { return [] }
+        if count >= Self.maxSeries { removeAll() }
+        let yesterday = SeriesDay.of(Int64(clamping: now)) - 1
+        // The entry leaves the dictionary, so that it is changed in its memory and not copied.
+        var known = services.removeValue(forKey: service) ?? Service(live: 0, since: .min)
+        if known.since != yesterday {
+            known.live = try SeriesRows.count(ofService: service, since: yesterday, in: db)
+            known.since = yesterday
+        }
+        let before = known.entries.count
+        defer {
+            count += known.entries.count - before
+            services[service] = known
+        }
+        // The loop uses indexes: a copy of a point costs more than the look-up.
+        return try points.indices.map { index in
+            let series = points[index].series
+            let day = SeriesDay.of(Int64(clamping: points[index].end))
+            if let entry = known.entries[series], entry.day >= day { return entry.id }
+            let entry = try findOrMake(series.value, service: service, day: day, in: db, counting: &known)
+            known.entries[series] = entry
+            return entry.id
+        }
+    }
+
+    private func findOrMake(
+        _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database, counting known: inout Service
+    ) throws -> Entry {
+        for candidate in SeriesBudget.candidates(for: dimensions, limit: maxSeriesOfService) {
+            if let row = try SeriesRows.find(candidate.dimensions, service: service, in: db) {
+                let found = Entry(id: row[0], day: row[1])
+                guard found.day < day else { return found }
+                try SeriesRows.update(found.id, day: day, in: db)
+                if found.day < known.since, day >= known.since { known.live += 1 }
+                return Entry(id: found.id, day: day)
+            }
+            guard known.live < candidate.limit else { continue }
+            known.live += 1
+            let id = try SeriesRows.insert(candidate.dimensions, service: service, day: day, in: db)
+            return Entry(id: id, day: day)
+        }
+        throw DatabaseError(message: "no series is left for a request")
+    }
+}
+
+/// The series of each service as a reader met them, so that most reports read no names. A row keeps its names, and its number is
+/// given to no other row. So the memory of a service is complete as long as the latest number is the same.
+final class SeriesMemory: Sendable {
+    /// Series at most, some 25 MB. Past it the memory is emptied, and the rows are read when they are next needed.
+    static let maxSeries = 50_000
+
+    private struct Known: Sendable {
+        var services: [String: KnownSeries] = [:]
+        var count = 0
+    }
+
+    private let known = Mutex(Known())
+
+    /// The number of series that are remembered.
+    var count: Int { known.withLock { $0.count } }
+
+    /// Returns the series of a service, from the store if any was made since they were last read.
+    ///
+    /// - Parameter isRemembered: whether series that were read are remembered. Maintenance goes through all services, and would empty
+    ///   the memory of reports.
+    func series(of service: String, isRemembered: Bool = true, in db: Database) throws -> KnownSeries {
+        let latest = try SeriesRows.latest(ofService: service, in: db)
+        if let known = known.withLock({ $0.services[service] }), known.latest == latest { return known }
+        let read = try SeriesRows.all(ofService: service, latest: latest, in: db)
+        if isRemembered { remember(read, as: service) }
+        return read
+    }
+
+    private func remember(_ service: KnownSeries, as name: String) {
+        known.withLock { known in
+            known.count += service.count - (known.services[name]?.count ?? 0)
+            if known.count > Self.maxSeries {
+                known = Known()
+                known.count = service.count
+            }
+            known.services[name] = service
+        }
+    }
+}
+
+/// The series of one service as a reader remembers them. What every query asks of a series is worked out once.
+struct KnownSeries: Sendable {
+    /// The number of the series that was made last; `nil` if there is none.
+    let latest: Int64?
+    /// The dimensions without status, error and rule, by which most queries tell groups apart. Most series have the same as the one
+    /// before.
+    private(set) var names: [RequestDimensions] = []
+    /// The dimensions of each series; `nil` for one that this version cannot read.
+    private(set) var dimensions: [RequestDimensions?] = []
+    private var classes: [RequestClass?] = []
+    private var nameIndexes: [Int] = []
+    /// The numbers of the series in ascending order, each with its place in the arrays above.
+    private var places: [(id: Int64, place: Int)] = []
+
+    init(latest: Int64?) {
+        self.latest = latest
+    }
+
+    var count: Int { dimensions.count }
+
+    mutating func append(_ id: Int64, _ dimensions: RequestDimensions?) {
+        places.append((id, count))
+        self.dimensions.append(dimensions)
+        classes.append(dimensions.map(RequestClass.init))
+        nameIndexes.append(dimensions.map { nameIndex(of: $0) } ?? 0)
+    }
+
+    /// Ends the series, which are asked for afterwards.
+    mutating func sort() { places.sort { $0.id < $1.id } }
+
+    /// Returns the place of a series; `nil` if it is not one of the service's.
+    func place(of id: Int64) -> Int? {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < places.count && places[low].id == id ? places[low].place : nil
+    }
+
+    /// Returns the class of the series at a place, and the index of its name; `nil` for a series that this version cannot read.
+    func entry(at place: Int) -> (requests: RequestClass, name: Int)? {
+        classes[place].map { ($0, nameIndexes[place]) }
+    }
+
+    private mutating func nameIndex(of dimensions: RequestDimensions) -> Int {
+        var name = dimensions
+        (name.status, name.error, name.rule) = (nil, nil, nil)
+        if names.isEmpty || names[names.count - 1] != name { names.append(name) }
+        return names.count - 1
+    }
+}

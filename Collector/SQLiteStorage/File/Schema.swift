@@ -1,0 +1,308 @@
+import GRDB
+
+/// All tables of a store, and the mark of its file.
+///
+/// The tables are one migration until the first release. A change of them gives it a new name, so that a store with other
+/// tables is refused. A released migration is never changed: a later change of a table is another migration after it, which
+/// GRDB runs once in each store.
+///
+/// Times are nanoseconds since 1970. Text columns hold `''` and number columns 0 if a value is absent: SQLite's UNIQUE takes
+/// two NULLs for different.
+enum Schema {
+    /// "MRTL": marks the file as Martlet's (SQLite file format, section 1.3.14).
+    static let applicationID: Int64 = 0x4D52_544C
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("tables of 2026-11-26") { db in
+            try db.execute(
+                sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
+                    + observedCalls)
+        }
+        return migrator
+    }
+
+    /// Senders, and the accounts and times that they reported.
+    private static let senders = """
+        CREATE TABLE resource (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL, version TEXT NOT NULL, environment TEXT NOT NULL,
+            instance TEXT NOT NULL, host TEXT NOT NULL,
+            -- Texts that may change while a process lives, so they are no part of its identity.
+            capture_mode TEXT NOT NULL, capture_reason TEXT NOT NULL, agent TEXT NOT NULL, runtime TEXT NOT NULL,
+            -- Rules in force that change requests, also no part of it.
+            rules INTEGER NOT NULL,
+            -- The first and the latest batch, by the collector's clock.
+            first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL,
+            -- The latest end of a point, by the sender's clock: tells whether the sender has points left.
+            last_end INTEGER NOT NULL,
+            -- The latest end among processes whose rows in cumulative_series were deleted, by the sender's clock.
+            forgotten_until INTEGER NOT NULL DEFAULT 0,
+            UNIQUE (service, version, environment, instance, host)
+        ) STRICT;
+        -- A service may have had thousands of instances, and the spans of one are compared with its metrics.
+        CREATE INDEX resource_by_instance ON resource (service, instance);
+
+        CREATE TABLE ledger (
+            resource_id INTEGER NOT NULL REFERENCES resource(id),
+            -- The sender's clock.
+            time INTEGER NOT NULL,
+            -- Requests since the instance's start.
+            captured INTEGER NOT NULL, delivered INTEGER NOT NULL, waiting INTEGER NOT NULL,
+            -- A JSON object of requests by reason.
+            dropped TEXT NOT NULL,
+            -- Requests in the batch that brought this reading.
+            requests INTEGER NOT NULL,
+            -- Nanoseconds since the instance's start: the whole time, the time without capture, and the agent's CPU time.
+            age INTEGER NOT NULL, unwatched INTEGER NOT NULL, cpu INTEGER NOT NULL,
+            PRIMARY KEY (resource_id, time)
+        ) STRICT, WITHOUT ROWID;
+        -- The latest account of a sender is the one with the most captured requests: see LedgerRows.latest.
+        CREATE INDEX ledger_by_captured ON ledger (resource_id, captured);
+
+        -- The times for which a sender reported a kind of requests, for each source: metrics or spans.
+        CREATE TABLE statistics_cover (
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            kind TEXT NOT NULL, source TEXT NOT NULL,
+            -- The sender's clock.
+            from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
+            PRIMARY KEY (resource_id, kind, source, from_time)
+        ) STRICT, WITHOUT ROWID;
+
+        -- The hours, in hours since 1970, in which points of a sender's cumulative streams found no room: the earliest and the
+        -- latest end of such a point, by the sender's clock.
+        CREATE TABLE uncounted (
+            hour INTEGER NOT NULL,
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
+            PRIMARY KEY (hour, resource_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX uncounted_by_resource ON uncounted (resource_id);
+
+        """
+
+    /// The figures of senders' processes.
+    private static let processes = """
+        CREATE TABLE process_slot (
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            -- As in chunk; each figure is in a slot of each tier.
+            tier INTEGER NOT NULL,
+            -- The end of the slot, the start of the first interval in it and the end of the last one, by the sender's clock.
+            end_time INTEGER NOT NULL, from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
+            figures BLOB NOT NULL,
+            PRIMARY KEY (resource_id, tier, end_time)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX process_slot_by_end ON process_slot (tier, end_time);
+
+        -- The latest totals of senders of cumulative counters.
+        CREATE TABLE process_total (
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            counter INTEGER NOT NULL,
+            -- The time that the process counts from, by its clock; 0 if it does not tell that time.
+            start_time INTEGER NOT NULL,
+            end_time INTEGER NOT NULL, value INTEGER NOT NULL,
+            PRIMARY KEY (resource_id, counter, start_time)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// The series that points count to. Processes of a service share them.
+    private static let series = """
+        CREATE TABLE series (
+            -- AUTOINCREMENT gives no number twice, so that a reader may remember a series: see SeriesMemory.
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            service TEXT NOT NULL,
+            kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
+            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL, rule TEXT NOT NULL,
+            -- The latest day on which a point ended, in days since 1970.
+            day INTEGER NOT NULL,
+            UNIQUE (service, kind, method, host, port, endpoint, status, error, rule)
+        ) STRICT;
+        CREATE INDEX series_by_day ON series (day);
+        -- The series of a service that count against its budget: see SeriesIndex.
+        CREATE INDEX series_by_service ON series (service, day);
+        -- The latest series of a service, which a reader asks for with each report.
+        CREATE INDEX series_by_number ON series (service, id);
+
+        """
+
+    /// The points, and how far retention has got.
+    private static let chunks = """
+        CREATE TABLE chunk (
+            id INTEGER PRIMARY KEY,
+            -- 0: points as senders deliver them, 1: points of a minute, 2: points of an hour.
+            tier INTEGER NOT NULL,
+            -- 1 if the tier above has the points as well; 1 if the points were merged from the tier below.
+            rolled INTEGER NOT NULL, derived INTEGER NOT NULL,
+            -- The row of the sender. A declared reference would make SQLite search all chunks when a sender is deleted.
+            resource_id INTEGER NOT NULL,
+            -- The end of the points' intervals, by the sender's clock. The word `end` alone is a keyword of SQL.
+            end_time INTEGER NOT NULL,
+            -- The number of its points, and the number of points of its sources that could not be read.
+            count INTEGER NOT NULL, damaged INTEGER NOT NULL,
+            checksum INTEGER NOT NULL, points BLOB NOT NULL,
+            -- Of minutes: 0 until summaries of their time are made, 1 if one has the points as well, 2 if the chunk is left out
+            -- because it has requests that are known from spans.
+            summarized INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX chunk_by_end ON chunk (tier, rolled, end_time, resource_id);
+        CREATE INDEX chunk_unsummarized ON chunk (summarized, end_time, rolled, resource_id)
+            WHERE tier = 1 AND summarized != 1;
+
+        -- The chunks of minutes of a slot once more, by endpoint and outcome: see SummaryMaking.
+        CREATE TABLE summary (
+            id INTEGER PRIMARY KEY,
+            -- One of the senders of the points. They have its service, version and environment.
+            resource_id INTEGER NOT NULL,
+            end_time INTEGER NOT NULL,
+            count INTEGER NOT NULL, damaged INTEGER NOT NULL,
+            -- Of the series with the same name and outcome, the points have the first.
+            checksum INTEGER NOT NULL, points BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX summary_by_end ON summary (end_time, resource_id);
+
+        -- The time up to which each tier's rolled chunks have been deleted, or may be at any moment; -1 stands for summaries.
+        CREATE TABLE expired (tier INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
+        -- The latest time by the collector's clock at which the clock was believed.
+        CREATE TABLE retention_clock (id INTEGER PRIMARY KEY CHECK (id = 1), time INTEGER NOT NULL) STRICT;
+
+        """
+
+    /// The batches that arrived: a stream for each instance and signal, a bit for each sequence, and the parts of incomplete
+    /// batches. A row for each batch would be half a million rows of an instance in 30 days.
+    private static let batches = """
+        CREATE TABLE batch_stream (
+            id INTEGER PRIMARY KEY,
+            instance TEXT NOT NULL, signal TEXT NOT NULL,
+            -- The latest sequence of which a part arrived, and the number of sequences that arrived whole.
+            highest INTEGER NOT NULL, arrived INTEGER NOT NULL,
+            -- Batches that arrived after some of their intervals had.
+            overlapping INTEGER NOT NULL,
+            -- The latest arrival, by the collector's clock.
+            received INTEGER NOT NULL,
+            UNIQUE (instance, signal)
+        ) STRICT;
+
+        CREATE TABLE batch_block (
+            stream_id INTEGER NOT NULL REFERENCES batch_stream(id) ON DELETE CASCADE,
+            -- The sequence divided by 4096.
+            block INTEGER NOT NULL, received INTEGER NOT NULL,
+            -- A bit for each sequence that arrived whole; no bytes if all 4096 did.
+            bits BLOB NOT NULL,
+            PRIMARY KEY (stream_id, block)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE batch_part (
+            stream_id INTEGER NOT NULL REFERENCES batch_stream(id) ON DELETE CASCADE,
+            first INTEGER NOT NULL, sequence INTEGER NOT NULL, part TEXT NOT NULL, received INTEGER NOT NULL,
+            PRIMARY KEY (stream_id, first, sequence, part)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    /// The latest point of each cumulative stream.
+    private static let cumulativeSeries = """
+        CREATE TABLE cumulative_series (
+            id INTEGER PRIMARY KEY,
+            resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
+            -- The time that the process counts from, by its clock; 0 if it does not tell that time.
+            start_time INTEGER NOT NULL,
+            stream BLOB NOT NULL,
+            -- The end of the latest point.
+            end_time INTEGER NOT NULL,
+            -- The end of the last point that ended earlier, at most `end_time`; 0 if there is none.
+            before_time INTEGER NOT NULL DEFAULT 0,
+            -- Figures since the start.
+            bytes_sent INTEGER NOT NULL, bytes_received INTEGER NOT NULL, sketch BLOB NOT NULL,
+            -- The length of the sketch's unit, in seconds.
+            unit REAL NOT NULL,
+            -- The arrival of the latest point, by the collector's clock.
+            received INTEGER NOT NULL,
+            UNIQUE (resource_id, start_time, stream)
+        ) STRICT;
+
+        """
+
+    /// Kept spans. The kind is `''` for a span that is no request.
+    private static let details = """
+        CREATE TABLE detail (
+            -- AUTOINCREMENT lets ids only grow, so the oldest rows are those with the smallest ids.
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            -- The collector's clock.
+            received INTEGER NOT NULL,
+            resource_id INTEGER NOT NULL REFERENCES resource(id),
+            -- The sender's, so that the oldest rows of a service are found.
+            service TEXT NOT NULL,
+            kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
+            endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL, rule TEXT NOT NULL,
+            trace_id BLOB NOT NULL, span_id BLOB NOT NULL, parent_span_id BLOB NOT NULL,
+            start_time INTEGER NOT NULL, duration INTEGER NOT NULL,
+            -- 1 for a request that counts as failed.
+            failed INTEGER NOT NULL,
+            url TEXT NOT NULL, bytes_sent INTEGER NOT NULL, bytes_received INTEGER NOT NULL,
+            message TEXT NOT NULL,
+            name TEXT NOT NULL, span_kind TEXT NOT NULL, is_error INTEGER NOT NULL, trace_state TEXT NOT NULL,
+            -- JSON.
+            attributes TEXT NOT NULL, events TEXT NOT NULL, links TEXT NOT NULL,
+            -- Numbers that a limit of the sender or the collector dropped.
+            dropped_attributes INTEGER NOT NULL, dropped_events INTEGER NOT NULL, dropped_links INTEGER NOT NULL,
+            -- Roughly the room that the row and its places in the indices take.
+            bytes INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX detail_by_received ON detail (received);
+        -- A trace may have thousands of spans, and each new span is looked up among them.
+        CREATE INDEX detail_by_trace ON detail (trace_id, span_id);
+        -- A sender is deleted once it has no spans; SQLite itself searches for them too, because they refer to the sender.
+        CREATE INDEX detail_by_resource ON detail (resource_id);
+        CREATE INDEX detail_by_service ON detail (service);
+        -- The two orders of the list of requests.
+        CREATE INDEX detail_by_start ON detail (start_time) WHERE kind != '';
+        CREATE INDEX detail_by_duration ON detail (duration) WHERE kind != '';
+
+        -- The rows of each service and their bytes: adding them up would take longer than storing a batch.
+        CREATE TABLE detail_share (
+            service TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER detail_added AFTER INSERT ON detail BEGIN
+            INSERT INTO detail_share VALUES (NEW.service, 1, NEW.bytes)
+                ON CONFLICT (service) DO UPDATE SET count = count + 1, bytes = bytes + NEW.bytes;
+        END;
+        CREATE TRIGGER detail_deleted AFTER DELETE ON detail BEGIN
+            UPDATE detail_share SET count = count - 1, bytes = bytes - OLD.bytes WHERE service = OLD.service;
+            DELETE FROM detail_share WHERE service = OLD.service AND count = 0;
+        END;
+
+        """
+
+    /// Calls between services that spans showed. They stay when the spans go.
+    private static let observedCalls = """
+        CREATE TABLE observed_call (
+            id INTEGER PRIMARY KEY,
+            -- The callee, and the host that it was reached as.
+            service TEXT NOT NULL, environment TEXT NOT NULL, served_host TEXT NOT NULL,
+            caller TEXT NOT NULL, called_host TEXT NOT NULL,
+            -- The first and the latest start of a span of the callee, by its clock, but not after the span's arrival.
+            first_time INTEGER NOT NULL, last_time INTEGER NOT NULL,
+            UNIQUE (service, environment, served_host, caller, called_host)
+        ) STRICT;
+        CREATE INDEX observed_call_by_time ON observed_call (last_time);
+
+        """
+}
+
+/// The row of the store's identity, which is made with the tables: see ``Storage/id``.
+enum StoreID {
+    /// 128 random bits.
+    private static let random = "lower(hex(randomblob(16)))"
+
+    static let table = """
+        CREATE TABLE store (id TEXT NOT NULL) STRICT;
+        INSERT INTO store VALUES (\(random));
+
+        """
+
+    static func read(in db: Database) throws -> String { try String.fetchOne(db, sql: "SELECT id FROM store") ?? "" }
+
+    /// Gives a copy an identity of its own: from now on it gets other batches than the store that it was copied from.
+    static func renew(in db: Database) throws { try db.execute(sql: "UPDATE store SET id = \(random)") }
+}

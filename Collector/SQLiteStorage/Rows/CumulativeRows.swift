@@ -1,0 +1,210 @@
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+
+/// The table of the latest point of each cumulative stream: see ``CumulativeDifferences``.
+enum CumulativeRows {
+    private typealias Stream = CumulativeDifferences.Stream
+    private typealias LatestPoint = CumulativeDifferences.LatestPoint
+
+    /// Returns the requests that are new in the points, and remembers the points. The points of streams without room count
+    /// nothing: they would count from their start each time.
+    static func newRequests(
+        in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits,
+        _ streams: WriterStreams, in db: Database
+    ) throws -> [RequestPoint] {
+        guard !points.isEmpty else { return [] }
+        var latest: [Stream: LatestPoint] = [:]
+        var damaged: Set<Stream> = []
+        for stream in Set(points.map(Stream.init)) {
+            switch try find(stream, resource: resource, in: db) {
+            case .point(let point): latest[stream] = point
+            case .damaged: damaged.insert(stream)
+            case .nothing: break
+            }
+        }
+        let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
+        // Room is made of other processes' streams, which are part of the history until then.
+        let past = isAllKnown ? CumulativeHistory() : try history(of: resource, in: db)
+        let new = Set(points.map(Stream.init)).filter { latest[$0] == nil && !damaged.contains($0) }
+        let admitted = new.isEmpty ? 0 : try room(for: new.count, at: now, limits, streams, in: db)
+        let refused = Set(new.dropFirst(admitted))
+        let uncounted = refused.isEmpty ? [] : points.filter { refused.contains(Stream($0)) }
+        try UncountedRows.note(uncounted, of: resource, in: db)
+        let points = refused.isEmpty ? points : points.filter { !refused.contains(Stream($0)) }
+        var differences = CumulativeDifferences(
+            since: latest, damaged: damaged, past, firstIntervalAtMost: limits.firstCumulativeInterval)
+        differences.add(points)
+        for (stream, point) in differences.latestPoints {
+            try save(point, of: stream, resource: resource, at: now, in: db)
+        }
+        streams.countUncounted(uncounted.count)
+        return differences.points
+    }
+
+    private static func history(of resource: Int64, in db: Database) throws -> CumulativeHistory {
+        let rows = try Row.fetchAll(
+            db,
+            sql: "SELECT DISTINCT start_time, end_time, before_time FROM cumulative_series WHERE resource_id = ?",
+            arguments: [resource])
+        var ends: [UnixNanoseconds: [UnixNanoseconds]] = [:]
+        for row in rows {
+            let (start, end, before): (Int64, Int64, Int64) = (row["start_time"], row["end_time"], row["before_time"])
+            let known = [before, end].filter { $0 > 0 }.map { UInt64(clamping: $0) }
+            ends[UInt64(clamping: start), default: []] += known
+        }
+        let forgotten = try Int64.fetchOne(
+            db, sql: "SELECT forgotten_until FROM resource WHERE id = ?", arguments: [resource])
+        return CumulativeHistory(ends: ends, forgottenUntil: UInt64(clamping: forgotten ?? 0))
+    }
+
+    private enum Found {
+        case point(LatestPoint)
+        case nothing
+        /// The stored point cannot be read, so the next point tells nothing about new requests.
+        case damaged
+    }
+
+    private static func find(_ stream: Stream, resource: Int64, in db: Database) throws -> Found {
+        let statement = try db.cachedStatement(
+            sql: "SELECT * FROM cumulative_series WHERE resource_id = ? AND start_time = ? AND stream = ?")
+        let row = try Row.fetchOne(
+            statement, arguments: [resource, Int64(clamping: stream.start), Data(stream.id.bytes)])
+        guard let row else { return .nothing }
+        return latestPoint(of: row).map(Found.point) ?? .damaged
+    }
+
+    /// Returns `nil` if the disk returned other bytes than were written.
+    static func latestPoint(of row: Row) -> CumulativeDifferences.LatestPoint? {
+        let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
+        let sketch: Data = row["sketch"]
+        guard let duration = SketchBlob.decode([UInt8](sketch)) else { return nil }
+        return LatestPoint(
+            end: UInt64(clamping: end), unit: row["unit"],
+            statistics: RequestStatistics(
+                duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received)))
+    }
+
+    private static func save(
+        _ point: LatestPoint, of stream: Stream, resource: Int64, at now: UnixNanoseconds, in db: Database
+    ) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO cumulative_series
+                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, unit, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (resource_id, start_time, stream) DO UPDATE SET
+                    before_time = CASE WHEN excluded.end_time > end_time THEN end_time
+                        ELSE min(before_time, excluded.end_time) END,
+                    end_time = excluded.end_time, bytes_sent = excluded.bytes_sent,
+                    bytes_received = excluded.bytes_received, sketch = excluded.sketch, unit = excluded.unit,
+                    received = excluded.received
+                """)
+        try statement.execute(arguments: [
+            resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: point.end),
+            Int64(clamping: point.statistics.bytesSent), Int64(clamping: point.statistics.bytesReceived),
+            Data(SketchBlob.encode(point.statistics.duration)), point.unit, Int64(clamping: now),
+        ])
+    }
+
+    /// Returns the number of new streams that there is room for, at most `wanted`, and makes room if silent streams have it.
+    private static func room(
+        for wanted: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, _ streams: WriterStreams, in db: Database
+    ) throws -> Int {
+        let count = try db.cachedStatement(sql: "SELECT count(*) FROM cumulative_series")
+        let free = limits.maxCumulativeSeries - (try Int.fetchOne(count) ?? 0)
+        guard free < wanted, streams.maySearch(at: now) else { return min(max(free, 0), wanted) }
+        let silent = now - min(now, limits.cumulativeSilence)
+        let freed = try prune(wanted - free + limits.maxCumulativeSeries / 100, silentSince: silent, in: db)
+        if free + freed < wanted { streams.noteSearch(at: now) }
+        return min(max(free + freed, 0), wanted)
+    }
+
+    /// Deletes the processes that were silent for the longest time, each with all its streams: if some were left, the others
+    /// would look new.
+    ///
+    /// - Parameters:
+    ///   - surplus: the number of streams to delete at least, as far as so many are silent.
+    ///   - time: the time since when a process has to be silent, by the collector's clock.
+    /// - Returns: the number of deleted streams.
+    private static func prune(_ surplus: Int, silentSince time: UnixNanoseconds, in db: Database) throws -> Int {
+        let processes = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT resource_id, start_time, min(max(end_time), max(received)) AS last, count(*) AS count
+                    FROM cumulative_series GROUP BY resource_id, start_time HAVING max(received) <= ?
+                    ORDER BY max(received), max(id)
+                    """), arguments: [Int64(clamping: time)])
+        var (oldest, deleted) = ([Row](), 0)
+        while deleted < surplus, let process = try processes.next()?.copy() {
+            oldest.append(process)
+            deleted += process["count"]
+        }
+        for process in oldest { try forget(process, in: db) }
+        return deleted
+    }
+
+    /// Deletes a process but remembers its latest end, so that it does not count from its start if it comes back. The
+    /// collector's clock limits that end; otherwise a sender whose clock is ahead would affect all processes that share its
+    /// resource.
+    private static func forget(_ process: Row, in db: Database) throws {
+        let (resource, start, last): (Int64, Int64, Int64) = (
+            process["resource_id"], process["start_time"], process["last"]
+        )
+        try db.cachedStatement(sql: "UPDATE resource SET forgotten_until = max(forgotten_until, ?) WHERE id = ?")
+            .execute(arguments: [last, resource])
+        try db.cachedStatement(sql: "DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ?")
+            .execute(arguments: [resource, start])
+    }
+}
+
+/// The writer's memory of a full table of cumulative streams.
+final class WriterStreams: Sendable {
+    /// A search for silent streams reads all rows, so the next one waits, in nanoseconds.
+    private static let pause: UnixNanoseconds = 60 * 1_000_000_000
+
+    private let nextSearch = Atomic<UnixNanoseconds>(0)
+    private let uncounted = Atomic<UInt64>(0)
+
+    /// The points of streams that found no room, since the start.
+    var uncountedPoints: UInt64 { uncounted.load(ordering: .relaxed) }
+
+    func countUncounted(_ points: Int) { uncounted.wrappingAdd(UInt64(points), ordering: .relaxed) }
+
+    /// Returns whether silent streams may be searched for now.
+    func maySearch(at now: UnixNanoseconds) -> Bool { now >= nextSearch.load(ordering: .relaxed) }
+
+    /// Notes a search that found too few silent streams.
+    func noteSearch(at now: UnixNanoseconds) { nextSearch.store(now &+ Self.pause, ordering: .relaxed) }
+}
+
+/// The table of the times in which points of cumulative streams found no room: see ``CumulativeRows``.
+enum UncountedRows {
+    /// Notes the points of a sender that found no room.
+    static func note(_ points: [CumulativePoint], of resource: Int64, in db: Database) throws {
+        let ends = Dictionary(grouping: points.map { Int64(clamping: $0.point.end) }) { $0 / Tier.hour.length }
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO uncounted (hour, resource_id, from_time, to_time) VALUES (?, ?, ?, ?)
+                ON CONFLICT (hour, resource_id) DO UPDATE SET
+                    from_time = min(from_time, excluded.from_time), to_time = max(to_time, excluded.to_time)
+                """)
+        for (hour, ends) in ends {
+            guard let first = ends.min(), let last = ends.max() else { continue }
+            try statement.execute(arguments: [hour, resource, first, last])
+        }
+    }
+
+    /// Deletes hours that ended by a time, at most `limit`, and returns the number deleted.
+    static func delete(until time: Int64, atMost limit: Int, in db: Database) throws -> Int {
+        let statement = try db.cachedStatement(
+            sql: """
+                DELETE FROM uncounted WHERE (hour, resource_id) IN (
+                    SELECT hour, resource_id FROM uncounted WHERE hour < ? LIMIT ?)
+                """)
+        try statement.execute(arguments: [time / Tier.hour.length, limit])
+        return db.changesCount
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+enum LedgerRows {
+    /// A statement that adds a reading. If two batches of one instance have the same time, the row keeps the later account
+    /// and the sum of their requests.
+    private static let upsert = """
+        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched, cpu)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (resource_id, time) DO UPDATE SET
+            captured = max(captured, excluded.captured), delivered = excluded.delivered,
+            waiting = excluded.waiting, dropped = excluded.dropped,
+            age = max(age, excluded.age), unwatched = max(unwatched, excluded.unwatched),
+            cpu = max(cpu, excluded.cpu),
+            requests = CASE
+                WHEN requests > \(Int64.max) - excluded.requests THEN \(Int64.max)
+                ELSE requests + excluded.requests END
+        """
+
+    static func insert(_ reading: LedgerReading, requests: UInt64, resource: Int64, in db: Database) throws {
+        let statement = try db.cachedStatement(sql: upsert)
+        try statement.execute(arguments: [
+            resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
+            Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),
+            Int64(clamping: requests), Int64(clamping: reading.age), Int64(clamping: reading.unwatched),
+            Int64(clamping: reading.agentCPU),
+        ])
+    }
+
+    /// Returns the account with the most captured requests, brought up to date: it was written before its own batch and those
+    /// waiting with it arrived. The time does not tell the latest account, because a sender's clock may be set back.
+    static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY captured DESC, time DESC LIMIT 1")
+        guard let row = try Row.fetchOne(statement, arguments: [resource]) else { return nil }
+        let reading = decode(row, arrived: 0)
+        // Most agents have nothing else waiting. Adding up thousands of readings would take longer than all the rest.
+        return reading.waiting == 0 ? reading : decode(row, arrived: try arrived(from: resource, in: db))
+    }
+
+    /// Returns all readings of a sender, each as it was written, with the requests in its batches.
+    static func all(of resource: Int64, in db: Database) throws -> [CopiedSender.Reading] {
+        try Row.fetchAll(db, sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY time", arguments: [resource]).map
+        {
+            row in
+            let requests: Int64 = row["requests"]
+            return (reading(of: row), UInt64(clamping: requests))
+        }
+    }
+
+    /// Returns the requests in all batches of a sender. The sum uses total(): sum() fails past 63 bits, and a sender that lies
+    /// must not hide the others.
+    private static func arrived(from resource: Int64, in db: Database) throws -> Int64 {
+        let statement = try db.cachedStatement(
+            sql: "SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger WHERE resource_id = ?")
+        return try Int64.fetchOne(statement, arguments: [resource]) ?? 0
+    }
+
+    /// Decodes an account and brings it up to date.
+    private static func decode(_ row: Row, arrived: Int64) -> LedgerReading {
+        let requests: Int64 = row["requests"]
+        return reading(of: row).upToDate(requests: UInt64(clamping: requests), arrived: UInt64(clamping: arrived))
+    }
+
+    private static func reading(of row: Row) -> LedgerReading {
+        let (time, captured): (Int64, Int64) = (row["time"], row["captured"])
+        let (delivered, waiting): (Int64, Int64) = (row["delivered"], row["waiting"])
+        let (age, unwatched, cpu): (Int64, Int64, Int64) = (row["age"], row["unwatched"], row["cpu"])
+        return LedgerReading(
+            time: UInt64(clamping: time), captured: UInt64(clamping: captured),
+            delivered: UInt64(clamping: delivered), waiting: UInt64(clamping: waiting),
+            dropped: dropped(from: row["dropped"]), age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched),
+            agentCPU: UInt64(clamping: cpu))
+    }
+
+    private static func text(of dropped: [String: UInt64]) throws -> String {
+        // Nearly all batches have no drops, and making an encoder costs as much as a statement.
+        guard !dropped.isEmpty else { return "{}" }
+        return String(decoding: try JSONEncoder().encode(dropped), as: UTF8.self)
+    }
+
+    private static func dropped(from text: String) -> [String: UInt64] {
+        (try? JSONDecoder().decode([String: UInt64].self, from: Data(text.utf8))) ?? [:]
+    }
+}
+
+/// Reduces a ledger to one reading for each hour once the finest resolution has expired: with one for each batch, a sender
+/// that lives for a year would have three million.
+///
+/// The reading with the most captured requests stays and takes the requests of all, so the share of requests that arrived
+/// stays the same for windows of whole hours.
+enum LedgerThinning {
+    /// Hours that one step thins at most.
+    static let maxHours = 256
+
+    struct Hour {
+        let resource: Int64
+        /// The end of the hour; its readings have times in `(end - hour, end]`.
+        let end: Int64
+    }
+
+    /// Returns hours with several readings that lie in `(from, to]`, both of which are ends of hours.
+    static func hours(from: Int64, to: Int64, in db: Database) throws -> [Hour] {
+        let length = Tier.hour.length
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT resource.id, (time - 1) / \(length) AS hour FROM resource
+                JOIN ledger ON ledger.resource_id = resource.id AND time > ? AND time <= ?
+                GROUP BY resource.id, hour HAVING count(*) > 1 LIMIT \(maxHours)
+                """,
+            arguments: [from, to])
+        return rows.map { Hour(resource: $0[0], end: ($0[1] + 1) * length) }
+    }
+
+    static func thin(_ hour: Hour, in db: Database) throws {
+        let (from, to) = (hour.end - Tier.hour.length, hour.end)
+        let readings = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT time, requests FROM ledger WHERE resource_id = ? AND time > ? AND time <= ?
+                    ORDER BY captured DESC, time DESC
+                    """),
+            arguments: [hour.resource, from, to])
+        guard let kept = readings.first.map({ $0[0] as Int64 }) else { return }
+        let requests = readings.reduce(Int64(0)) { sum, reading in
+            let (total, isTooLarge) = sum.addingReportingOverflow(reading[1])
+            return isTooLarge ? .max : total
+        }
+        try db.cachedStatement(
+            sql: "DELETE FROM ledger WHERE resource_id = ? AND time > ? AND time <= ? AND time != ?"
+        ).execute(arguments: [hour.resource, from, to, kept])
+        try db.cachedStatement(sql: "UPDATE ledger SET requests = ? WHERE resource_id = ? AND time = ?")
+            .execute(arguments: [requests, hour.resource, kept])
+    }
+}

@@ -1,0 +1,193 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// The calls between services: those that kept spans show, and those that are remembered of spans that have gone.
+extension SQLiteStorage {
+    package func calls(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> Set<ObservedCall> {
+        try await health.watching {
+            try await pool.read { db in
+                try ObservedCalls.find(in: window, filter, limit: limit, in: db)
+                    .union(ObservedCallRows.find(in: window, filter, limit: limit, in: db))
+            }
+        }
+    }
+
+    /// Remembers the calls of spans that came since the last time. A caller's span may come after that of its callee, and the first
+    /// time after a start looks at all that are kept.
+    func rememberCalls() async throws {
+        while true {
+            let before = rememberedSpan.load(ordering: .relaxed)
+            guard let found = try await pool.read({ try CallSightings(after: before, in: $0) }) else { return }
+            if !found.calls.isEmpty {
+                try await write { [limit = limits.maxObservedCalls] db in
+                    try ObservedCallRows.add(found.calls, atMost: limit, in: db)
+                }
+            }
+            rememberedSpan.store(found.last, ordering: .relaxed)
+            try Task.checkCancellation()
+        }
+    }
+}
+
+/// The calls that kept spans show at both ends.
+enum ObservedCalls {
+    /// Looks up the parents of the window's latest server spans by their traces.
+    static func find(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int, in db: Database
+    ) throws -> Set<ObservedCall> {
+        let (servers, clients) = (SeriesRows.kinds(named: "server"), SeriesRows.kinds(named: "client"))
+        let sender: SQL =
+            filter.selectsSenders
+            ? "resource_id IN (SELECT id FROM resource WHERE \(filter.senderCondition))" : "TRUE"
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT DISTINCT client.service AS caller, client.host AS called, client.port AS called_port,
+                    server.service AS callee, server.host AS served, server.port AS served_port
+                FROM (
+                    SELECT trace_id, parent_span_id, service, host, port FROM detail
+                    -- The index of starts is one of requests.
+                    WHERE kind != '' AND kind IN \(servers) AND length(parent_span_id) > 0
+                        AND start_time > \(Int64(clamping: window.from)) AND start_time <= \(Int64(clamping: window.to))
+                        AND \(sender)
+                    ORDER BY start_time DESC LIMIT \(limit)
+                ) server
+                CROSS JOIN detail client ON client.trace_id = server.trace_id
+                    AND client.span_id = server.parent_span_id
+                WHERE client.kind IN \(clients) AND client.service != server.service
+                """
+        ).fetchAll(db)
+        return Set(rows.map(decode))
+    }
+
+    /// Reads the columns of both ends by their names.
+    static func decode(_ row: Row) -> ObservedCall {
+        ObservedCall(
+            caller: row["caller"], calledHost: authority(row["called"], row["called_port"]),
+            callee: row["callee"], servedHost: authority(row["served"], row["served_port"]))
+    }
+
+    private static func authority(_ host: String, _ port: Int) -> String {
+        RequestDimensions(kind: .client, method: "", host: host, port: port, endpoint: "", status: nil, error: nil)
+            .authority
+    }
+}
+
+/// The calls that some spans belong to, with the times at which kept spans show them.
+struct CallSightings {
+    /// Spans that one step looks at. All spans of their traces are read.
+    private static let maxSpans = 2_000
+    /// Spans with their callers that one step compares: senders may give many spans the same id.
+    private static let maxPairs = 50_000
+
+    let calls: [RememberedCall]
+    /// The number of the last span that was looked at.
+    let last: Int64
+
+    /// Looks at the next spans after one; `nil` if there are none.
+    init?(after span: Int64, in db: Database) throws {
+        let page = try db.cachedStatement(
+            sql: "SELECT max(id) FROM (SELECT id FROM detail WHERE id > ? ORDER BY id LIMIT \(Self.maxSpans))")
+        guard let last = try Int64.fetchOne(page, arguments: [span]) else { return nil }
+        let (servers, clients) = (SeriesRows.kinds(named: "server"), SeriesRows.kinds(named: "client"))
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT caller, called, called_port, callee, served, served_port, environment,
+                    min(time) AS first, max(time) AS last
+                FROM (
+                    SELECT client.service AS caller, client.host AS called, client.port AS called_port, client.kind AS kind,
+                        server.service AS callee, server.host AS served, server.port AS served_port,
+                        sender.environment AS environment, min(server.start_time, server.received) AS time
+                    FROM (SELECT DISTINCT trace_id FROM detail WHERE id > \(span) AND id <= \(last)) trace
+                    CROSS JOIN detail server ON server.trace_id = trace.trace_id
+                    CROSS JOIN detail client ON client.trace_id = server.trace_id
+                        AND client.span_id = server.parent_span_id
+                    CROSS JOIN resource sender ON sender.id = server.resource_id
+                    WHERE server.kind IN \(servers) AND length(server.parent_span_id) > 0 LIMIT \(Self.maxPairs)
+                ) pair
+                WHERE kind IN \(clients) AND caller != callee
+                GROUP BY caller, called, called_port, callee, served, served_port, environment
+                """
+        ).fetchAll(db)
+        self.last = last
+        calls = rows.map { row in
+            RememberedCall(
+                ObservedCalls.decode(row), environment: row["environment"], first: row["first"], last: row["last"])
+        }
+    }
+}
+
+/// The remembered calls.
+enum ObservedCallRows {
+    /// Adds calls, or the times of known ones, and deletes those past the limit that were not observed for the longest time.
+    static func add(_ calls: [RememberedCall], atMost limit: Int, in db: Database) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT INTO observed_call (service, environment, served_host, caller, called_host, first_time, last_time)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (service, environment, served_host, caller, called_host) DO UPDATE SET
+                    first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time)
+                """)
+        for one in calls {
+            try statement.execute(
+                arguments: [
+                    one.call.callee, one.environment, one.call.servedHost, one.call.caller, one.call.calledHost,
+                    one.first, one.last,
+                ])
+        }
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM observed_call WHERE id IN (
+                    SELECT id FROM observed_call ORDER BY last_time DESC LIMIT -1 OFFSET ?)
+                """
+        ).execute(arguments: [limit])
+    }
+
+    /// Returns the calls that were observed within a window, or both before and after it; those that were observed last, if there are
+    /// more than a limit. It returns none for a version or an instance, which are not remembered.
+    static func find(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int, in db: Database
+    ) throws -> Set<ObservedCall> {
+        guard !filter.selectsProcesses else { return [] }
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT caller, called_host, service, served_host FROM observed_call
+                WHERE last_time > \(Int64(clamping: window.from)) AND first_time <= \(Int64(clamping: window.to))
+                    AND \(filter.senderCondition)
+                ORDER BY last_time DESC LIMIT \(limit)
+                """
+        ).fetchAll(db)
+        return Set(rows.map(call(of:)))
+    }
+
+    /// Returns the next calls after one; `nil` if there are none.
+    static func part(after number: Int64, in db: Database) throws -> CopiedPart? {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT * FROM observed_call WHERE id > ? ORDER BY id LIMIT \(maxCopied)", arguments: [number])
+        guard let last = rows.last else { return nil }
+        let calls = rows.map { row in
+            RememberedCall(
+                call(of: row), environment: row["environment"], first: row["first_time"], last: row["last_time"])
+        }
+        return CopiedPart(.calls(calls), last: last["id"])
+    }
+
+    /// Calls of a part of a copy.
+    private static let maxCopied = 200
+
+    private static func call(of row: Row) -> ObservedCall {
+        ObservedCall(
+            caller: row["caller"], calledHost: row["called_host"], callee: row["service"],
+            servedHost: row["served_host"])
+    }
+
+    /// Deletes calls that were not observed after a time, at most `rows`, and returns the number deleted.
+    static func delete(until time: Int64, atMost rows: Int, in db: Database) throws -> Int {
+        try db.cachedStatement(
+            sql: "DELETE FROM observed_call WHERE id IN (SELECT id FROM observed_call WHERE last_time <= ? LIMIT ?)"
+        ).execute(arguments: [time, rows])
+        return db.changesCount
+    }
+}

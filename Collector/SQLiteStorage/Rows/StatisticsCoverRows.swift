@@ -1,0 +1,107 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+/// The table of the times for which senders reported a kind of requests in metrics, and in spans: see ``MetricsCover``. A gap
+/// of more than its patience begins another row.
+/// Martlet's agents have no rows, because their spans never count.
+enum StatisticsCoverRows {
+    private struct Key: Hashable {
+        var kind: RequestKind
+        var source: StatisticsSource
+    }
+
+    private typealias Times = (from: Int64, to: Int64)
+
+    static func extend(by points: [RequestPoint], of resource: Int64, in db: Database) throws {
+        // The loop uses indexes: a copy of a point costs more than the work on it.
+        var times: [Key: [Times]] = [:]
+        // Sizes of bodies alone report no requests.
+        for index in points.indices where points[index].statistics.requests > 0 {
+            let key = Key(kind: points[index].dimensions.kind, source: points[index].dimensions.source)
+            let time = (from: Int64(clamping: points[index].start), to: Int64(clamping: points[index].end))
+            var known = times[key] ?? []
+            if let last = known.last, isNext(last, time) {
+                known[known.count - 1] = union(last, time)
+            } else {
+                known.append(time)
+            }
+            times[key] = known
+        }
+        for (key, times) in times {
+            for time in times { try insert(time, key, resource, in: db) }
+        }
+    }
+
+    /// Adds a time to the row that it overlaps or follows, and joins the rows that it connects.
+    private static func insert(_ time: Times, _ key: Key, _ resource: Int64, in db: Database) throws {
+        let patience = Int64(clamping: MetricsCover.patience)
+        let arguments: StatementArguments = [resource, key.kind.rawValue, key.source.rawValue]
+        let near = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT from_time, to_time FROM statistics_cover
+                    WHERE resource_id = ? AND kind = ? AND source = ? AND from_time <= ? AND to_time >= ?
+                    """),
+            arguments: arguments + [
+                time.to.addingReportingOverflow(patience).overflow ? .max : time.to + patience, time.from - patience,
+            ])
+        var joined = time
+        for row in near {
+            let known: Times = (row["from_time"], row["to_time"])
+            if near.count == 1, known.from <= time.from, known.to >= time.to { return }
+            joined = union(joined, known)
+            try db.cachedStatement(
+                sql:
+                    "DELETE FROM statistics_cover WHERE resource_id = ? AND kind = ? AND source = ? AND from_time = ?"
+            ).execute(arguments: arguments + [known.from])
+        }
+        try db.cachedStatement(
+            sql: "INSERT INTO statistics_cover (resource_id, kind, source, from_time, to_time) VALUES (?, ?, ?, ?, ?)"
+        ).execute(arguments: arguments + [joined.from, joined.to])
+    }
+
+    /// Whether there is no gap between two times in which spans would count.
+    private static func isNext(_ one: Times, _ other: Times) -> Bool {
+        let patience = Int64(clamping: MetricsCover.patience)
+        return max(one.from, other.from) - patience <= min(one.to, other.to)
+    }
+
+    private static func union(_ one: Times, _ other: Times) -> Times {
+        (min(one.from, other.from), max(one.to, other.to))
+    }
+
+    /// Returns the source that each kind of a sender's requests is counted from.
+    static func sources(of resource: Int64, in db: Database) throws -> [RequestKind: StatisticsSource] {
+        let statement = try db.cachedStatement(
+            sql: "SELECT DISTINCT kind, source FROM statistics_cover WHERE resource_id = ? ORDER BY source DESC")
+        return try Row.fetchAll(statement, arguments: [resource]).reduce(into: [:]) { sources, row in
+            guard let kind = RequestKind(rawValue: row["kind"]) else { return }
+            // Rows of metrics come last and replace those of spans, because metrics report the same requests.
+            sources[kind] = StatisticsSource(rawValue: row["source"])
+        }
+    }
+
+    /// Returns the times in which metrics cover the spans of each sender, by its row. The metrics are those of all senders of
+    /// the same service and instance: metrics and spans of one process may differ in the rest of their resources.
+    ///
+    /// - Parameter resource: the only sender of spans that is read; `nil` for all.
+    static func covers(ofSpansOf resource: Int64? = nil, in db: Database) throws -> [Int64: MetricsCover] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT DISTINCT spans.resource_id, spans.kind, metrics.from_time, metrics.to_time
+                FROM statistics_cover spans
+                JOIN resource ON resource.id = spans.resource_id
+                JOIN resource other ON other.service = resource.service AND other.instance = resource.instance
+                JOIN statistics_cover metrics
+                    ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source = 'metrics'
+                WHERE spans.source = 'spans'\(resource == nil ? "" : " AND spans.resource_id = ?")
+                """)
+        let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
+        return rows.reduce(into: [:]) { covers, row in
+            guard let kind = RequestKind(rawValue: row["kind"]) else { return }
+            let id: Int64 = row["resource_id"]
+            covers[id, default: MetricsCover()].insert(kind, from: row["from_time"], to: row["to_time"])
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+
+extension SQLiteStorage {
+    /// Stores the batch's id and its points in one transaction, so that either both are stored or neither.
+    package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        let (now, limits) = (now(), limits)
+        let oldest = retention.time(at: now) - Int64(clamping: limits.batchAge)
+        let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
+        let stored = BatchAdditions()
+        let outcome = try await commit(bytes: bytes) { [series, resources, streams, retention] db in
+            stored.begin()
+            let outcome = try BatchRows.remember(batch, at: now, forgetting: oldest, in: db)
+            guard outcome != .duplicate else { return outcome }
+            var isAllKnown = batch == nil
+            for one in metrics {
+                let resource = try ResourceRows.id(
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                retention.hear(from: resource, until: one.latestTime)
+                let newRequests = try CumulativeRows.newRequests(
+                    in: one.cumulative, resource: resource, at: now, limits, streams, in: db)
+                let points = try series.withLock { index in
+                    let service = one.resource.service
+                    var new = try ChunkWriting.insert(
+                        one.points, of: resource, service: service,
+                        unlessKnown: batch == nil && !one.resource.isMartlet, at: now, index: &index, in: db)
+                    // Even an empty addition would copy all points.
+                    if !newRequests.isEmpty {
+                        new += try ChunkWriting.insert(
+                            newRequests, of: resource, service: service, at: now, index: &index, in: db)
+                    }
+                    return new
+                }
+                // Points that an unnumbered sender sends again come with the same figures of its process.
+                let isKnown = points.isEmpty && !one.points.isEmpty
+                if !isKnown {
+                    try ProcessRows.insert(
+                        one, of: resource, unlessKnown: batch == nil && !one.resource.isMartlet, limits, in: db)
+                }
+                if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
+                stored.add(points, of: one.resource)
+                isAllKnown = isAllKnown && isKnown
+                if let reading = one.ledger {
+                    let requests = newRequests.reduce(one.requests) { $0 &+ $1.statistics.requests }
+                    try LedgerRows.insert(reading, requests: requests, resource: resource, in: db)
+                }
+            }
+            return isAllKnown && !metrics.isEmpty ? .duplicate : outcome
+        }
+        onStored(stored.points, stored.spans)
+        return outcome
+    }
+}
+
+extension InstanceMetrics {
+    fileprivate var latestEnd: UnixNanoseconds {
+        [
+            points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0,
+            process.map(\.end).max() ?? 0, processTotals.map(\.end).max() ?? 0,
+        ].max() ?? 0
+    }
+
+    /// The latest time that the sender told.
+    fileprivate var latestTime: UnixNanoseconds { max(latestEnd, ledger?.time ?? 0) }
+}
+
+extension SQLiteStorage {
+    package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        let (now, limits) = (now(), limits)
+        let time = retention.time(at: now)
+        let oldest = time - Int64(clamping: limits.batchAge)
+        let bytes = details.reduce(0) { $0 + $1.estimatedBytes }
+        let stored = BatchAdditions()
+        let outcome = try await commit(bytes: bytes) { [series, resources, retention] db in
+            stored.begin()
+            let outcome = try BatchRows.remember(batch, at: now, forgetting: oldest, in: db)
+            guard outcome != .duplicate else { return outcome }
+            for one in details {
+                let resource = try ResourceRows.id(
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                retention.hear(from: resource, until: one.latestEnd)
+                var new = one
+                new.details = []
+                for detail in one.details {
+                    // A sender that does not number its batches may have sent the span before.
+                    guard try batch != nil || !DetailRows.contains(detail, resource: resource, in: db) else { continue }
+                    try DetailRows.insert(
+                        detail, resource: resource, service: one.resource.service, at: now, in: db)
+                    new.details.append(detail)
+                }
+                let points = new.points
+                try StatisticsCoverRows.extend(by: points, of: resource, in: db)
+                _ = try series.withLock { index in
+                    try ChunkWriting.insert(
+                        points, of: resource, service: one.resource.service, at: now, index: &index, in: db)
+                }
+                stored.add(points, spans: new.details.count, of: one.resource)
+            }
+            // The batch prunes at most twice as many rows as it added, or it would keep others waiting; ``Expiry`` deletes
+            // the rest.
+            stored.crowdOut(try DetailPruning.prune(atMost: 2 * stored.spans, at: time, limits, in: db).early)
+            return outcome
+        }
+        early.add(crowdedDetails: stored.crowdedDetails)
+        onStored(stored.points, stored.spans)
+        return outcome
+    }
+
+    package func removeDetails() async throws -> Int {
+        // Rows that are stored meanwhile have larger ids.
+        let last = try await pool.read { try Int64.fetchOne($0, sql: "SELECT max(id) FROM detail") }
+        guard let last else { return 0 }
+        try await rememberCalls()
+        var removed = 0
+        while true {
+            let step = try await write { try DetailPruning.remove(upTo: last, atMost: Expiry.maxRows, in: $0) }
+            removed += step
+            try Task.checkCancellation()
+            guard step == Expiry.maxRows else { return removed }
+        }
+    }
+}
+
+extension DetailsBatch {
+    fileprivate var latestEnd: UnixNanoseconds {
+        details.reduce(0) { max($0, $1.start &+ $1.durationNanoseconds) }
+    }
+}
+
+/// The points and spans that a batch adds to the store, for the callback after the commit.
+final class BatchAdditions: Sendable {
+    private struct State {
+        var points: [InstanceMetrics] = []
+        var spans = 0
+        var crowdedDetails = 0
+    }
+
+    private let state = Mutex(State())
+
+    var points: [InstanceMetrics] { state.withLock { $0.points } }
+    var spans: Int { state.withLock { $0.spans } }
+    /// Older details that made room.
+    var crowdedDetails: Int { state.withLock { $0.crowdedDetails } }
+
+    /// Empties it. A commit's work calls it first, because the work runs again if another's in the same transaction fails.
+    func begin() {
+        state.withLock { $0 = State() }
+    }
+
+    func crowdOut(_ details: Int) {
+        state.withLock { $0.crowdedDetails += details }
+    }
+
+    func add(_ points: [RequestPoint], spans: Int = 0, of resource: TelemetryResource) {
+        state.withLock {
+            $0.points.append(InstanceMetrics(resource: resource, points: points))
+            $0.spans += spans
+        }
+    }
+}

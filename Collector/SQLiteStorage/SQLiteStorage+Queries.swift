@@ -1,0 +1,245 @@
+import GRDB
+import MartletStorage
+import MartletTelemetry
+
+extension SQLiteStorage {
+    package func statistics(
+        _ queries: [StatisticsQuery]
+    ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
+        try await health.watching {
+            try await pool.read { [limits, knownSeries] db in
+                var reading = StatisticsReading(queries, try ExpiredRows.times(in: db), limits, knownSeries)
+                return try reading.answers(in: db)
+            }
+        }
+    }
+
+    package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
+        try await health.watching {
+            try await pool.read { db in
+                let counted = WindowRanges(window, expired: try ExpiredRows.times(in: db))
+                return try Completeness.account(in: counted.window, filter, in: db)
+            }
+        }
+    }
+}
+
+/// The kept spans, as readers ask for them.
+extension SQLiteStorage {
+    package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
+        try await health.watching {
+            try await pool.read { db in
+                let count = SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(query.condition)")
+                let page = try SQLRequest<Row>(literal: try query.page(in: db)).fetchAll(db)
+                return RequestsAnswer(
+                    requests: try StoredSpans.decode(page.prefix(query.limit), in: db),
+                    count: try count.fetchOne(db) ?? 0, isThereMore: page.count > query.limit)
+            }
+        }
+    }
+
+    package func cells(_ query: RequestCellsQuery) async throws -> [[Int]] {
+        try await health.watching {
+            try await pool.read { db in
+                var cells = query.times.map { _ in [Int](repeating: 0, count: query.durations.count + 1) }
+                for row in try SQLRequest<Row>(literal: query.statement).fetchAll(db) {
+                    let (time, duration): (Int, Int) = (row["time"], row["range"])
+                    if cells.indices.contains(time) { cells[time][duration] = row["count"] }
+                }
+                return cells
+            }
+        }
+    }
+
+    package func request(_ id: String) async throws -> StoredSpan? {
+        guard let row = DetailID(id)?.row else { return nil }
+        return try await health.watching {
+            try await pool.read { db in
+                let rows = try Row.fetchAll(db, sql: "SELECT * FROM detail WHERE id = ?", arguments: [row])
+                return try StoredSpans.decode(rows, in: db).first
+            }
+        }
+    }
+
+    package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
+        try await health.watching {
+            try await pool.read { db in
+                let failed: SQL =
+                    "(is_error OR error != '') AND error != \(RequestOutcome.cancelledError)"
+                let rows = try SQLRequest<Row>(
+                    literal: """
+                        SELECT * FROM detail WHERE id IN (
+                            SELECT id FROM detail WHERE trace_id = \(trace.blob)
+                            ORDER BY \(failed) DESC, start_time, id LIMIT \(limit))
+                        ORDER BY start_time, id
+                        """
+                ).fetchAll(db)
+                let count = try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM detail WHERE trace_id = ?", arguments: [trace.blob])
+                return TraceAnswer(
+                    spans: try StoredSpans.decode(rows, in: db), more: max(0, (count ?? 0) - limit))
+            }
+        }
+    }
+}
+
+/// Rows of `detail` with their senders.
+private enum StoredSpans {
+    static func decode(_ rows: some Sequence<Row>, in db: Database) throws -> [StoredSpan] {
+        var resources: [Int64: TelemetryResource] = [:]
+        return try rows.compactMap { row in
+            let id: Int64 = row["resource_id"]
+            let resource = try resources[id] ?? ResourceRows.find(id, in: db)
+            resources[id] = resource
+            guard let resource, let span = try DetailRows.decode(row) else { return nil }
+            return StoredSpan(id: DetailID(row: row["id"]).description, resource: resource, span: span)
+        }
+    }
+}
+
+extension SQLiteStorage {
+    package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {
+        try await health.watching {
+            try await pool.read { db in
+                let senders = try ValueSenders(query, in: db)
+                let values = try query.dimension.isOfSender ? senders.values : senders.requestValues(in: db)
+                let sorted = values.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+                return ValuesAnswer(
+                    values: Array(sorted.prefix(query.limit)), isThereMore: sorted.count > query.limit)
+            }
+        }
+    }
+}
+
+/// The values of a dimension among the senders of a query: those that were heard of since the window's start. A sender that was
+/// first heard of after the window may have requests in it, which it had kept while the collector was away.
+private struct ValueSenders {
+    private let query: ValuesQuery
+    private let resources: [TelemetryResource]
+
+    init(_ query: ValuesQuery, in db: Database) throws {
+        self.query = query
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT * FROM resource WHERE \(query.filter.senderCondition)
+                    AND last_seen > \(Int64(clamping: query.window.from))
+                """
+        ).fetchAll(db)
+        resources = rows.map(ResourceRows.decode)
+    }
+
+    /// The values that the senders decide themselves.
+    var values: Set<String> { Set(resources.compactMap { query.dimension.value(of: $0) }) }
+
+    /// Returns the values of the requests of the senders' services, which share their series. Series are kept by the day.
+    func requestValues(in db: Database) throws -> Set<String> {
+        let day = SeriesDay.of(Int64(clamping: query.window.from))
+        return try Set(resources.map(\.service)).reduce(into: []) { values, service in
+            let rows = try Row.fetchCursor(
+                db, sql: "SELECT * FROM series WHERE service = ? AND day >= ?", arguments: [service, day])
+            while let row = try rows.next() {
+                guard let dimensions = SeriesRows.decode(row), query.filter.matches(dimensions),
+                    let value = query.dimension.value(of: dimensions)
+                else { continue }
+                values.insert(value)
+            }
+        }
+    }
+}
+
+extension SQLiteStorage {
+    /// Reads the rows of all senders, and the ledgers of those in the answer. 400,000 rows take 0.1 s; an index would have to
+    /// be written with every batch.
+    package func agents(
+        seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
+    ) async throws -> AgentsAnswer {
+        let selected: SQL = "FROM resource WHERE last_seen >= \(Int64(clamping: time)) AND \(filter.senderCondition)"
+        return try await pool.read { db in
+            let rows = try SQLRequest<Row>(
+                literal: "SELECT * \(selected) ORDER BY last_seen DESC, id DESC LIMIT \(limit)"
+            ).fetchAll(db)
+            let count =
+                try rows.count < limit ? nil : SQLRequest<Int>(literal: "SELECT count(*) \(selected)").fetchOne(db)
+            return AgentsAnswer(
+                agents: try rows.map { try Self.agent(of: $0, in: db) }, more: (count ?? rows.count) - rows.count)
+        }
+    }
+
+    private static func agent(of row: Row, in db: Database) throws -> AgentRecord {
+        let (first, last, end): (Int64, Int64, Int64) = (row["first_seen"], row["last_seen"], row["last_end"])
+        let stream = try BatchStream.find(instance: row["instance"], .metrics, in: db)
+        return AgentRecord(
+            resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first), lastSeen: UInt64(clamping: last),
+            latestEnd: UInt64(clamping: end), ledger: try LedgerRows.latest(of: row["id"], in: db),
+            gaps: stream?.sequences.gaps,
+            statistics: try StatisticsCoverRows.sources(of: row["id"], in: db),
+            process: try latestProcess(of: row["id"], in: db))
+    }
+}
+
+extension SQLiteStorage {
+    package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer {
+        try await health.watching {
+            try await pool.read { [limits] db in
+                let expired = try ExpiredRows.times(in: db)
+                let grid = SlotGrid(query.window, step: query.step, expired: expired)
+                return try Self.sums(query.filter, in: grid, limits, in: db).answer
+            }
+        }
+    }
+
+    private static func sums(
+        _ filter: RequestFilter, in grid: SlotGrid, _ limits: SQLiteLimits, in db: Database
+    ) throws -> ProcessSums {
+        let tier = Tier(ofSlots: grid.step)
+        let from = Int64(clamping: grid.window.from)
+        let (end, isPastAllTime) = Int64(clamping: grid.window.to).addingReportingOverflow(tier.length)
+        let to = isPastAllTime ? .max : end
+        // CROSS JOIN keeps the order of the tables: a search for each sender.
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT resource.*, resource.id AS sender, p.* FROM resource
+                CROSS JOIN process_slot p ON p.resource_id = resource.id AND p.tier = \(tier.rawValue)
+                    AND p.end_time > \(from) AND p.end_time < \(to)
+                WHERE \(filter.senderCondition) AND resource.last_end > \(from)
+                ORDER BY resource.id, p.end_time
+                """
+        ).fetchCursor(db)
+        var sums = ProcessSums(grid, maxSlots: limits.maxGroups)
+        var current: (id: Int64, process: ProcessSums.Process)?
+        while let row = try rows.next() {
+            let (id, first): (Int64, Int64) = (row["sender"], row["first_seen"])
+            if current?.id != id {
+                if let done = current?.process { try sums.add(done) }
+                current = (id, ProcessSums.Process(ResourceRows.decode(row), firstSeen: UInt64(clamping: first)))
+            }
+            guard let statistics = ProcessRows.decode(row) else { continue }
+            let (slotEnd, start, end): (Int64, Int64, Int64) = (row["end_time"], row["from_time"], row["to_time"])
+            current?.process.add(
+                statistics, to: grid.index(of: min(UInt64(clamping: slotEnd), grid.window.to)),
+                from: UInt64(clamping: start), to: UInt64(clamping: end))
+        }
+        if let done = current?.process { try sums.add(done) }
+        return sums
+    }
+
+    /// Returns the figures of the last minute that a sender told of; `nil` if the finest resolution has none.
+    static func latestProcess(of resource: Int64, in db: Database) throws -> ProcessStatistics? {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT * FROM process_slot WHERE resource_id = ? AND tier = \(Tier.fine.rawValue)
+                    ORDER BY end_time DESC LIMIT \(Tier.minute.length / Tier.fine.length)
+                    """), arguments: [resource])
+        guard let last: Int64 = rows.first?["end_time"] else { return nil }
+        return rows.filter { $0["end_time"] > last - Tier.minute.length }.compactMap(ProcessRows.decode)
+            .reduce(into: ProcessStatistics()) { $0.merge($1) }
+    }
+}
+
+extension Tier {
+    /// The coarsest tier whose slots fit into slots of this length.
+    fileprivate init(ofSlots length: UInt64) {
+        self = [.hour, .minute].first { length % UInt64($0.length) == 0 } ?? .fine
+    }
+}

@@ -1,8 +1,0 @@
-import Foundation
-import GRDB
-
-extension SQLiteStorage {
-    package func freeBytes() async -> UInt64? {
-        StoreSize.freeBytes(beside: pool.path)
-    }
-}

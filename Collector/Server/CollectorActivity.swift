@@ -1,0 +1,103 @@
+import MartletPrometheus
+import MartletStorage
+import MartletTelemetry
+import Synchronization
+
+/// The figures of `/metrics`, added up from the collector's start. Safe to call from any task.
+package final class CollectorActivity: Sendable {
+    private let countersState = Mutex(CollectorCounters())
+    private let totalsState = Mutex(RequestTotals())
+
+    package init() {}
+
+    var counters: CollectorCounters { countersState.withLock { $0 } }
+    package var totals: RequestTotals { totalsState.withLock { $0 } }
+
+    /// See ``RequestTotals/page()``.
+    func page() -> RequestTotals { totalsState.withLock { $0.page() } }
+
+    /// See ``RequestTotals/markTaken(_:)``.
+    func markTaken(_ page: RequestTotals) { totalsState.withLock { $0.markTaken(page) } }
+
+    func count(_ change: (inout CollectorCounters) -> Void) {
+        countersState.withLock { change(&$0) }
+    }
+
+    /// Adds the newly stored telemetry of a batch. The store calls this once for each batch.
+    ///
+    /// - Parameters:
+    ///   - metrics: the new points, of metrics or of spans.
+    ///   - spans: the number of new spans.
+    package func add(_ metrics: [InstanceMetrics], spans: Int) {
+        let points = metrics.reduce(0) { sum, one in
+            sum + one.points.indices.count(where: { one.points[$0].series.source == .metrics })
+        }
+        count {
+            $0.points += UInt64(points)
+            $0.spans += UInt64(spans)
+        }
+        totalsState.withLock { totals in
+            for one in metrics { totals.add(one) }
+        }
+    }
+}
+
+/// A store that counts its commits, and its passes of maintenance.
+struct ObservedStorage: StorageWrapper {
+    let storage: any Storage
+    let activity: CollectorActivity
+    let now: @Sendable () -> UnixNanoseconds
+
+    init(storage: any Storage, activity: CollectorActivity, now: @escaping @Sendable () -> UnixNanoseconds) {
+        self.storage = storage
+        self.activity = activity
+        self.now = now
+        noteMaintained()
+    }
+
+    func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        try await observed { try await storage.store(metrics, of: batch) }
+    }
+
+    func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
+        try await observed { try await storage.store(details, of: batch) }
+    }
+
+    func maintain() async throws {
+        do {
+            try await storage.maintain()
+        } catch let stop as CancellationError {
+            throw stop
+        } catch {
+            activity.count { $0.failedMaintenance += 1 }
+            throw error
+        }
+        noteMaintained()
+    }
+
+    private func noteMaintained() {
+        let seconds = Double(now()) / 1e9
+        activity.count { $0.maintained = seconds }
+    }
+
+    private func observed(_ store: () async throws -> StoreOutcome) async throws -> StoreOutcome {
+        let clock = ContinuousClock()
+        let start = clock.now
+        do {
+            let outcome = try await store()
+            let seconds = (clock.now - start) / .seconds(1)
+            activity.count {
+                $0.commits.record(seconds)
+                if outcome == .duplicate { $0.duplicateBatches += 1 }
+                if outcome == .overlapping { $0.overlappingBatches += 1 }
+            }
+            return outcome
+        } catch let busy as StorageBusy {
+            // A busy store is counted as an answer, not as a failed commit.
+            throw busy
+        } catch {
+            activity.count { $0.failedCommits += 1 }
+            throw error
+        }
+    }
+}

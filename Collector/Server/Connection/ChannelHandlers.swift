@@ -1,0 +1,126 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Closes a connection whose request does not end in time, however steadily its bytes come. One timer runs for each
+/// connection, not for each request.
+final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+
+    private let timeout: TimeAmount
+    /// The deadline of the request that is being read; `nil` between requests.
+    private var deadline: NIODeadline?
+    private var timer: Scheduled<Void>?
+
+    init(_ timeout: Duration) {
+        self.timeout = TimeAmount(timeout)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head:
+            deadline = .now() + timeout
+            startTimer(context)
+        case .body: break
+        case .end: deadline = nil
+        }
+        context.fireChannelRead(data)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        guard timer == nil, let deadline else { return }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+            self.timer = nil
+            guard let deadline = self.deadline else { return }
+            if deadline <= .now() { context.close(promise: nil) } else { self.startTimer(context) }
+        }
+    }
+}
+
+/// Closes a connection whose client does not take its answers in time.
+///
+/// The time starts when more bytes wait for the client than NIO's high water mark (64 KiB), and ends when nearly all of
+/// them were taken (the low one, 32 KiB). A slow client gets its whole answer if it takes these 32 KiB, or the one larger
+/// piece that waits, in the time. A client that takes a byte now and then does not. If fewer bytes wait, the collector is
+/// done with the answer, and ``ServerLimits/idleTimeout`` holds.
+final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+
+    private let timeout: TimeAmount
+    private var timer: Scheduled<Void>?
+
+    init(_ timeout: Duration) {
+        self.timeout = TimeAmount(timeout)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer =
+            context.channel.isWritable
+            ? nil : context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { context.close(promise: nil) }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+    }
+}
+
+/// Tells a client that asks first (`Expect: 100-continue`, RFC 9110, section 10.1.1) to go on with its body. If the body
+/// is larger than the limit, the client gets its answer at once and need not send the body.
+///
+/// Answers come in the order of the requests (RFC 9112, section 9.3.2), so a client that asks behind other requests is
+/// told after the answers to those.
+final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let maxBodyBytes: Int
+    /// The number of requests whose answers have not ended.
+    private var unanswered = 0
+    /// Whether the client of the last request waits to be told to go on.
+    private var isAsked = false
+
+    init(maxBodyBytes: Int) {
+        self.maxBodyBytes = maxBodyBytes
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            unanswered += 1
+            isAsked = asks(head)
+            goOn(context)
+        case .body: break
+        // The client has not waited.
+        case .end: isAsked = false
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        context.write(data, promise: promise)
+        guard case .end = unwrapOutboundIn(data) else { return }
+        unanswered -= 1
+        goOn(context)
+    }
+
+    private func asks(_ head: HTTPRequest) -> Bool {
+        head.headerFields[.expect]?.lowercased() == "100-continue"
+            && Int(head.headerFields[.contentLength] ?? "0") ?? 0 <= maxBodyBytes
+    }
+
+    private func goOn(_ context: ChannelHandlerContext) {
+        guard isAsked, unanswered == 1 else { return }
+        isAsked = false
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+    }
+}

@@ -1,0 +1,150 @@
+import HTTPTypes
+import Hummingbird
+import MartletPage
+import MartletPrometheus
+import MartletTelemetry
+
+/// Answers HEAD with the header fields of GET, length included, and without the body (RFC 9110, section 9.3.2). The
+/// client would take a body for the beginning of the next answer on the connection.
+struct HeadMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let response = try await next(request, context)
+        guard request.method == .head else { return response }
+        var headers = response.headers
+        // An answer without a length would be sent in chunks, the last of which is a body.
+        if headers[.contentLength] == nil { headers[.contentLength] = String(try await Self.length(of: response.body)) }
+        return Response(status: response.status, headers: headers)
+    }
+
+    private static func length(of body: ResponseBody) async throws -> Int {
+        let counter = ByteCounter()
+        try await body.write(counter)
+        return counter.bytes
+    }
+}
+
+private final class ByteCounter: ResponseBodyWriter {
+    private(set) var bytes = 0
+
+    func write(_ buffer: ByteBuffer) async throws { bytes += buffer.readableBytes }
+
+    func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+/// Header fields of every answer that does not set them itself. A browser must not guess an answer's type, keep, frame or run
+/// the answer, or tell other sites its address. The page has a policy of its own.
+struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
+    private let fields: [HTTPFields.Element] = [
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "Referrer-Policy": "no-referrer",
+    ].compactMap { name, value in
+        HTTPFields.Element.Name(name).map { HTTPFields.Element(name: $0, value: value) }
+    }
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        for field in fields where response.headers[field.name] == nil { response.headers.append(field) }
+        return response
+    }
+}
+
+/// Names the store in each answer to a sender, refusals included. An agent with several collectors knows from it which of them
+/// have one store, and that it was a collector that refused a batch, and not a proxy that may have passed it on.
+struct StoreMiddleware<Context: RequestContext>: RouterMiddleware {
+    let id: String
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = try await next(request, context)
+        guard IngestSignal(path: request.uri.path) != nil, let name = HTTPField.Name(StoreHeader.name) else {
+            return response
+        }
+        response.headers[name] = id
+        return response
+    }
+}
+
+/// Counts requests to `/v1` by signal and status, refused requests included, and the requests that are being answered.
+struct IngestCounting<Context: RequestContext>: RouterMiddleware {
+    let activity: CollectorActivity
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        guard let signal = IngestSignal(path: request.uri.path) else { return try await next(request, context) }
+        activity.count { $0.inFlight += 1 }
+        defer { activity.count { $0.inFlight -= 1 } }
+        let response = try await next(request, context)
+        let answer = CollectorCounters.Answer(signal: signal.rawValue, status: response.status.code)
+        activity.count { $0.answers[answer, default: 0] += 1 }
+        return response
+    }
+}
+
+/// The signal of a path under `/v1`. All unknown paths are ``other``, so that the number of signals stays small.
+enum IngestSignal: String {
+    case metrics, traces, logs, other
+
+    /// `nil` if the path is not under `/v1`.
+    init?(path: String) {
+        let parts = path.split(separator: "/")
+        guard parts.first == "v1" else { return nil }
+        self = parts.count == 2 ? Self(rawValue: String(parts[1])) ?? .other : .other
+    }
+}
+
+/// Answers a request without a route, and other failures of Hummingbird, in a sentence of the collector's own that quotes
+/// nothing of the request.
+struct PlainFailures<Context: RequestContext>: RouterMiddleware {
+    /// Whether senders are served here.
+    let takesTelemetry: Bool
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let error as any HTTPResponseError {
+            return try failure(error.status, to: request)
+        }
+    }
+
+    /// Returns an answer in OTLP for a sender, as a page for a browser that looks for one, and in JSON for other readers.
+    private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
+        let sentence = status == .notFound ? "nothing is served at this path" : "the request is not valid"
+        guard takesTelemetry, let signal = IngestSignal(path: request.uri.path) else {
+            if status == .notFound, Self.isForPage(request) {
+                return Response(
+                    page: RefusalPage.html("Nothing is here", "The page has no view at this address."), status: status)
+            }
+            return try Response.json(Problem(error: sentence), status: status)
+        }
+        guard status == .notFound, signal != .other else {
+            return try Response.otlpFailure(status: status.code, message: sentence, to: request)
+        }
+        var response = try Response.otlpFailure(status: 405, message: "only POST is allowed at this path", to: request)
+        response.headers[.allow] = "POST"
+        return response
+    }
+
+    /// Whether a browser asks for a page, and not for an answer of the API.
+    private static func isForPage(_ request: Request) -> Bool {
+        request.headers[.accept]?.contains("text/html") == true && !request.uri.path.hasPrefix("/api/")
+    }
+}
+
+/// Answers requests away from the event loop, which has other connections to serve: see ``EventLoopExecutor``.
+struct LongWorkMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        try await withTaskExecutorPreference(globalConcurrentExecutor) { try await next(request, context) }
+    }
+}

@@ -1,0 +1,171 @@
+import Hummingbird
+import NIOCore
+import Synchronization
+
+/// Limits the reads at a time. Each read has a reader of the store, and then the memory of its answer until that was sent.
+/// If all slots are taken, a read waits in line, as the panels of a dashboard do that all ask at once. If the line is full,
+/// the read is turned away. Safe to call from any task.
+final class ReadLimiter: Sendable {
+    private struct State {
+        var reads = 0
+        var waiting: [(number: UInt64, turn: AsyncStream<Slot>.Continuation)] = []
+        var lastNumber: UInt64 = 0
+    }
+
+    private enum Entrance {
+        case entered
+        case waits(number: UInt64)
+        case full
+    }
+
+    /// See ``ServerLimits/readPatience``.
+    let patience: Duration
+    private let maxReads: Int
+    private let maxWaiting: Int
+    private let state = Mutex(State())
+
+    init(_ limits: ServerLimits) {
+        patience = limits.readPatience
+        maxReads = limits.maxReads
+        maxWaiting = limits.maxWaitingReads
+    }
+
+    /// Whether a read waits for a slot.
+    var isWaitedFor: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    /// A slot for one read. It becomes free when its last reference ends.
+    final class Slot: Sendable {
+        let limiter: ReadLimiter
+
+        fileprivate init(of limiter: ReadLimiter) {
+            self.limiter = limiter
+        }
+
+        deinit { limiter.leave() }
+    }
+
+    /// Returns a slot, after a wait if all are taken; `nil` if the line is full. Throws `CancellationError` if its
+    /// task is cancelled while it waits.
+    func enter() async throws -> Slot? {
+        let (turns, turn) = AsyncStream.makeStream(of: Slot.self)
+        switch state.withLock({ add(turn, to: &$0) }) {
+        case .entered: return Slot(of: self)
+        case .full: return nil
+        case .waits(let number):
+            defer { state.withLock { $0.waiting.removeAll { $0.number == number } } }
+            for await slot in turns { return slot }
+            throw CancellationError()
+        }
+    }
+
+    private func add(_ turn: AsyncStream<Slot>.Continuation, to state: inout State) -> Entrance {
+        if state.reads < maxReads {
+            state.reads += 1
+            return .entered
+        }
+        guard state.waiting.count < maxWaiting else { return .full }
+        state.lastNumber += 1
+        state.waiting.append((state.lastNumber, turn))
+        return .waits(number: state.lastNumber)
+    }
+
+    /// Gives the slot to the next read in line. A read that has just given up drops the slot, which then goes to the
+    /// next.
+    private func leave() {
+        let next = state.withLock { state in
+            if state.waiting.isEmpty { state.reads -= 1 }
+            return state.waiting.isEmpty ? nil : state.waiting.removeFirst().turn
+        }
+        next?.yield(Slot(of: self))
+    }
+}
+
+/// Admits as many reads at once as the limiter has slots. Each keeps its slot until its answer was sent or its client has
+/// left.
+struct ReadLimiterMiddleware: RouterMiddleware {
+    typealias Context = CollectorRequestContext
+
+    let limiter: ReadLimiter
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            guard let slot = try await context.whileClientIsThere({ try await limiter.enter() }) else {
+                return try refusal("too many clients are reading at the same time; try again later")
+            }
+            return try await next(request, context).sent(in: slot, over: context.channel)
+        } catch is CancellationError {
+            // Two kinds of clients read this: one that ended only its sending side, and any client of a collector that
+            // stops.
+            return try refusal("the request was ended early, because its connection or the collector is closing")
+        }
+    }
+
+    private func refusal(_ message: String) throws -> Response {
+        var response = try Response.json(Problem(error: message), status: .serviceUnavailable)
+        response.headers[.retryAfter] = String(ServerLimits.retryAfterSeconds)
+        return response
+    }
+}
+
+extension Response {
+    /// Returns the response, which keeps `slot` until it was sent or dropped. If its client takes nothing for a while and
+    /// another read waits for a slot, its connection is closed: see ``ServerLimits/readPatience``.
+    func sent(in slot: ReadLimiter.Slot, over channel: any Channel) -> Response {
+        var response = self
+        response.body = ResponseBody(contentLength: body.contentLength) { [body] writer in
+            defer { withExtendedLifetime(slot) {} }
+            let progress = Progress()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await progress.waitForStall(in: slot.limiter)
+                    channel.close(promise: nil)
+                }
+                try await body.write(PiecewiseWriter(base: writer, progress: progress))
+                group.cancelAll()
+            }
+        }
+        return response
+    }
+}
+
+/// The number of pieces that were begun and ended; odd while a client has one to take.
+private final class Progress: Sendable {
+    private let steps = Atomic(0)
+
+    func step() { steps.add(1, ordering: .relaxed) }
+
+    /// Returns when a client took nothing of its piece for a while that another waited for.
+    func waitForStall(in limiter: ReadLimiter) async throws {
+        var before = 0
+        while true {
+            let steps = steps.load(ordering: .relaxed)
+            if steps == before, steps % 2 == 1, limiter.isWaitedFor { return }
+            before = steps
+            try await Task.sleep(for: limiter.patience)
+        }
+    }
+}
+
+/// Writes in pieces that a client takes one after the other.
+private struct PiecewiseWriter: ResponseBodyWriter {
+    /// As much as NIO holds for a client before it has the writer wait.
+    private static let pieceBytes = 64 * 1024
+
+    var base: any ResponseBodyWriter
+    let progress: Progress
+
+    mutating func write(_ buffer: ByteBuffer) async throws {
+        var rest = buffer
+        while let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceBytes)), piece.readableBytes > 0 {
+            progress.step()
+            try await base.write(piece)
+            progress.step()
+        }
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+        try await base.finish(trailingHeaders)
+    }
+}

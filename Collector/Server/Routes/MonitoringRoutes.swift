@@ -1,0 +1,90 @@
+import Hummingbird
+import MartletOTLP
+import MartletPrometheus
+import MartletStorage
+import MartletTelemetry
+
+/// The routes for monitoring the collector, which need no token and wait for nothing.
+struct HealthRoutes: Sendable {
+    let storage: any Storage
+    let requests: RequestsInWork
+
+    func add(to router: Router<CollectorRequestContext>) {
+        // 200 as long as the process answers.
+        router.get("healthz") { _, _ in try Response.json(HealthAnswer(status: "ok")) }
+        // 503 while the collector stops, or while the store takes no batches.
+        router.get("readyz") { _, _ in
+            let fault = requests.isDraining ? "stopping" : storage.fault
+            guard let fault else { return try Response.json(HealthAnswer(status: "ok")) }
+            return try Response.json(HealthAnswer(status: fault), status: .serviceUnavailable)
+        }
+        for path: RouterPath in ["healthz", "readyz"] { router.refuseOtherMethods(at: path) }
+    }
+}
+
+private struct HealthAnswer: Encodable {
+    var status: String
+}
+
+/// `GET /metrics`: every service's requests, its agents and the collector's own figures for Prometheus, which sends the read
+/// token as `authorization.credentials` of a scrape configuration.
+struct MetricsRoute: Sendable {
+    let storage: any Storage
+    let limiter: ReadLimiter
+    let activity: CollectorActivity
+    let now: @Sendable () -> UnixNanoseconds
+
+    /// Bytes of text that are collected before they are sent, and sent at once.
+    private static let chunk = 64 * 1024
+
+    func add(to router: RouterGroup<CollectorRequestContext>, access: ReaderAccess) {
+        let group = router.group("metrics")
+        group.add(middleware: LongWorkMiddleware())
+        group.add(middleware: ReaderMiddleware(access: access) { _ in try Response.readTokenMissing })
+        group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
+        group.get { request, _ in await page(isSent: request.method == .get) }
+        group.refuseOtherMethods(at: "")
+    }
+
+    /// - Parameter isSent: whether the body goes to the client; for a HEAD only its length does.
+    private func page(isSent: Bool) async -> Response {
+        let totals = activity.page()
+        let own = PrometheusCollector.text(
+            of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
+            store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: OTLPScope.version)
+        let process = OwnProcessFigures.current().map(PrometheusProcess.text) ?? ""
+        let agents = await agents()
+        let body = ResponseBody { writer in
+            // The body is written after the middleware has returned, so the writer leaves the event loop itself.
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                var waiting = own + process + agents
+                for part in PrometheusRequests(totals).parts {
+                    waiting += part
+                    guard waiting.utf8.count >= Self.chunk else { continue }
+                    try await Self.write(waiting, to: &writer)
+                    waiting = ""
+                }
+                try await Self.write(waiting, to: &writer)
+                try await writer.finish(nil)
+                if isSent { activity.markTaken(totals) }
+            }
+        }
+        return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
+    }
+
+    /// A slow client has its time for each part (see ``AnswerDeadline``).
+    private static func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
+        var rest = ByteBuffer(string: text)
+        while let part = rest.readSlice(length: min(chunk, rest.readableBytes)), part.readableBytes > 0 {
+            try await writer.write(part)
+        }
+    }
+
+    /// Returns the agents' part of the page; empty if the store does not answer, of which the rest of the page tells.
+    private func agents() async -> String {
+        let (now, window) = (now(), PrometheusAgents.window)
+        let answer = try? await storage.agents(
+            seenSince: now > window ? now - window : 0, limit: PrometheusAgents.maxAgents)
+        return answer.map { PrometheusAgents.text(of: $0) + PrometheusServices.text(of: $0, now: now) } ?? ""
+    }
+}

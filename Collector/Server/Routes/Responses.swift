@@ -1,0 +1,80 @@
+import HTTPTypes
+import Hummingbird
+import MartletIntake
+import MartletReports
+
+extension Response {
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: try ReportJSON.text(of: value))))
+    }
+
+    /// Returns an answer that a browser saves as a file.
+    ///
+    /// - Parameter name: letters, digits, dashes and dots.
+    static func json(_ value: some Encodable, saveAs name: String) throws -> Response {
+        var response = try json(value)
+        response.headers[.contentDisposition] = "attachment; filename=\"\(name)\""
+        return response
+    }
+
+    /// The answer to a reader without the token.
+    static var readTokenMissing: Response {
+        get throws {
+            try json(
+                Problem(error: "the read token is missing or wrong; use --read-token or a Bearer header"),
+                status: .unauthorized)
+        }
+    }
+}
+
+/// The body of an answer that is not a success.
+struct Problem: Encodable {
+    var error: String
+}
+
+extension Response {
+    static func otlp(status: HTTPResponse.Status, _ body: [UInt8], _ format: IntakeFormat) -> Response {
+        Response(
+            status: status, headers: [.contentType: format.contentType],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// Returns a failure with a google.rpc.Status, in the format of the request; in protobuf if the request's content
+    /// type is neither of OTLP's two.
+    static func otlpFailure(status: Int, message: String, to request: Request) throws -> Response {
+        let format = IntakeFormat(contentType: request.headers[.contentType]) ?? .protobuf
+        let body = try IntakeAnswer.failure(status: status, message: message, in: format)
+        var response = otlp(status: HTTPResponse.Status(code: status), body, format)
+        if [429, 503].contains(status) { response.headers[.retryAfter] = String(ServerLimits.retryAfterSeconds) }
+        return response
+    }
+}
+
+extension RouterMethods {
+    /// Answers every method that a path does not have with 405, and names those that it has (RFC 9110, section 15.5.6).
+    ///
+    /// - Parameters:
+    ///   - methods: those of the path; HEAD goes with GET.
+    ///   - answer: returns the body from a sentence for people. Its status is replaced.
+    func refuseOtherMethods(
+        at path: RouterPath, than methods: [HTTPRequest.Method] = [.get],
+        _ answer: @escaping @Sendable (String) throws -> Response = { try Response.json(Problem(error: $0)) }
+    ) {
+        let allowed = methods.flatMap { $0 == .get ? [.get, .head] : [$0] }
+        let names = allowed.map(\.rawValue).joined(separator: ", ")
+        for method in knownMethods where !allowed.contains(method) {
+            on(path, method: method) { _, _ in
+                var response = try answer("the methods of this path are \(names)")
+                response.status = .methodNotAllowed
+                response.headers[.allow] = names
+                return response
+            }
+        }
+    }
+}
+
+private let knownMethods: [HTTPRequest.Method] =
+    [.get, .head, .post, .put, .patch, .delete, .options, .trace]
+    + [HTTPRequest.Method(rawValue: "QUERY")].compactMap(\.self)

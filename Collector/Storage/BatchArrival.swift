@@ -1,0 +1,167 @@
+import Foundation
+import MartletTelemetry
+
+/// The consequences of a batch's arrival for the sequences of its stream. Pure.
+package struct BatchArrival: Sendable, Equatable {
+    /// The answer to the batch, once it is stored.
+    package let outcome: StoreOutcome
+    /// The parts of the batch that have arrived, with this one.
+    package let parts: BatchParts
+    /// Sequences that have arrived whole with this batch and not before.
+    package let newSequences: UInt64
+
+    /// - Parameters:
+    ///   - known: the number of the batch's sequences that had arrived whole.
+    ///   - before: the parts of the batch that had arrived.
+    package init(of batch: BatchID, knownSequences known: Int, knownParts before: BatchParts) {
+        let count = batch.sequence - batch.first + 1
+        guard known < count, !before.contains(batch.part) else {
+            (outcome, parts, newSequences) = (.duplicate, before, 0)
+            return
+        }
+        var after = before
+        after.insert(batch.part)
+        outcome = known > 0 || before.overlaps(batch.part) ? .overlapping : .stored
+        parts = after
+        newSequences = after.isWhole ? count - UInt64(known) : 0
+    }
+}
+
+/// The parts of a batch that arrived. Two halves join to the part that they were cut from, so all parts together are the part
+/// `""`, the whole.
+package struct BatchParts: Sendable, Equatable {
+    /// The joined parts; no part lies within another.
+    package private(set) var parts: Set<String>
+
+    package init(_ parts: Set<String> = []) {
+        self.parts = parts
+    }
+
+    package var isWhole: Bool { parts.contains("") }
+
+    /// Whether the part arrived, by itself or within a larger one.
+    package func contains(_ part: String) -> Bool { parts.contains { part.hasPrefix($0) } }
+
+    /// Whether anything of the part arrived.
+    package func overlaps(_ part: String) -> Bool { contains(part) || parts.contains { $0.hasPrefix(part) } }
+
+    package mutating func insert(_ part: String) {
+        var part = part
+        while !part.isEmpty, parts.contains(Self.otherHalf(of: part)) { part.removeLast() }
+        parts = parts.filter { !$0.hasPrefix(part) }
+        parts.insert(part)
+    }
+
+    private static func otherHalf(of part: String) -> String {
+        part.dropLast() + (part.last == "0" ? "1" : "0")
+    }
+}
+
+/// The batches of one instance and signal that arrived, in numbers. Sequences count from 1.
+package struct BatchSequences: Sendable, Equatable {
+    /// The latest sequence of which anything arrived; 0 at first.
+    package var highestSequence: UInt64
+    /// Sequences that arrived whole.
+    package var arrivedSequences: UInt64
+    /// Batches that arrived after some of their intervals had.
+    package var overlappingBatches: UInt64
+
+    package init(highestSequence: UInt64 = 0, arrivedSequences: UInt64 = 0, overlappingBatches: UInt64 = 0) {
+        self.highestSequence = highestSequence
+        self.arrivedSequences = arrivedSequences
+        self.overlappingBatches = overlappingBatches
+    }
+
+    /// The gaps and overlaps. A sequence is missing if it did not arrive although a later one did.
+    package var gaps: BatchGaps {
+        BatchGaps(
+            missing: highestSequence > arrivedSequences ? highestSequence - arrivedSequences : 0,
+            overlapping: overlappingBatches)
+    }
+
+    /// Counts a batch that is no duplicate.
+    package mutating func add(_ arrival: BatchArrival, of batch: BatchID) {
+        highestSequence = max(highestSequence, batch.sequence)
+        arrivedSequences &+= arrival.newSequences
+        if arrival.outcome == .overlapping { overlappingBatches &+= 1 }
+    }
+}
+
+/// The gaps and overlaps in the sequence of an instance's batches.
+package struct BatchGaps: Sendable, Equatable {
+    /// Intervals whose batch did not arrive, or not with all its parts, although a later one did. It may be on its way.
+    package var missing: UInt64
+    /// See ``StoreOutcome/overlapping``.
+    package var overlapping: UInt64
+
+    package init(missing: UInt64, overlapping: UInt64) {
+        self.missing = missing
+        self.overlapping = overlapping
+    }
+}
+
+/// A run of sequences with a bit for each that tells whether its batch arrived.
+package struct BatchBlock: Sendable, Equatable {
+    /// Sequences in one block: eleven hours of intervals of 10 s in 512 bytes.
+    package static let size: UInt64 = 4096
+
+    private static let byteCount = Int(size / 8)
+
+    private var bits: [UInt8]
+
+    /// Creates a block of which nothing arrived.
+    package init() {
+        bits = Array(repeating: 0, count: Self.byteCount)
+    }
+
+    /// Reads the bits of a row. Empty bytes stand for a block that arrived as a whole, as most do in the end.
+    package init(_ blob: Data) {
+        bits = blob.isEmpty ? Array(repeating: .max, count: Self.byteCount) : Array(blob.prefix(Self.byteCount))
+        bits += Array(repeating: 0, count: Self.byteCount - bits.count)
+    }
+
+    /// The bits of a row, for ``init(_:)``.
+    package var blob: Data {
+        bits.allSatisfy { $0 == .max } ? Data() : Data(bits)
+    }
+
+    /// Counts the positions, from 0 to 4095, that have arrived.
+    package func count(in positions: ClosedRange<Int>) -> Int {
+        positions.reduce(0) { $0 + (bits[$1 / 8] & 1 << ($1 % 8) == 0 ? 0 : 1) }
+    }
+
+    package mutating func insert(_ positions: ClosedRange<Int>) {
+        for position in positions { bits[position / 8] |= 1 << (position % 8) }
+    }
+}
+
+extension InstanceMetrics {
+    /// Roughly the memory that they take, in bytes.
+    package var estimatedBytes: Int {
+        points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
+            + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
+            + 512 * (process.count + processTotals.count)
+    }
+}
+
+extension DetailsBatch {
+    /// Roughly the memory that it takes, in bytes.
+    package var estimatedBytes: Int { details.reduce(1024) { $0 + $1.estimatedBytes } }
+}
+
+extension SpanRecord {
+    fileprivate var estimatedBytes: Int {
+        let ofAttributes = attributes.reduce(0) { $0 + $1.key.utf8.count + $1.value.estimatedBytes }
+        return 1024 + url.utf8.count + ofAttributes + 512 * (events.count + links.count)
+    }
+}
+
+extension SpanAttribute {
+    fileprivate var estimatedBytes: Int {
+        switch self {
+        case .string(let text): 64 + text.utf8.count
+        case .integer, .double, .boolean: 64
+        case .array(let elements): elements.reduce(64) { $0 + $1.estimatedBytes }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import MartletTelemetry
+
+/// The new requests in a sender's cumulative points: the difference of each point to the one before it in its stream. Pure.
+///
+/// A stream belongs to a sender and a start: processes that share a resource, because it names no instance, have different
+/// starts, and so has a process that was started anew.
+package struct CumulativeDifferences {
+    package struct Stream: Sendable, Hashable {
+        package let id: StreamID
+        /// The time that the process counts from, by its clock; 0 if it does not tell that time.
+        package let start: UnixNanoseconds
+
+        package init(_ cumulative: CumulativePoint) {
+            id = cumulative.stream
+            start = cumulative.point.start
+        }
+    }
+
+    /// The latest point of a stream: the figures since its start.
+    package struct LatestPoint: Sendable, Equatable {
+        package var end: UnixNanoseconds
+        /// The length of the durations' unit, in seconds.
+        package var unit: Double
+        package var statistics: RequestStatistics
+
+        package init(end: UnixNanoseconds, unit: Double, statistics: RequestStatistics) {
+            self.end = end
+            self.unit = unit
+            self.statistics = statistics
+        }
+
+        fileprivate var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
+
+        /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If a count fell, the stream
+        /// began anew without a new start. If a point has an earlier end but counted further, its clock was set back.
+        fileprivate func new(since last: LatestPoint) -> RequestStatistics? {
+            let difference = difference(since: last)
+            guard end <= last.end else { return difference ?? inSeconds }
+            guard end < last.end, let difference, !difference.isEmpty else { return nil }
+            return difference
+        }
+
+        private func difference(since last: LatestPoint) -> RequestStatistics? {
+            guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) }
+            return statistics.difference(since: last.statistics)?.inSeconds(from: unit)
+        }
+    }
+
+    /// The latest point of each stream that is known.
+    package private(set) var latestPoints: [Stream: LatestPoint]
+    private let damaged: Set<Stream>
+    private let history: CumulativeHistory
+    private let maxFirstInterval: UnixNanoseconds
+    private var sums = IntervalSums()
+
+    /// - Parameters:
+    ///   - latestPoints: the latest points of the streams that will be added, as far as they are known.
+    ///   - damaged: streams whose latest point cannot be read, so that their next point tells nothing about new requests.
+    ///   - history: the sender's reports; it may be empty if all streams are known.
+    ///   - maxFirstInterval: the longest interval that is accepted from an unknown process, in nanoseconds.
+    package init(
+        since latestPoints: [Stream: LatestPoint], damaged: Set<Stream>, _ history: CumulativeHistory,
+        firstIntervalAtMost maxFirstInterval: UnixNanoseconds
+    ) {
+        self.latestPoints = latestPoints
+        self.damaged = damaged
+        self.history = history
+        self.maxFirstInterval = maxFirstInterval
+    }
+
+    /// The new requests.
+    package var points: [RequestPoint] { sums.points }
+
+    /// Adds points in any order. A point that counted no further adds nothing.
+    package mutating func add(_ points: [CumulativePoint]) {
+        for point in points.sorted(by: { $0.point.end < $1.point.end }) { add(point) }
+    }
+
+    private mutating func add(_ cumulative: CumulativePoint) {
+        let (stream, point) = (Stream(cumulative), cumulative.point)
+        let latest = LatestPoint(end: point.end, unit: cumulative.unit, statistics: point.statistics)
+        if let last = latestPoints[stream] {
+            guard let new = latest.new(since: last) else { return }
+            sums.add(new, from: min(last.end, point.end), to: point)
+        } else if !damaged.contains(stream),
+            let start = history.startOfFirstInterval(of: point, atMost: maxFirstInterval)
+        {
+            sums.add(latest.inSeconds, from: start, to: point)
+        }
+        latestPoints[stream] = latest
+    }
+}
+
+/// Adds up the statistics of each series and interval: streams may differ in attributes that are no dimension, and durations
+/// and sizes are different metrics.
+private struct IntervalSums {
+    private struct Key: Hashable {
+        var dimensions: RequestDimensions
+        var start: UnixNanoseconds
+        var end: UnixNanoseconds
+    }
+
+    private var sums = StatisticsSums<Key>()
+
+    var points: [RequestPoint] {
+        sums.all.map { key, statistics in
+            RequestPoint(dimensions: key.dimensions, start: key.start, end: key.end, statistics: statistics)
+        }
+    }
+
+    mutating func add(_ statistics: RequestStatistics, from start: UnixNanoseconds, to point: RequestPoint) {
+        guard !statistics.isEmpty else { return }
+        var statistics = statistics
+        statistics.duration = statistics.duration.distributed
+        sums.add(statistics, to: Key(dimensions: point.dimensions, start: start, end: point.end))
+    }
+}
+
+/// The latest reports of a sender's processes, which are told apart by the start that they count from. They decide which
+/// interval the first point of a stream covers. Pure.
+package struct CumulativeHistory: Sendable, Equatable {
+    /// In ascending order.
+    private let ends: [UnixNanoseconds: [UnixNanoseconds]]
+    private let forgottenUntil: UnixNanoseconds
+
+    /// - Parameters:
+    ///   - ends: the ends of each stream's last two reports, by the process's start. The last report is not enough, because a
+    ///     process may send one collection in several requests.
+    ///   - forgottenUntil: the latest end among processes of the sender that the store has forgotten; 0 if it forgot none.
+    package init(ends: [UnixNanoseconds: [UnixNanoseconds]] = [:], forgottenUntil: UnixNanoseconds = 0) {
+        self.ends = ends.mapValues { $0.sorted() }
+        self.forgottenUntil = forgottenUntil
+    }
+
+    /// Returns the start of the interval that a stream's first point covers, or `nil` if its requests may be so old that they
+    /// must not count as new.
+    ///
+    /// - Parameter length: the longest interval that is accepted from an unknown process, in nanoseconds.
+    package func startOfFirstInterval(of point: RequestPoint, atMost length: UnixNanoseconds) -> UnixNanoseconds? {
+        // A sender that does not know the start of its count begins with a point of no length (specification, "Metrics Data
+        // Model", section "Cumulative streams: handling unknown start time").
+        guard point.start < point.end else { return nil }
+        // An earlier report of the same process lacks this stream, so the stream had counted nothing by then.
+        if let last = ends[point.start]?.last(where: { $0 < point.end }) { return max(last, point.start) }
+        // The process began after every report of this sender.
+        let last = max(ends.values.compactMap(\.last).max() ?? 0, forgottenUntil)
+        if last > 0, last <= point.start { return point.start }
+        // A process that began earlier may have been counted and forgotten.
+        guard point.start >= forgottenUntil else { return nil }
+        return point.start > 0 && point.end - point.start <= length ? point.start : nil
+    }
+}
+
+/// Sums of statistics by keys. Their memory grows with the amount that was added, however far apart its values lie: a sketch
+/// has every bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
+package struct StatisticsSums<Key: Hashable> {
+    /// Buckets of the sums that one addition allows beside its own.
+    private static var bucketsOfOne: Int { 64 }
+
+    private var sums: [Key: RequestStatistics] = [:]
+    /// Statistics that were not added because the sums are large enough: a store takes several points of a series as well.
+    private var others: [(key: Key, statistics: RequestStatistics)] = []
+    private var buckets = 0
+    /// Buckets that the sums may have: at first those of two of the largest sketches.
+    private var room = 2 * ExponentialHistogram.maxBuckets
+
+    package init() {}
+
+    /// The sums in no particular order; a key may occur more than once.
+    package var all: [(key: Key, statistics: RequestStatistics)] {
+        sums.map { (key: $0, statistics: $1) } + others
+    }
+
+    package mutating func add(_ statistics: RequestStatistics, to key: Key) {
+        room += Self.bucketsOfOne + statistics.duration.buckets.count
+        guard buckets <= room else { return others.append((key, statistics)) }
+        buckets += Self.growth(of: &sums[key, default: RequestStatistics()], merging: statistics)
+    }
+
+    private static func growth(of sum: inout RequestStatistics, merging statistics: RequestStatistics) -> Int {
+        let before = sum.duration.buckets.count
+        sum.merge(statistics)
+        return sum.duration.buckets.count - before
+    }
+}

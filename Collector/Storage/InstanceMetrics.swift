@@ -1,0 +1,78 @@
+import MartletTelemetry
+
+/// The metrics of one sender in one batch: the collector's side of a ``MetricsBatch``. The intervals may differ from
+/// point to point, and senders other than Martlet keep no ledger.
+package struct InstanceMetrics: Sendable, Equatable {
+    package var resource: TelemetryResource
+    package var points: [RequestPoint]
+    /// The points of cumulative metrics; a Martlet agent sends none for requests.
+    package var cumulative: [CumulativePoint]
+    package var ledger: LedgerReading?
+    /// The figures of the process, and its counters from senders of cumulative metrics.
+    package var process: [ProcessPoint]
+    package var processTotals: [ProcessTotal]
+
+    package init(
+        resource: TelemetryResource, points: [RequestPoint], cumulative: [CumulativePoint] = [],
+        ledger: LedgerReading? = nil, process: [ProcessPoint] = [], processTotals: [ProcessTotal] = []
+    ) {
+        self.resource = resource
+        self.points = points
+        self.cumulative = cumulative
+        self.ledger = ledger
+        self.process = process
+        self.processTotals = processTotals
+    }
+
+    /// The number of requests that ``points`` stand for.
+    package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.requests } }
+}
+
+/// A ``Ledger`` at a moment, as the collector receives it: the reasons for loss are the sender's own words, which may be
+/// those of a newer agent.
+package struct LedgerReading: Sendable, Equatable {
+    package var time: UnixNanoseconds
+    package var captured: UInt64
+    package var delivered: UInt64
+    package var waiting: UInt64
+    package var dropped: [String: UInt64]
+    /// Nanoseconds since the instance's start, by its wall clock; 0 if the sender does not tell.
+    package var age: UInt64
+    /// Nanoseconds since the instance's start in which capture was off; 0 if the sender does not tell.
+    package var unwatched: UInt64
+    /// CPU time that the agent has taken since the instance's start, in nanoseconds; 0 if the sender does not tell.
+    package var agentCPU: UInt64
+
+    package init(
+        time: UnixNanoseconds, captured: UInt64 = 0, delivered: UInt64 = 0, waiting: UInt64 = 0,
+        dropped: [String: UInt64] = [:], age: UInt64 = 0, unwatched: UInt64 = 0,
+        agentCPU: UInt64 = 0
+    ) {
+        self.time = time
+        self.captured = captured
+        self.delivered = delivered
+        self.waiting = waiting
+        self.dropped = dropped
+        self.age = age
+        self.unwatched = unwatched
+        self.agentCPU = agentCPU
+    }
+}
+
+extension LedgerReading {
+    /// Returns the account brought up to date: it was written before its own batch and those waiting with it arrived. Only the
+    /// agent's figure includes requests that went to another collector.
+    ///
+    /// - Parameters:
+    ///   - requests: requests in the batches that brought the reading.
+    ///   - arrived: requests in all batches of the sender, as far as they were added up.
+    package func upToDate(requests: UInt64, arrived: UInt64) -> LedgerReading {
+        var reading = self
+        let settled = dropped.values.reduce(0, &+)
+        let undropped = captured >= settled ? captured - settled : 0
+        let (sum, isTooLarge) = delivered.addingReportingOverflow(requests)
+        reading.delivered = min(undropped, max(isTooLarge ? 0 : sum, arrived))
+        reading.waiting = undropped - reading.delivered
+        return reading
+    }
+}

@@ -1,0 +1,56 @@
+import MartletTelemetry
+
+/// The figures of a process in one interval.
+package struct ProcessPoint: Sendable, Equatable {
+    /// The same as the end if the point has gauges alone.
+    package var start: UnixNanoseconds
+    package var end: UnixNanoseconds
+    package var statistics: ProcessStatistics
+
+    package init(start: UnixNanoseconds, end: UnixNanoseconds, statistics: ProcessStatistics) {
+        self.start = start
+        self.end = end
+        self.statistics = statistics
+    }
+
+    /// A counter's growth in an interval.
+    package init(start: UnixNanoseconds, end: UnixNanoseconds, _ counter: ProcessCounter, _ growth: UInt64) {
+        self.init(start: start, end: end, statistics: ProcessStatistics())
+        add(growth, to: counter)
+    }
+
+    package mutating func add(_ growth: UInt64, to counter: ProcessCounter) {
+        var added = ProcessStatistics()
+        added.counts[counter] = growth
+        // The modes of CPU time come with each other, so one of them tells the time.
+        if counter == .cpuUser, statistics.covered == 0 { added.covered = end - start }
+        statistics.merge(added)
+    }
+}
+
+/// A counter of a process at a moment, as senders of cumulative metrics report it (OpenTelemetry specification, "Metrics Data
+/// Model", section Temporality).
+package struct ProcessTotal: Sendable, Equatable {
+    package var counter: ProcessCounter
+    /// The time that the sender counts from; 0 if it does not tell.
+    package var start: UnixNanoseconds
+    package var end: UnixNanoseconds
+    package var value: UInt64
+
+    package init(_ counter: ProcessCounter, start: UnixNanoseconds, end: UnixNanoseconds, value: UInt64) {
+        (self.counter, self.start, self.end, self.value) = (counter, start, end, value)
+    }
+
+    /// Returns the growth since an earlier total with the same start; `nil` if there is none, or none that is known.
+    ///
+    /// - Parameter firstIntervalAtMost: the longest interval of a first total that counts from its start, in nanoseconds: an
+    ///   older one may have been counted before.
+    package func growth(since earlier: ProcessTotal?, firstIntervalAtMost: UnixNanoseconds) -> ProcessPoint? {
+        if let earlier {
+            guard end > earlier.end, value >= earlier.value else { return nil }
+            return ProcessPoint(start: earlier.end, end: end, counter, value - earlier.value)
+        }
+        guard start > 0, end > start, end - start <= firstIntervalAtMost else { return nil }
+        return ProcessPoint(start: start, end: end, counter, value)
+    }
+}
