@@ -28,3 +28,17 @@ if grep -rnE '\bMutex[<(]' Sources/Martlet --include='*.swift'; then
     echo "Sources/Martlet must use Lock or ProcessLock instead of Mutex." >&2
     exit 1
 fi
+
+# A file holds a concept (CONTRIBUTING.md): few files are tiny, and none is hard to read through.
+find Sources Collector -name '*.swift' -not -path '*/Generated/*' -exec wc -l {} + | awk '
+    $2 == "total" { next }
+    { files++ }
+    $1 <= 30 { tiny = tiny "\n    " $2; count++ }
+    $1 > 600 { print $2 " has " $1 " lines; 600 is the limit."; failed = 1 }
+    END {
+        if (count > files * 0.12) {
+            printf "%d of %d files have 30 lines or fewer; 12 %% is the limit:%s\n", count, files, tiny
+            failed = 1
+        }
+        exit failed
+    }' >&2

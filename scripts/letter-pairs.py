@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the table of Sources/Martlet/Endpoints/LetterPairs.swift from a list of English words, one a line.
+"""Prints the table of Sources/Martlet/Endpoints/SegmentShape.swift from a list of English words, one a line.
 
     scripts/letter-pairs.py /usr/share/dict/words     (Debian's wamerican)
 
