@@ -68,14 +68,14 @@ extension ClickHouseStorage {
             spans: try await spans(from: "(\(taken)) AS taken ORDER BY \(order)"), more: max(0, count - limit))
     }
 
-    /// Spans that come while they are deleted go too.
+    /// Spans that come while others are deleted may stay.
     package func removeDetails() async throws -> Int {
         guard try await client.hasAllReplicas() else {
             throw StorageFailure("a replica of ClickHouse is away; details are deleted when all are there")
         }
         try await rememberCalls()
         let count = try await client.rows("SELECT count() FROM detail FINAL") { try $0.number(UInt64.self) }.first
-        try await client.run("TRUNCATE TABLE \(client.layout.everywhere(Schema.detail))")
+        try await client.removeRows(of: Schema.detail)
         return Int(clamping: count ?? 0)
     }
 

@@ -57,25 +57,16 @@ extension ClickHouseStorage {
     ///
     /// - Parameter length: units of a part.
     private func drop(_ table: Table, past oldest: Int64, of length: Int64) async throws {
-        for part in try await parts(of: table) where (part + 1) * length <= oldest {
+        for part in try await client.parts(of: table) where (part + 1) * length <= oldest {
             try Task.checkCancellation()
-            try await client.run("ALTER TABLE \(client.layout.everywhere(table)) DROP PARTITION \(part)")
+            try await client.drop(part, of: table)
         }
-    }
-
-    private func parts(of table: Table) async throws -> [Int64] {
-        try await client.rows(
-            """
-            SELECT DISTINCT toInt64(partition) AS part FROM \(client.layout.parts) WHERE active \
-            AND database = '\(client.connection.location.database)' AND table = '\(client.layout.nameOfRows(table))' ORDER BY part
-            """
-        ) { try $0.number(Int64.self) }
     }
 
     /// Returns the parts of the tables that become hours.
     private func partsOfPoints() async throws -> [Int64] {
         var found: Set<Int64> = []
-        for table in Schema.rolledUp { found.formUnion(try await parts(of: table)) }
+        for table in Schema.rolledUp { found.formUnion(try await client.parts(of: table)) }
         return found.sorted()
     }
 
@@ -93,7 +84,7 @@ extension ClickHouseStorage {
             // Points that came after their hour was made are in the next making of it.
             guard !open.contains(where: { Int64($0.hour) / length == part }) else { continue }
             for table in Schema.rolledUp {
-                try await client.run("ALTER TABLE \(client.layout.everywhere(table)) DROP PARTITION \(part)")
+                try await client.drop(part, of: table)
             }
         }
         guard open.allSatisfy({ $0.made > 0 || $0.hour < rolled }) else { return }

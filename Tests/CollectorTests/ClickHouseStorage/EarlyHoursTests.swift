@@ -66,7 +66,7 @@ struct EarlyHoursTests {
     }
 
     private func deletePoints(_ storage: ClickHouseStorage) async throws {
-        try await storage.client.run("TRUNCATE TABLE \(storage.client.layout.everywhere(Schema.point))")
+        try await storage.client.removeRows(of: Schema.point)
     }
 
     @Test func anHourThatIsOverIsReadInsteadOfItsPoints() async throws {
