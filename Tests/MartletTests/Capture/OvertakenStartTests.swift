@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import Synchronization
 import Testing
 
 @testable import Martlet
@@ -13,7 +14,7 @@ extension AgentTests {
             capture: MartletConfiguration.Capture
         ) async throws {
             try await withAgent({ $0.capture = capture }) { agent, collector, base in
-                let task = try await cancelledTask(to: base / "hello/x")
+                let task = try await cancelledTask(to: base / "held")
                 let type = capture == .explicit ? ObservedProtocol.self : try #require(NativeLoader.type)
                 let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
                 loader.stopLoading()
@@ -23,9 +24,13 @@ extension AgentTests {
                 loader.startLoading()
                 #expect(agent.status.ledger.captured == 1)
                 #expect(agent.status.inFlight == 0)
+                // The flush gives a request that was sent the time to arrive.
+                let isSent = Atomic(false)
+                arrivals.onArrival { isSent.store(true, ordering: .relaxed) }
                 await agent.flush()
-                let seen = try collector.outcomes()
-                #expect(seen == ["/hello/x - cancelled"])
+                let (wasSent, seen) = (isSent.load(ordering: .relaxed), try collector.outcomes())
+                #expect(!wasSent)
+                #expect(seen == ["/held - cancelled"])
             }
         }
 
