@@ -29,6 +29,13 @@ import Testing
         #expect(EndpointNamer().endpoint(ofPath: path) == path)
     }
 
+    @Test(arguments: [
+        ("/a/4711.c", "/a/{id}.c"), ("/a/4711.xhtml", "/a/{id}.xhtml"), ("/a/471108.sqlite", "/a/{id}"),
+    ])
+    func aFileExtensionHasUpToFiveLetters(path: String, endpoint: String) {
+        #expect(EndpointNamer().endpoint(ofPath: path) == endpoint)
+    }
+
     @Test func theUsersTemplateWinsAndTheFirstMatchIsTaken() {
         let namer = EndpointNamer(templates: ["/users/{name}/orders/*", "/users/{name}", "/static/*", "/v/*/x"])
         #expect(namer.endpoint(ofPath: "/users/ada/orders/17") == "/users/{name}/orders/*")

@@ -153,4 +153,22 @@ import Testing
         for _ in 0..<100_000 { #expect(!journal.append(request)) }
         #expect(journal.count == 0)
     }
+
+    @Test func aSegmentThatIsOpenedLateTakesTheNextRecord() {
+        let full = Mutex(0)
+        let journal = Journal(capacity: 4096) { full.withLock { $0 += 1 } }
+        let memories = (0..<2).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16) }
+        defer { for memory in memories { memory.deallocate() } }
+        for memory in memories { memory.initializeMemory(as: UInt8.self, repeating: 0) }
+        let request = RecorderTests.request("http://host/a")
+        journal.open(bank: 0, slot: 0, memories[0], seed: 1)
+        while journal.append(request) {}
+        #expect(journal.slotInUse == 0)
+        #expect(full.withLock { $0 } == 0)
+        journal.open(bank: 0, slot: 1, memories[1], seed: 2)
+        #expect(journal.append(request))
+        #expect(journal.slotInUse == 1)
+        #expect(full.withLock { $0 } == 1)
+        for slot in 0..<2 { _ = journal.close(bank: 0, slot: slot) }
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Martlet
@@ -135,6 +136,17 @@ import Testing
     ])
     func whatIsNoRightJSONKeepsNoSecretEither(text: String) {
         #expect(body(text)?.contains("hunter2") == false)
+    }
+
+    @Test(arguments: [(4, "[1]"), (5, "REDACTED")]) func jsonIsReadInUpToFourNestedStrings(
+        strings: Int, innermost: String
+    ) throws {
+        func nested(_ text: String) throws -> String {
+            try (0..<strings).reduce(text) { text, _ in
+                String(decoding: try JSONEncoder().encode([text]), as: UTF8.self)
+            }
+        }
+        #expect(body(try nested("[1]")) == (try nested(innermost)))
     }
 
     @Test(arguments: [

@@ -71,5 +71,19 @@ extension AgentTests {
                 #expect(log.entries.count { "\($0.message)".contains("the file is missing or cannot be read") } == 1)
             }
         }
+
+        /// An editor may write a file in place, twice within a second.
+        @Test func aChangeOfAFractionOfASecondIsAChange() throws {
+            let folder = try TemporaryFolder()
+            let file = URL(fileURLWithPath: folder.path("rules.json5"))
+            var rules = RulesFile(file)
+            for (text, nanoseconds) in [("{ rules: [] } ", 1), ("{ rules:  [] }", 2)] as [(String, Int)] {
+                try Data(text.utf8).write(to: file)
+                let time = timespec(tv_sec: 1_800_000_000, tv_nsec: nanoseconds)
+                #expect(utimensat(AT_FDCWD, file.path, [time, time], 0) == 0)
+                #expect(rules.readIfChanged() != nil)
+                #expect(rules.readIfChanged() == nil)
+            }
+        }
     }
 }
