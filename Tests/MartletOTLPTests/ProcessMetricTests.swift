@@ -26,7 +26,8 @@ import Testing
 
     @Test func theMetricsAreThoseOfTheSemanticConventions() throws {
         var sample = SampleBatch(seed: 1)
-        let batch = Self.batch(&sample)
+        var batch = Self.batch(&sample)
+        batch.instanceStart = batch.start - 1000
         let metrics = try metrics(batch.otlp())
         let cpu = try #require(metrics["process.cpu.time"])
         #expect(cpu.unit == "s" && cpu.sum.isMonotonic && cpu.sum.aggregationTemporality == .delta)
@@ -41,6 +42,8 @@ import Testing
         #expect(memory.sum.dataPoints.map(\.asInt) == [84 << 20])
         #expect(metrics["process.unix.file_descriptor.count"]?.sum.dataPoints.map(\.asInt) == [33])
         #expect(metrics["process.uptime"]?.gauge.dataPoints.map(\.asDouble) == [90])
+        #expect(memory.sum.dataPoints.map(\.startTimeUnixNano) == [batch.instanceStart])
+        #expect(metrics["process.uptime"]?.gauge.dataPoints.map(\.startTimeUnixNano) == [0])
         let delay = try #require(metrics["martlet.process.pool.delay"]?.histogram.dataPoints.first)
         #expect(delay.count == 2 && delay.sum == 0.008 && delay.max == 0.006)
         #expect(metrics["process.thread.count"] == nil)

@@ -63,6 +63,13 @@ import Testing
         #expect(merged.offset == whole.offset)
     }
 
+    @Test func anEmptyHistogramKeepsItsCoarserScale() {
+        let values = Self.values(100)
+        var merged = Self.histogram([], scale: 3)
+        merged.merge(Self.histogram(values, scale: 7))
+        #expect(merged == Self.histogram(values, scale: 3))
+    }
+
     @Test func valuesTooFarApartLowerTheScaleInsteadOfGrowingWithoutBound() throws {
         var histogram = ExponentialHistogram()
         histogram.record(1e-300)
