@@ -59,6 +59,22 @@ import Testing
         #expect((10...20).contains(try #require(open.quantile(0.5))))
     }
 
+    @Test func theLowestBucketBeginsAtTheSmallestValue() throws {
+        let values = (0...1000).map { 0.9 + Double($0) / 10_000 }
+        let sketch = try durations(OtherMetrics.point(values, bounds: [1]))
+        #expect(abs(try #require(sketch.quantile(0.5)) - 0.95) < 0.01)
+    }
+
+    /// A cumulative histogram also counts the requests of earlier ones, so its count is not the number of lost requests.
+    @Test(arguments: [(.delta, 2), (.cumulative, 0)] as [(OTLPAggregationTemporality, UInt64)])
+    func onlyTheRequestsOfARefusedDeltaAreCounted(temporality: OTLPAggregationTemporality, requests: UInt64) throws {
+        var damaged = OtherMetrics.point([0.2, 0.3])
+        damaged.explicitBounds.reverse()
+        let refusals = try take([damaged], temporality).refusals
+        #expect(refusals.total == 1)
+        #expect(refusals.requests == requests)
+    }
+
     @Test func valuesWithoutBucketsAreTakenForTheirMean() throws {
         for counts in [[], [3]] as [[UInt64]] {
             var point = OtherMetrics.point([0.1, 0.2, 0.6], bounds: [])

@@ -77,6 +77,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [(0, nil), (-1, nil), (2, 2)] as [(Int, Int?)])
+    func aSenderWithoutRulesHasNoNumberOfThem(sent: Int, found: Int?) throws {
+        var batch = batch
+        batch.resource.rules = sent
+        let taken = try Intake().metrics(try batch.otlp(), encoding: .identity)
+        #expect(taken.values.map(\.resource.rules) == [found])
+    }
+
     @Test func anEmptyBodyIsAnEmptyRequest() throws {
         let taken = try Intake().metrics([], encoding: .identity)
         #expect(taken.values.isEmpty)

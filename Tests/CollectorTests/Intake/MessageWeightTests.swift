@@ -78,6 +78,11 @@ import Testing
         #expect(status(Array(numbers.utf8), .json) == 413)
     }
 
+    @Test(arguments: [#""\\""#, #""\"""#, #""\\\"""#]) func objectsAfterATextWithEscapesAreWeighed(text: String) {
+        let objects = #"{"x":\#(text),"resourceMetrics":[{}"# + String(repeating: ",{}", count: 200_000) + "]}"
+        #expect(status(Array(objects.utf8), .json) == 413)
+    }
+
     /// A decoder copies the value so far at each repetition.
     @Test func aValueThatIsGivenTwiceIs400() {
         let array = field(5, [0x0a, 0x00])

@@ -133,6 +133,8 @@ import Testing
                     status: 500, error: "500"))
         let routed = try dimensions("http.server.duration", request + [OTLPKeyValue("http.route", "/r")])
         #expect(routed.endpoint == "/r")
+        let unanswered = try dimensions("http.server.duration", [OTLPKeyValue("http.method", "POST")])
+        #expect(unanswered.error == nil)
     }
 
     @Test(
