@@ -1,9 +1,10 @@
 import Fixtures
 import Foundation
 import HummingbirdTesting
-import MartletSQLiteStorage
 import MartletStorage
 import Testing
+
+@testable import MartletSQLiteStorage
 
 /// A store whose file is taken away while it is in use.
 @Suite struct MovedStoreTests {
@@ -40,5 +41,16 @@ import Testing
             }
             #expect(failure?.description.contains("was moved, replaced or deleted") == true)
         }
+    }
+
+    @Test func nothingIsAcknowledgedIfTheFileWasMovedMeanwhile() async throws {
+        let storage = try SQLiteStorage(path: path)
+        let failure = await #expect(throws: StorageFailure.self) {
+            try await storage.commit(bytes: 1) { [path] _ in
+                rename(path, path + ".aside")
+                return .stored
+            }
+        }
+        #expect(failure?.description.contains("was moved, replaced or deleted") == true)
     }
 }

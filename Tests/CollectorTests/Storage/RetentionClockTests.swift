@@ -85,4 +85,14 @@ import Testing
         run(from: Self.start - 730 * Self.day + Self.hour, for: 0, senders: [0])
         #expect(clock.isBelieved)
     }
+
+    @Test(arguments: [30, -30] as [Int64]) func aTimeThatMovedForwardOrBackIsSavedOnce(minutes: Int64) {
+        let clock = StoreClock(believed: Self.start, patience: UInt64(Self.hour))
+        #expect(clock.timeToSave() == nil)
+        let time = Self.start + minutes * Self.minute
+        clock.advance(to: UInt64(time))
+        #expect(clock.timeToSave() == time)
+        clock.advance(to: UInt64(time + Self.minute - 1))
+        #expect(clock.timeToSave() == nil)
+    }
 }

@@ -171,6 +171,12 @@ extension StorageContractTests {
             #expect(process.gauges[.residentMemory]?.max == 30)
         }
 
+        @Test func theLastMinuteOfASenderIsNoLongerBehindAGap() async throws {
+            try await store([240, 250, 300].map { Self.point(end: $0) })
+            let agent = try #require(try await storage.agents(seenSince: 0, limit: 10).agents.first)
+            #expect(agent.process?.covered == 20_000_000_000)
+        }
+
         @Test func olderFiguresGetCoarserAndGo() async throws {
             try await store((1...60).map { Self.point(end: $0 * 10) })
             let hour: UInt64 = 3600
