@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import Logging
 import Testing
 
 @testable import martlet_collector
@@ -319,7 +320,8 @@ import Testing
         #expect(dead.errors.contains("no collector answers"))
     }
 
-    @Test func systemdIsToldOfReadinessLifeAndTheEnd() async throws {
+    /// Starts a service manager that prints what it is told.
+    private func startManager(at socket: String) async throws -> ChildProcess {
         let script = """
             import socket, sys
             manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -327,15 +329,31 @@ import Testing
             print("bound", flush=True)
             while True: print(manager.recv(100).decode(), flush=True)
             """
-        let socket = folder.path("notify")
         let env = ChildProcess.Program(url: URL(fileURLWithPath: "/usr/bin/env"))
-        let manager = try ChildProcess(
-            env, ["python3", "-c", script, socket], environment: ["PATH": "/usr/bin:/bin"])
+        let manager = try ChildProcess(env, ["python3", "-c", script, socket], environment: ["PATH": "/usr/bin:/bin"])
         #expect(await manager.readLine() == "bound")
+        return manager
+    }
+
+    @Test func systemdIsToldOfReadinessLifeAndTheEnd() async throws {
+        let socket = folder.path("notify")
+        let manager = try await startManager(at: socket)
         let (process, _) = try await start(environment: ["NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "200000"])
         var heard: Set<String> = []
         while heard != ["READY=1", "WATCHDOG=1"] { heard.insert(await manager.readLine()) }
         #expect(await process.stop(with: SIGTERM) == 0)
         while await manager.readLine() != "STOPPING=1" {}
+    }
+
+    @Test(arguments: [(1, "STOPPING=1"), (2, "READY=1")])
+    func aCollectorIsReadyWhenAllOfItsAddressesAre(listening count: Int, first: String) async throws {
+        let socket = folder.path("notify")
+        let manager = try await startManager(at: socket)
+        let (listening, began) = AsyncStream.makeStream(of: Void.self)
+        for _ in 0..<count { began.yield() }
+        began.finish()
+        let systemd = ServiceManager(["NOTIFY_SOCKET": socket], logger: Logger(label: "test"))
+        try await ServiceNews(manager: systemd, listening: listening, addresses: 2).run()
+        #expect(await manager.readLine() == first)
     }
 }

@@ -83,6 +83,20 @@ import Testing
         }
     }
 
+    @Test func tenAgentsAreNamedAndFurtherOnesAreCounted() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            for number in 1...11 {
+                let ledger = Ledger(captured: 4, dropped: [.bufferFull: 4])
+                _ = try await client.post(try Self.batch(instance: "i-\(number)", end: 50, ledger: ledger))
+                guard number >= 10 else { continue }
+                let page = try await client.read("/agents")
+                #expect(page.text.contains("\(number) agents need a look"))
+                #expect(page.text.contains("And 0 more.") == false)
+                #expect(page.text.contains("And 1 more.") == (number == 11))
+            }
+        }
+    }
+
     @Test func aClockThatIsAheadIsNamed() async throws {
         try await withServer(clock: { Samples.time(20) }) { client in
             _ = try await client.post(try Self.batch(instance: "i-1", end: 58, ledger: Ledger(captured: 1)))

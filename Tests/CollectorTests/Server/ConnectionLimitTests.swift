@@ -96,6 +96,19 @@ import Testing
         }
     }
 
+    @Test func theTimeForABodyEndsWithTheBody() async throws {
+        var limits = ServerLimits()
+        limits.bodyTimeout = .zero
+        try await withServer(serverLimits: limits) { client in
+            try await RawConnection.open(port: client.port) { connection in
+                for _ in 1...2 {
+                    try await connection.send("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+                    #expect(try await connection.answer()?.status == 200)
+                }
+            }
+        }
+    }
+
     @Test func answersThatNobodyReadsAreCutOff() async throws {
         var limits = ServerLimits()
         limits.answerTimeout = .milliseconds(100)
