@@ -66,7 +66,7 @@ package struct MergedMetrics {
         part.resource = resource
         // Other programs make a stream of each resource, and a sum that goes on in another stream would count twice.
         if temporality == .cumulative {
-            part.resource.attributes.removeAll { AttributeName.ofCapture.contains($0.key) }
+            part.resource.attributes.removeAll { AttributeName.captureNames.contains($0.key) }
         }
         part.scopeMetrics = [scope]
         part.schemaURL = OTLPScope.schemaURL
@@ -78,7 +78,7 @@ package struct MergedMetrics {
     /// Takes all metrics, or none if one cannot be merged. Returns whether it took them.
     private mutating func take(_ added: [OTLPMetric]) -> Bool {
         var mergeable: [MergeableMetric] = []
-        for metric in added where !metric.isOfMoment {
+        for metric in added where !metric.isSnapshot {
             guard let metric = MergeableMetric(metric) else { return false }
             mergeable.append(metric)
         }
@@ -89,14 +89,14 @@ package struct MergedMetrics {
             start = min(start, metric.start)
             end = max(end, metric.end)
         }
-        for metric in added where metric.isOfMoment { latest[metric.name] = metric }
+        for metric in added where metric.isSnapshot { latest[metric.name] = metric }
         return true
     }
 }
 
 extension OTLPMetric {
     /// Whether the points tell a state at a moment, and nothing about an interval.
-    fileprivate var isOfMoment: Bool {
+    fileprivate var isSnapshot: Bool {
         switch data {
         case .gauge: true
         case .sum(let sum): sum.aggregationTemporality == .cumulative

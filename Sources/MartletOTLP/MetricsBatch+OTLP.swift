@@ -32,7 +32,7 @@ extension MetricsBatch {
         }
         try writePhases(to: &scope)
         scope.message(try ledgerMetric().serializedBytes(), field: 2)
-        for (name, time) in [(MetricName.unwatched, unwatched), (MetricName.agentCPU, agentCPU)] where time > 0 {
+        for (name, time) in [(MetricName.captureGap, captureGap), (MetricName.agentCPU, agentCPU)] where time > 0 {
             scope.message(try timeMetric(name, time).serializedBytes(), field: 2)
         }
         for metric in processMetrics { scope.message(try metric.serializedBytes(), field: 2) }

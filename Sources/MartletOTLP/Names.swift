@@ -16,13 +16,13 @@ package enum AttributeName {
     package static let rules = "martlet.rules"
 
     /// The attributes of a resource that are set apart: each has a meaning of its own for Martlet.
-    package static let ofResource: Set<String> = [
+    package static let resourceNames: Set<String> = [
         serviceName, serviceVersion, serviceInstanceID, environment, hostName, processID, sdkName, sdkLanguage,
         sdkVersion, runtimeName, runtimeVersion, captureMode, captureReason, rules,
     ]
 
     /// The attributes of a resource that change while the process runs.
-    static let ofCapture: Set<String> = [captureMode, captureReason, rules]
+    static let captureNames: Set<String> = [captureMode, captureReason, rules]
 
     package static let method = "http.request.method"
     package static let serverAddress = "server.address"
@@ -67,7 +67,7 @@ package enum MetricName {
     package static let serverResponseSize = "http.server.response.body.size"
     package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
-    package static let unwatched = "martlet.agent.unwatched"
+    package static let captureGap = "martlet.agent.unwatched"
     package static let agentCPU = "martlet.agent.cpu.time"
 
     /// Returns a sentence for people who read the metric elsewhere; empty for a metric that no agent sends.
@@ -82,12 +82,12 @@ package enum MetricName {
         serverResponseSize: "Body that the service sent in answer to a request",
         clientPhaseDuration: "Time of one phase of a request that the service made",
         ledger: "Requests of the process by their state: captured is the sum of the others",
-        unwatched: "Time in which capture was off",
+        captureGap: "Time in which capture was off",
         agentCPU: "CPU time of the agent itself",
     ]
 
     /// The metrics of the agent itself, counted from its start.
-    package static let agentMetrics: Set<String> = [ledger, unwatched, agentCPU]
+    package static let agentMetrics: Set<String> = [ledger, captureGap, agentCPU]
 
     /// Whether a metric of an agent's batch is about requests, and not about the agent or its process.
     static func isOfRequests(_ name: String) -> Bool {

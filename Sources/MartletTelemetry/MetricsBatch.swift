@@ -11,7 +11,7 @@ package struct MetricsBatch: Sendable, Equatable {
     /// The instance's ledger at `end`, with this batch's requests still waiting.
     package var ledger: Ledger
     /// Nanoseconds since the instance's start in which capture was off, so that the agent looked for no requests.
-    package var unwatched: UInt64
+    package var captureGap: UInt64
     /// CPU time that the agent has taken since the instance's start, in nanoseconds; 0 if it is not known.
     package var agentCPU: UInt64
     /// The process's own figures in the interval; empty if they are not known.
@@ -20,7 +20,7 @@ package struct MetricsBatch: Sendable, Equatable {
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
         series: [RequestDimensions: RequestStatistics], sizes: [RequestDimensions: BodySizes] = [:],
-        instanceStart: UnixNanoseconds = 0, ledger: Ledger, unwatched: UInt64 = 0, agentCPU: UInt64 = 0,
+        instanceStart: UnixNanoseconds = 0, ledger: Ledger, captureGap: UInt64 = 0, agentCPU: UInt64 = 0,
         process: ProcessStatistics = ProcessStatistics()
     ) {
         self.resource = resource
@@ -30,7 +30,7 @@ package struct MetricsBatch: Sendable, Equatable {
         self.sizes = sizes
         self.instanceStart = instanceStart
         self.ledger = ledger
-        self.unwatched = unwatched
+        self.captureGap = captureGap
         self.agentCPU = agentCPU
         self.process = process
     }

@@ -12,7 +12,7 @@ import Testing
         sample.endpoints = 12
         let batches = (0..<6).map { number in
             var batch = sample.next()
-            batch.unwatched = UInt64(number) * 1_000_000_000
+            batch.captureGap = UInt64(number) * 1_000_000_000
             batch.agentCPU = UInt64(number + 1) * 1_000_000
             return batch
         }
@@ -85,7 +85,7 @@ import Testing
         var merged = batches[0]
         for batch in batches.dropFirst() {
             merged.end = batch.end
-            (merged.ledger, merged.unwatched, merged.agentCPU) = (batch.ledger, batch.unwatched, batch.agentCPU)
+            (merged.ledger, merged.captureGap, merged.agentCPU) = (batch.ledger, batch.captureGap, batch.agentCPU)
             for (dimensions, statistics) in batch.series {
                 merged.series[dimensions, default: RequestStatistics()].merge(statistics)
             }

@@ -21,7 +21,7 @@ import Testing
         }
         let batch = MetricsBatch(
             resource: TelemetryResource(service: "s", instance: "i"), start: 1, end: 2, series: series,
-            sizes: series.mapValues { _ in sizes }, ledger: Ledger(), unwatched: 1, agentCPU: 1)
+            sizes: series.mapValues { _ in sizes }, ledger: Ledger(), captureGap: 1, agentCPU: 1)
         let merged = try #require(try MergedMetrics(batch.otlp()))
         for body in [try batch.otlp(), try merged.otlp(), try merged.otlp(.cumulative)] {
             let request = try OTLPExportMetricsServiceRequest(serializedBytes: body)

@@ -38,7 +38,7 @@ import Testing
         sample.endpoints = 2
         // Each endpoint has durations, bytes received and two phases.
         var batch = sample.next()
-        batch.unwatched = 1_000_000_000
+        batch.captureGap = 1_000_000_000
         #expect(try PartialSuccess.dataPoints(inBody: batch.otlp()) == 8)
         #expect(PartialSuccess.dataPoints(inBody: [0xff]) == 0)
     }

@@ -207,7 +207,7 @@ extension AgentTests {
             let (whole, own) = await withCheckedContinuation { continuation in
                 Thread {
                     AgentCost.beginThread()
-                    AgentCost.leaveOut { while Clock.threadCPU() < 50_000_000 {} }
+                    AgentCost.excludingTime { while Clock.threadCPU() < 50_000_000 {} }
                     continuation.resume(returning: (Clock.threadCPU(), AgentCost.thread))
                 }.start()
             }

@@ -95,7 +95,7 @@ final class StubCollector: Sendable {
     }
 
     /// Returns the time without capture in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
-    func unwatched() throws -> [Double] { try times(named: MetricName.unwatched) }
+    func captureGaps() throws -> [Double] { try times(named: MetricName.captureGap) }
 
     /// Returns the agent's CPU time in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
     func agentCPU() throws -> [Double] { try times(named: MetricName.agentCPU) }

@@ -93,7 +93,7 @@ struct AgentLoop: ~Copyable {
         URLSessionCapture.countHung(into: recorder)
         if budget.check() { nextSeal = 0 }
         if rules.check() { nextSeal = 0 }
-        keeper.noteUnwatched(recorder.unwatched.nanoseconds())
+        keeper.noteCaptureGap(recorder.captureGap.nanoseconds())
         checkHooks()
     }
 
@@ -144,7 +144,7 @@ struct AgentLoop: ~Copyable {
         }
         if outbox == nil { reuseRetired() }
         guard outbox == nil else { return }
-        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutDirectory() }
+        if let new = sealer.makeOutbox() { use(new) } else { sealer.fallBackToMemory() }
     }
 
     private mutating func use(_ new: consuming Outbox) {
@@ -224,7 +224,7 @@ struct AgentLoop: ~Copyable {
             retire(open)
             use(next)
         }
-        sealer.goOnWithoutDirectory()
+        sealer.fallBackToMemory()
         sealer.store(interval, in: &memory)
     }
 

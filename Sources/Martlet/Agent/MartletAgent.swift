@@ -91,7 +91,7 @@ public final class MartletAgent: Service {
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             rules: recorder.rules.count,
-            unwatched: .nanoseconds(Int64(clamping: recorder.unwatched.nanoseconds())), inFlight: inFlight,
+            unwatched: .nanoseconds(Int64(clamping: recorder.captureGap.nanoseconds())), inFlight: inFlight,
             oldestInFlight: oldest, internalErrors: CaptureSwitch.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
             memoryBytes: AgentMemory.bytes(of: recorder) + shipping.heldBytes,

@@ -140,7 +140,7 @@ extension TelemetryResource {
     /// Returns the attributes that have no property of their own, within the limits.
     private static func further(_ all: [String: String]) -> [String: String] {
         let further = all.filter { name, value in
-            !AttributeName.ofResource.contains(name) && !name.isEmpty && !value.isEmpty
+            !AttributeName.resourceNames.contains(name) && !name.isEmpty && !value.isEmpty
                 && name.utf8.count <= MartletLimits.attributeName
         }
         let kept = further.sorted { $0.key < $1.key }.prefix(MartletLimits.resourceAttributes)

@@ -60,14 +60,14 @@ final class RulesWatch {
         capture.mode == .off ? capture.reason ?? "capture is off" : capture.rulesLimit
     }
 
-    private static func checked(_ rules: [MartletRule], limit: String?) throws(RuleMistake) -> RuleSet {
-        if let limit, !rules.isEmpty { throw RuleMistake(place: "", "rules cannot change requests here: \(limit)") }
+    private static func checked(_ rules: [MartletRule], limit: String?) throws(RuleError) -> RuleSet {
+        if let limit, !rules.isEmpty { throw RuleError(place: "", "rules cannot change requests here: \(limit)") }
         return try RuleSet(rules)
     }
 
-    private func use(_ rules: Result<[MartletRule], RuleMistake>) {
+    private func use(_ rules: Result<[MartletRule], RuleError>) {
         let source = path.map { "\($0.printable(upTo: 300)): " } ?? ""
-        do throws(RuleMistake) {
+        do throws(RuleError) {
             let set = try Self.checked(rules.get(), limit: limit)
             active.replace(by: set)
             if set.count > 0 {

@@ -122,7 +122,7 @@ extension ForkedChild {
 
     /// Forgets the parent's requests, and starts an agent of the child's own in place of the parent's.
     private static func restartAgent() {
-        TraceIDs.seedAnew()
+        TraceIDs.reseed()
         AgentCost.reset()
         URLSessionCapture.forgetParentsRequests()
         SegmentMemory.forgetLocked()

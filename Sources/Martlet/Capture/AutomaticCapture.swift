@@ -61,10 +61,10 @@ enum AutomaticCapture {
             method(of: [loader], at: startLoading), method(of: [loader], at: stopLoading),
             method(of: tasks, at: resume),
         ].compactMap(\.self)
-        guard methods.count == MARTLET_HOOKS, martlet_install(methods, HookProof.noteCall) == MARTLET_INSTALLED else {
+        guard methods.count == MARTLET_HOOKS, martlet_install(methods, HookCheck.noteCall) == MARTLET_INSTALLED else {
             return .failure(.notWritten)
         }
-        guard HookProof.areCalled(loader: loader) else {
+        guard HookCheck.allAreCalled(loader: loader) else {
             martlet_remove()
             return .failure(.notCalled)
         }
@@ -108,8 +108,8 @@ enum AutomaticCapture {
         guard isInForce(in: CaptureSwitch.scope ?? InFlightRequests.scope(of: task)) else { return }
         AgentCost.measure {
             guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
-            if let answer = leftOver.unseenEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
-                RequestInstrument(recorder: recorder).recordUnseenEnd(of: leftOver, with: answer)
+            if let answer = leftOver.silentEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
+                RequestInstrument(recorder: recorder).recordSilentEnd(of: leftOver, with: answer)
             }
         }
     }
@@ -158,7 +158,7 @@ private final class OverridingTask: URLSessionTask, @unchecked Sendable { overri
 /// in another way. The hooked methods do no harm here. A task that is suspended once more often than it is resumed stays
 /// suspended, and a loader that is stopped before its start stays idle, like the loader of a task that was cancelled at
 /// once.
-enum HookProof {
+enum HookCheck {
     private struct Call: Hashable {
         let hook: UInt32
         /// The address of the task or loader.
@@ -174,7 +174,7 @@ enum HookProof {
         return true
     }
 
-    static func areCalled(loader type: URLProtocol.Type) -> Bool {
+    static func allAreCalled(loader type: URLProtocol.Type) -> Bool {
         defer { calls.withLock { $0 = [] } }
         guard let url = URL(string: "http://127.0.0.1/") else { return false }
         let loader = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)

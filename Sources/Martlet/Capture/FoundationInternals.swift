@@ -70,7 +70,7 @@ enum TaskQueue {
     static var isAvailable: Bool { field != nil }
 
     /// Returns the task's queue; `nil` where Foundation does not store it in the expected way.
-    static func of(_ task: URLSessionTask) -> DispatchQueue? {
+    static func queue(of task: URLSessionTask) -> DispatchQueue? {
         guard let queue = field?.pointer(in: UnsafeRawPointer(Unmanaged.passUnretained(task).toOpaque())) else {
             return nil
         }
@@ -88,7 +88,7 @@ enum TaskTimeOut {
 
     /// Returns the time-out of the loader's request or, if that sets none, of its session. A request that sets 60 s cannot be
     /// told from one that sets none.
-    static func of(_ loader: URLProtocol) -> Duration? {
+    static func timeOut(of loader: URLProtocol) -> Duration? {
         let interval = loader.request.timeoutInterval
         let session = interval == unset ? loader.task.flatMap(session) : nil
         let seconds = session?.configuration.timeoutIntervalForRequest ?? interval

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The process's requests that have begun and not ended, by the address of their task. A task keeps its address until it
 /// ends, because its session holds it. A task that was asked for credentials may end unseen;
-/// ``RequestObservation/isLeftOver(at:)`` tells it from the next task at its address.
+/// ``RequestObservation/isStale(at:)`` tells it from the next task at its address.
 enum InFlightRequests {
     /// The largest number of known requests. Any further request is captured from its loader on, without its parent in the
     /// trace, and never counts as hung.
@@ -46,7 +46,7 @@ enum InFlightRequests {
         let (key, new) = (key(task), RequestObservation())
         let (known, continues) = shard(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
             let known = requests[key]
-            if let known, !known.isResumed, !known.isLeftOver(at: task), !known.isOfEndedScope { return (known, true) }
+            if let known, !known.isResumed, !known.isStale(at: task), !known.belongsToEndedScope { return (known, true) }
             if known != nil || reserveEntry() { requests[key] = new }
             return (known, false)
         }
@@ -61,7 +61,7 @@ enum InFlightRequests {
         let (observation, _) = shard(of: key).requests.withLock {
             requests -> (RequestObservation, RequestObservation?) in
             let known = requests[key]
-            if let known, !known.isOfEndedScope { return (known, nil) }
+            if let known, !known.belongsToEndedScope { return (known, nil) }
             let new = RequestObservation()
             if known != nil || reserveEntry() { requests[key] = new }
             return (new, known)
@@ -89,7 +89,7 @@ enum InFlightRequests {
 
     /// Whether the task was resumed. An observation at its address may be that of an earlier task.
     static func knows(_ task: URLSessionTask) -> Bool {
-        known(at: key(task)).map { !$0.isOfEndedScope && !$0.isLeftOver(at: task) } ?? false
+        known(at: key(task)).map { !$0.belongsToEndedScope && !$0.isStale(at: task) } ?? false
     }
 
     static func remove(_ task: URLSessionTask) {
@@ -121,7 +121,7 @@ enum InFlightRequests {
     }
 
     /// The requests that ended without a call to their loader's client.
-    static var withUnseenEnd: [(key: Key, value: RequestObservation)] { all { $0.unseenEnd != nil } }
+    static var endedSilently: [(key: Key, value: RequestObservation)] { all { $0.silentEnd != nil } }
 
     /// Forgets requests that wait for a loader; to be called before capture is switched on again. While capture was off,
     /// such a task may have ended unseen, and a later task at its address must not be taken for it. Requests of a scope

@@ -14,7 +14,7 @@ final class LocalServer: @unchecked Sendable {
 
     private let answer: [UInt8]
     private var source: (any DispatchSourceProtocol)?
-    private var request = RequestEnd()
+    private var request = RequestEndScanner()
 
     /// - Parameter answer: the bytes of HTTP/1.1.
     init(_ answer: [UInt8]) {
@@ -27,7 +27,7 @@ final class LocalServer: @unchecked Sendable {
     func listen(_ listener: OwnDescriptor) {
         Self.queue.async { [self] in
             // A task that is suspended and resumed begins anew.
-            request = RequestEnd()
+            request = RequestEndScanner()
             watch(DispatchSource.makeReadSource(fileDescriptor: listener.number, queue: Self.queue)) { [self] in
                 let connection = martlet_accept(listener.number)
                 if connection >= 0 { serve(OwnDescriptor(number: connection)) }

@@ -63,7 +63,7 @@ struct RequestInstrument: Sendable {
     }
 
     /// Records a request that ended unseen, with the answer that asked for credentials. Its caller received that answer.
-    func recordUnseenEnd(of observation: RequestObservation, with answer: RequestAnswer) {
+    func recordSilentEnd(of observation: RequestObservation, with answer: RequestAnswer) {
         guard let finished = observation.finish() else { return }
         record(finished, of: nil, start: observation.start, answer: answer, nil)
     }
@@ -71,9 +71,9 @@ struct RequestInstrument: Sendable {
     /// Counts requests that ended unseen, and counts requests in flight for too long as hung. A hung request that ends
     /// later is not counted a second time.
     func countHung() {
-        for (key, observation) in InFlightRequests.withUnseenEnd {
+        for (key, observation) in InFlightRequests.endedSilently {
             InFlightRequests.remove(observation, at: key)
-            if let answer = observation.unseenEnd { recordUnseenEnd(of: observation, with: answer) }
+            if let answer = observation.silentEnd { recordSilentEnd(of: observation, with: answer) }
         }
         for observation in InFlightRequests.hung(after: recorder.settings.hung) {
             guard observation.start.scope == nil, let finished = observation.finish() else { continue }

@@ -18,7 +18,7 @@ final class RequestObservation: Sendable {
 
     /// Whether this process began the observation. `false` in a forked child for a request that was in flight at the fork:
     /// the request and its lock belong to the parent.
-    var isOfThisProcess: Bool { process == martlet_process() }
+    var belongsToThisProcess: Bool { process == martlet_process() }
 
     /// Whether the task was resumed and no loader has started.
     var isResumed: Bool { state.withLock { $0.isResumed } }
@@ -28,7 +28,7 @@ final class RequestObservation: Sendable {
 
     /// Whether the request began in a scope that has ended. Its task may never end visibly, so the observation at the address
     /// of a task may be that of an earlier one.
-    var isOfEndedScope: Bool { start.scope?.hasEnded ?? false }
+    var belongsToEndedScope: Bool { start.scope?.hasEnded ?? false }
 
     /// Notes that a loader starts with the request. Only the first loader has an effect: one that follows a challenge
     /// continues the same request.
@@ -82,7 +82,7 @@ extension RequestObservation {
     var mayWaitForLoader: Bool { state.withLock { $0.challenge != nil || $0.isResumed } }
 
     /// The answer that asked for credentials, if its task was completed or released since; `nil` otherwise.
-    var unseenEnd: RequestAnswer? {
+    var silentEnd: RequestAnswer? {
         // The task is loaded outside the lock, because this reference may be the last one and release it.
         guard let challenge = state.withLock({ $0.challenge }) else { return nil }
         return (challenge.task?.state ?? .completed) == .completed ? challenge.answer : nil
@@ -91,7 +91,7 @@ extension RequestObservation {
     /// Returns whether the request ended unseen with this answer, which asked for credentials, now that its loader is gone.
     /// Foundation suspends a task, gives it another loader and resumes it, so this reads the suspension first and the
     /// resumption second.
-    func hasUnseenEnd(with answer: RequestAnswer) -> Bool {
+    func endedSilently(with answer: RequestAnswer) -> Bool {
         guard let challenge = state.withLock({ $0.challenge }), challenge.answer === answer,
             challenge.task?.state != .suspended
         else { return false }
@@ -100,7 +100,7 @@ extension RequestObservation {
 
     /// Returns whether the request belongs to an earlier task at the address of `task`. Only a task that was asked for
     /// credentials ends unseen.
-    func isLeftOver(at task: URLSessionTask) -> Bool {
+    func isStale(at task: URLSessionTask) -> Bool {
         guard let challenge = state.withLock({ $0.challenge }) else { return false }
         return challenge.task !== task
     }

@@ -17,7 +17,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     /// Whether the request has a body. libcurl does not tell when the answer to such a request came.
     private let sendsBody: Bool
     /// The changes that rules make to the loader's transfer; `nil` for none.
-    private let rule: RuledTransfer?
+    private let rule: RuleTransfer?
     /// The times at which libcurl wrote the last request and received the head of its answer, in nanoseconds of the
     /// monotonic clock; `nil` before.
     private var (written, head): (UInt64?, UInt64?)
@@ -41,7 +41,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         self.instrument = instrument
         let handle = EasyHandle(of: loader)
         self.handle = handle
-        self.rule = rule.flatMap { rule in handle.flatMap { RuledTransfer(rule, to: loader, $0) } }
+        self.rule = rule.flatMap { rule in handle.flatMap { RuleTransfer(rule, to: loader, $0) } }
         super.init()
         if rule != nil, self.rule == nil { observation.forgetRule() }
         guard let handle else {
@@ -61,11 +61,11 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     /// Records a request that ended unseen after a challenge. Foundation releases a loader when its task has ended, or when
     /// the task continues with another loader. May run on any thread.
     deinit {
-        guard let (answer, task) = challenge, observation.isOfThisProcess, observation.hasUnseenEnd(with: answer) else {
+        guard let (answer, task) = challenge, observation.belongsToThisProcess, observation.endedSilently(with: answer) else {
             return
         }
         InFlightRequests.remove(observation, at: task)
-        instrument.recordUnseenEnd(of: observation, with: answer)
+        instrument.recordSilentEnd(of: observation, with: answer)
     }
 
     /// Records the request before it forwards the call, so that a request is counted before its caller has the answer.
@@ -116,7 +116,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     func end(_ task: URLSessionTask?, error: (any Error)?) {
-        guard observation.isOfThisProcess else { return }
+        guard observation.belongsToThisProcess else { return }
         guard let task else { return CaptureSwitch.note(.noTask) }
         AgentCost.measure {
             if written != nil { handle?.ignoreHead() }
@@ -141,7 +141,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         guard answer.error == nil, let response = answer.response, isEveryLoaderSeen else {
             return false
         }
-        return AuthenticationChallenge.isMade(by: response)
+        return AuthenticationChallenge.isPresent(in: response)
     }
 
     private var isEveryLoaderSeen: Bool {
@@ -151,7 +151,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     /// Notes a request that libcurl is about to write, the first or that of a redirect, and adds its trace headers. Returns
     /// 0, which lets libcurl continue.
     private func requestIsWritten() -> Int32 {
-        guard observation.isOfThisProcess else { return 0 }
+        guard observation.belongsToThisProcess else { return 0 }
         AgentCost.measure {
             let (context, recorder) = (observation.noteRequestWritten(), instrument.recorder)
             rule?.changeHeaders()
@@ -198,7 +198,7 @@ enum AuthenticationChallenge {
 
     /// Returns whether the response asks for credentials. `URLSession` knows only Basic with a realm (RFC 7617); a 401 with
     /// any other scheme is an ordinary answer.
-    static func isMade(by response: HTTPURLResponse) -> Bool {
+    static func isPresent(in response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 401, let field = response.value(forHTTPHeaderField: "WWW-Authenticate") else {
             return false
         }

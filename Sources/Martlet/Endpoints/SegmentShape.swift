@@ -30,7 +30,7 @@ enum SegmentShape: Equatable {
         if isWellKnown(segment) { return true }
         var counts = Counts()
         for byte in segment { counts.add(byte) }
-        return !counts.isValue && (segment.count < shortestRandom || !WordLikeness.isRandom(segment))
+        return !counts.isValue && (segment.count < shortestRandom || !RandomTextDetector.isRandom(segment))
     }
 
     /// Returns a segment's extension, a dot and one to five letters; `nil` for none, and for a segment with other signs,
@@ -49,7 +49,7 @@ enum SegmentShape: Equatable {
         guard let colon = segment.firstIndex(of: UInt8(ascii: ":")), colon > segment.startIndex else { return nil }
         let verb = segment[(colon + 1)...]
         guard (3...40).contains(verb.count), verb.allSatisfy(\.isLetter), verb.first?.isLower == true,
-            !WordLikeness.isRandom(verb)
+            !RandomTextDetector.isRandom(verb)
         else { return nil }
         return segment[colon...]
     }
@@ -115,7 +115,7 @@ extension UInt8 {
 /// The weights were chosen so that fewer than 1 in 1,000 of 63,849 English words, joined by hyphens, underscores or
 /// capitals or followed by a version, pass for random, and fewer than 1 in 1,000 random texts of 16 to 200 characters pass
 /// for words (`SegmentShapeTests`).
-struct WordLikeness {
+struct RandomTextDetector {
     /// The margin by which random text has to be the better explanation, in quarter bits. Words have the benefit of the
     /// doubt.
     private static let margin = 30
@@ -147,7 +147,7 @@ struct WordLikeness {
 
     /// - Parameter segment: ASCII letters and digits; any other byte separates words.
     static func isRandom(_ segment: ArraySlice<UInt8>) -> Bool {
-        var likeness = WordLikeness()
+        var likeness = RandomTextDetector()
         for byte in segment { likeness.add(byte) }
         let asWords = likeness.lower == 0 ? likeness.costOfCapitals : likeness.costOfWords
         return asWords > likeness.costOfRandom + margin

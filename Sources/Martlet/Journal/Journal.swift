@@ -258,7 +258,7 @@ struct JournalLane: ~Copyable {
     /// Makes the bytes written into a reservation a record.
     @inline(__always)
     static func publish(_ record: UnsafeMutableRawBufferPointer, seed: UInt64) {
-        let checksum = JournalChecksum.of(UnsafeRawBufferPointer(record), seed: seed)
+        let checksum = JournalChecksum.checksum(of: UnsafeRawBufferPointer(record), seed: seed)
         JournalFormat.publish(JournalFormat.word(length: record.count, checksum: checksum), at: record)
     }
 

@@ -100,20 +100,20 @@ struct JournalHeader: Equatable {
         bytes.loadUnaligned(fromByteOffset: attemptWord, as: UInt64.self)
     }
 
-    private static let unwatchedWord = 72
+    private static let captureGapWord = 72
 
     /// Notes for how many nanoseconds capture was off until now, so that a recovered batch tells of it.
-    static func noteUnwatched(_ nanoseconds: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
-        JournalFormat.publish(nanoseconds, at: UnsafeMutableRawBufferPointer(rebasing: bytes[unwatchedWord...]))
+    static func noteCaptureGap(_ nanoseconds: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
+        JournalFormat.publish(nanoseconds, at: UnsafeMutableRawBufferPointer(rebasing: bytes[captureGapWord...]))
     }
 
     /// Returns for how many nanoseconds capture was off. For a segment whose header was read.
-    static func unwatched(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        bytes.loadUnaligned(fromByteOffset: unwatchedWord, as: UInt64.self)
+    static func captureGap(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: captureGapWord, as: UInt64.self)
     }
 
     private var checksum: UInt64 {
-        fields.withUnsafeBytes { UInt64(JournalChecksum.of($0, seed: 0)) | 1 << 32 }
+        fields.withUnsafeBytes { UInt64(JournalChecksum.checksum(of: $0, seed: 0)) | 1 << 32 }
     }
 }
 
@@ -125,7 +125,7 @@ enum JournalChecksum {
     ///
     /// - Parameter bytes: a multiple of ``JournalFormat/granule``, and not empty.
     @inline(__always)
-    static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt32 {
+    static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt32 {
         // Two odd numbers with bits all over: the fractions of the golden ratio and of the square root of 3.
         let (even, odd): (UInt64, UInt64) = (0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b)
         var first = (seed ^ UInt64(bytes.count) << 48) &* odd

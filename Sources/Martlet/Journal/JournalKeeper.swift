@@ -12,7 +12,7 @@ final class JournalKeeper {
     /// The reason why a killed process would lose its last interval; `nil` if it would not.
     private(set) var problem: String?
     /// Nanoseconds for which capture was off, as the segments have them.
-    private var unwatched: UInt64 = 0
+    private var captureGap: UInt64 = 0
     /// The last sequence given to a bank; no sequence is given twice.
     private var lastSequence: UInt64 = 0
 
@@ -51,11 +51,11 @@ final class JournalKeeper {
     }
 
     /// Notes in the segments in use for how many nanoseconds capture was off, so that a killed process leaves that figure.
-    func noteUnwatched(_ nanoseconds: UInt64) {
-        unwatched = nanoseconds
+    func noteCaptureGap(_ nanoseconds: UInt64) {
+        captureGap = nanoseconds
         guard let inUse else { return }
         for memory in banks[inUse].memories.compactMap(\.self) {
-            JournalHeader.noteUnwatched(nanoseconds, in: memory.bytes)
+            JournalHeader.noteCaptureGap(nanoseconds, in: memory.bytes)
         }
     }
 
@@ -119,7 +119,7 @@ final class JournalKeeper {
         guard banks[other].extents == nil else { return nil }
         journal.use(bank: other)
         self.inUse = other
-        noteUnwatched(unwatched)
+        noteCaptureGap(captureGap)
         let extents = closeSegments(of: inUse)
         banks[inUse].extents = extents
         return Self.records(extents)
@@ -237,7 +237,7 @@ final class JournalKeeper {
         banks[bank].memories[slot] = memory
         let header = header(bank, slot)
         header.write(to: memory.bytes)
-        JournalHeader.noteUnwatched(unwatched, in: memory.bytes)
+        JournalHeader.noteCaptureGap(captureGap, in: memory.bytes)
         journal.open(bank: bank, slot: slot, memory.records, seed: header.seed)
     }
 

@@ -215,7 +215,7 @@ struct JournalReader {
             let length = JournalFormat.length(ofWord: word)
             if Self.isPossible(length, in: rest.count) {
                 let record = UnsafeRawBufferPointer(rebasing: rest[..<length])
-                let checksum = JournalChecksum.of(record, seed: seed &+ UInt64(offset))
+                let checksum = JournalChecksum.checksum(of: record, seed: seed &+ UInt64(offset))
                 if word == JournalFormat.word(length: length, checksum: checksum) {
                     offset += length
                     return record

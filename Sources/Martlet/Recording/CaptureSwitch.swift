@@ -69,7 +69,7 @@ enum CaptureSwitch {
             defer { connected = recorder }
             return connected
         }
-        former?.unwatched.end()
+        former?.captureGap.end()
     }
 
     // MARK: The switch
@@ -108,7 +108,7 @@ enum CaptureSwitch {
             isOffByService.store(state == .off, ordering: .relaxed)
             // An agent in memory does not account for its time.
             guard let recorder = connected.withLock({ $0 }), recorder.recordedRequests == nil else { return }
-            if state.isOn { recorder.unwatched.end() } else { recorder.unwatched.begin() }
+            if state.isOn { recorder.captureGap.end() } else { recorder.captureGap.begin() }
         }
     }
 

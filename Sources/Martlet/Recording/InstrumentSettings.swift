@@ -6,7 +6,7 @@ struct InstrumentSettings: Sendable {
     /// The patterns that select the captured requests.
     let selection: RequestSelection
     /// The service's own decisions on names and on requests to leave out.
-    let decisions: ServiceDecisions
+    let decisions: ServiceClosures
     /// The sampler that decides which traces' details are kept.
     let sampler: TraceSampler
     /// Whether requests carry `traceparent` and `tracestate`.
@@ -18,7 +18,7 @@ struct InstrumentSettings: Sendable {
 
     init(_ configuration: MartletConfiguration) {
         selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
-        decisions = ServiceDecisions(configuration)
+        decisions = ServiceClosures(configuration)
         sampler = TraceSampler(rate: configuration.sampleRate)
         propagates = configuration.propagate
         contents = DetailContents(configuration)
@@ -71,7 +71,7 @@ struct RequestSelection: Sendable {
 
 /// The service's own decisions about requests: ``MartletConfiguration/name`` and ``MartletConfiguration/ignore``. The closures
 /// run on the thread that asks, which holds no lock of the agent's. Their time is the service's.
-struct ServiceDecisions: Sendable {
+struct ServiceClosures: Sendable {
     private let name: (@Sendable (MartletTarget) -> String?)?
     private let ignore: (@Sendable (MartletTarget) -> Bool)?
 
@@ -99,7 +99,7 @@ struct ServiceDecisions: Sendable {
 
     /// Returns the closure's decision; `nil` within another one.
     private static func decide<Decision>(_ closure: () -> Decision) -> Decision? {
-        isDeciding ? nil : $isDeciding.withValue(true) { AgentCost.leaveOut(closure) }
+        isDeciding ? nil : $isDeciding.withValue(true) { AgentCost.excludingTime(of: closure) }
     }
 }
 

@@ -25,7 +25,7 @@ final class Recorder: Sendable {
     /// The number of details that were not kept because ``allowance`` did not permit them.
     private let refused = Atomic<UInt64>(0)
     /// The time for which capture was off.
-    let unwatched = UnwatchedStopwatch()
+    let captureGap = CaptureGapStopwatch()
     /// The memory that details may take, in bytes: a quarter of the agent's, because they exist three times while they
     /// become a batch.
     private let maxDetailBytes: Int
@@ -202,7 +202,7 @@ final class Recorder: Sendable {
     /// Takes out the statistics and details since the last drain. Returns them with the number of requests that were
     /// counted until now. They count towards the memory until ``noteReleased()``.
     func drain(at now: UnixNanoseconds = Clock.wall()) -> (interval: RecordedInterval, captured: UInt64) {
-        let unwatched = unwatched.nanoseconds()
+        let captureGap = captureGap.nanoseconds()
         let (requests, spans) = details.withLock { details in
             details.sampler.startInterval()
             details.bytesTaken += details.bytes
@@ -217,7 +217,7 @@ final class Recorder: Sendable {
             return ((state.statistics.take(at: now), named), state.counted)
         }
         interval.0.details = interval.1.compactMap { request, dimensions in request.makeSpan?(dimensions) } + spans
-        interval.0.unwatched = unwatched
+        interval.0.captureGap = captureGap
         return (interval.0, captured)
     }
 
@@ -299,7 +299,7 @@ struct DetailSampler: Sendable {
 }
 
 /// Measures the time for which capture is off while its agent runs, by the monotonic clock. Thread-safe.
-final class UnwatchedStopwatch: Sendable {
+final class CaptureGapStopwatch: Sendable {
     private let state = Lock(State())
 
     private struct State {

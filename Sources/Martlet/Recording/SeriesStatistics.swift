@@ -26,8 +26,8 @@ struct SeriesStatistics: Sendable {
 
         init(_ record: UnsafeRawBufferPointer) {
             bytes = [UInt8](record[JournalRecord.Field.port...])
-            checksum = JournalChecksum.of(
-                UnsafeRawBufferPointer(rebasing: record[JournalRecord.Field.hostLength...]), seed: 0)
+            checksum = JournalChecksum.checksum(
+                of: UnsafeRawBufferPointer(rebasing: record[JournalRecord.Field.hostLength...]), seed: 0)
         }
 
         func hash(into hasher: inout Hasher) { hasher.combine(checksum) }
@@ -128,7 +128,7 @@ struct RecordedInterval: Sendable {
     var sizes: [RequestDimensions: BodySizes] = [:]
     var details: [SpanRecord] = []
     /// The nanoseconds without capture, from the recorder's start to the end of the interval.
-    var unwatched: UInt64 = 0
+    var captureGap: UInt64 = 0
 }
 
 /// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first types

@@ -3,13 +3,13 @@ import Synchronization
 
 /// Rules that were checked as a whole. A pure value.
 struct RuleSet: Sendable {
-    private var rules: [CheckedRule] = []
+    private var rules: [ValidatedRule] = []
 
     init() {}
 
     /// - Throws: the first mistake.
-    init(_ rules: [MartletRule]) throws(RuleMistake) {
-        for (index, rule) in rules.enumerated() { self.rules.append(try CheckedRule(rule, number: index + 1)) }
+    init(_ rules: [MartletRule]) throws(RuleError) {
+        for (index, rule) in rules.enumerated() { self.rules.append(try ValidatedRule(rule, number: index + 1)) }
     }
 
     var count: Int { rules.count }
@@ -26,7 +26,7 @@ struct RuleSet: Sendable {
         for target: RequestTarget, method: String, field: (String) -> String?,
         draw: () -> Double = { Double.random(in: 0..<1) }
     ) -> RuleDecision? {
-        var (headers, inForce, first): ([RuleDecision.HeaderChange], CheckedRule?, CheckedRule?) = ([], nil, nil)
+        var (headers, inForce, first): ([RuleDecision.HeaderChange], ValidatedRule?, ValidatedRule?) = ([], nil, nil)
         for rule in rules where inForce == nil || !rule.decides {
             guard rule.match.holds(for: target, method: method, field: field) else { continue }
             guard rule.match.share >= 1 || draw() < rule.match.share else { continue }

@@ -30,25 +30,25 @@ struct RulesFile: Sendable {
     }
 
     /// Returns the file's rules, or its first mistake; `nil` if it has not changed since the last call.
-    mutating func readIfChanged() -> Result<[MartletRule], RuleMistake>? {
+    mutating func readIfChanged() -> Result<[MartletRule], RuleError>? {
         let identity = Identity(url)
         guard identity != seen else { return nil }
         seen = identity
-        do throws(RuleMistake) {
+        do throws(RuleError) {
             return .success(try RuleDocument.rules(in: try text()))
         } catch {
             return .failure(error)
         }
     }
 
-    private func text() throws(RuleMistake) -> Data {
+    private func text() throws(RuleError) -> Data {
         var status = stat()
         // Reading a pipe would wait.
         guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             let text = try? FileHandle(forReadingFrom: url).read(upToCount: MartletLimits.rulesFile + 1)
-        else { throw RuleMistake(place: "", "the file is missing or cannot be read") }
+        else { throw RuleError(place: "", "the file is missing or cannot be read") }
         guard text.count <= MartletLimits.rulesFile else {
-            throw RuleMistake(place: "", "the file is larger than \(MartletLimits.rulesFile) bytes")
+            throw RuleError(place: "", "the file is larger than \(MartletLimits.rulesFile) bytes")
         }
         return text
     }
@@ -59,15 +59,15 @@ struct RuleDocument: Decodable {
     let rules: [MartletRule]
 
     /// Reads a text as a whole.
-    static func rules(in text: Data) throws(RuleMistake) -> [MartletRule] {
+    static func rules(in text: Data) throws(RuleError) -> [MartletRule] {
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         do {
             return try decoder.decode(RuleDocument.self, from: text).rules
         } catch let error as DecodingError {
-            throw RuleMistake(error, in: text)
+            throw RuleError(error, in: text)
         } catch {
-            throw RuleMistake(place: "", "\(error)")
+            throw RuleError(place: "", "\(error)")
         }
     }
 
@@ -183,12 +183,12 @@ private struct RuleText {
     }
 }
 
-extension RuleMistake {
+extension RuleError {
     fileprivate init(_ error: DecodingError, in text: Data) {
         switch error {
         case .dataCorrupted(let context):
             let place = Self.place(context.codingPath)
-            self.init(place: place, place.isEmpty ? SyntaxError.sentence(about: text) : context.debugDescription)
+            self.init(place: place, place.isEmpty ? JSON5ErrorLocator.sentence(about: text) : context.debugDescription)
         case .keyNotFound(let key, let context):
             self.init(place: Self.place(context.codingPath + [key]), "the key is missing")
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):

@@ -20,7 +20,7 @@ struct BatchFile: Sendable, Hashable {
     /// Whether an upload of the batch was attempted: it may only be sent again unchanged.
     var mayHaveArrived: Bool
     /// The collector that may have the batch; `nil` if an upload was not attempted, or none can have it.
-    var place: UploadPlace?
+    var place: PossibleHolder?
     var isCompressed: Bool
 
     /// - Parameter first: `nil` for a batch of one interval.
@@ -87,7 +87,7 @@ extension BatchFile {
         let marks = fields[3].split(separator: ".", omittingEmptySubsequences: false)
         guard let checksum = UInt32(marks[0], radix: 16) else { return nil }
         mayHaveArrived = marks.count > 1 && marks[1] == Self.sent
-        place = UploadPlace(digests: marks.dropFirst(2))
+        place = PossibleHolder(digests: marks.dropFirst(2))
         let sequences = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let range = sequences[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,

@@ -21,7 +21,7 @@ protocol BatchStore: ~Copyable {
     ///
     /// - Parameter place: the collector that may have the batch from now on; `nil` to take that back.
     /// - Returns: the marked batch; `nil` if it cannot be marked, and must not be sent.
-    mutating func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile?
+    mutating func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile?
 
     /// Takes a batch out for good, and notes its end in the account.
     mutating func settle(_ file: BatchFile, as settlement: Settlement)

@@ -31,10 +31,10 @@ struct CumulativeSums: Sendable, Equatable {
     ///
     /// - Parameter alone: whether a whole batch also goes out with its own streams alone.
     static func adding(
-        _ plain: [UInt8], of batch: BatchID, to sums: CumulativeSums?, alone: Bool = false
+        _ plain: [UInt8], of batch: BatchID, to sums: CumulativeSums?, onlyOwnStreams: Bool = false
     ) throws -> (upload: [UInt8], sums: CumulativeSums) {
         guard let added = MergedMetrics(plain) else { throw Unreadable() }
-        let selection = batch.part.isEmpty && !alone ? nil : added
+        let selection = batch.part.isEmpty && !onlyOwnStreams ? nil : added
         guard let sums, var total = MergedMetrics(sums.body) else { return try beginning(with: added, of: batch) }
         var waiting = sums.waiting
         waiting.remove("\(batch)")
@@ -113,7 +113,7 @@ struct OutgoingSums {
     /// The sums of this process's own batches; `nil` before the first, and for deltas.
     private var own: CumulativeSums?
     /// Whether a batch has its own streams alone, because a batch with all streams was too large once.
-    var haveOwnStreamsAlone = false
+    var sendsOnlyOwnStreams = false
 
     /// - Parameter instance: the process, whose sums are in memory; those of dead ones are in their stores.
     init(_ configuration: MartletConfiguration, instance: String, board: StatusBoard) {
@@ -130,7 +130,7 @@ struct OutgoingSums {
         guard isCumulative, file.signal == .metrics else { return (body, nil) }
         guard let plain = file.plain(body) else { throw CumulativeSums.Unreadable() }
         let (upload, sums) = try CumulativeSums.adding(
-            plain, of: file.id(of: store.instance), to: sums(of: store), alone: haveOwnStreamsAlone)
+            plain, of: file.id(of: store.instance), to: sums(of: store), onlyOwnStreams: sendsOnlyOwnStreams)
         return (file.isCompressed ? try Gzip.compress(upload) : upload, sums)
     }
 

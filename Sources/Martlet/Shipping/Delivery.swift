@@ -19,10 +19,10 @@ struct Delivery {
     private let own: [URL]
     private var sums: OutgoingSums
     private var routes = UploadRoutes()
-    private var backlogPause: BacklogPause
+    private var backlogPause: BacklogThrottle
     /// Dead instances of this round whose batches are not for the configuration's collectors.
     private var foreignOutboxes: [(instance: String, directory: URL)] = []
-    private var news: DeliveryNews
+    private var news: DeliveryLog
     private var pause: UInt64 = .max
     /// Whether a caller waits for the round's end.
     private var isCallerWaiting = false
@@ -41,8 +41,8 @@ struct Delivery {
         self.configuration = configuration
         self.instance = instance
         sums = OutgoingSums(configuration, instance: instance, board: board)
-        own = CollectorOrder.of(configuration.collectors, for: instance)
-        backlogPause = BacklogPause(interval: configuration.interval)
+        own = CollectorOrder.ranked(configuration.collectors, for: instance)
+        backlogPause = BacklogThrottle(interval: configuration.interval)
         uploader = Uploader(configuration, log: log)
         let transportName = uploader.transportName
         board.update { $0.transport = transportName }
@@ -52,7 +52,7 @@ struct Delivery {
         self.requests = requests
         self.board = board
         self.log = log
-        news = DeliveryNews(own: own, log: log)
+        news = DeliveryLog(own: own, log: log)
         // The first session of a process settles which protocols `URLSession.shared` has, and the service is to decide that.
         if transportName == .urlSession {
             routes.wait(for: ownRoutes, until: Clock.monotonic() &+ configuration.interval.nanoseconds)
@@ -119,7 +119,7 @@ struct Delivery {
             guard var outbox = Outbox.adopt(instance: foreign.instance, in: foreign.directory) else { continue }
             let (recorded, present) = outbox.addresses(for: configuration)
             if let present {
-                deliverAll(of: &outbox, to: CollectorOrder.of(present, for: instance), isOwn: false)
+                deliverAll(of: &outbox, to: CollectorOrder.ranked(present, for: instance), isOwn: false)
             } else {
                 locked.insert(recorded)
             }
@@ -150,7 +150,7 @@ struct Delivery {
 
     private func isOwn(_ address: URL) -> Bool { own.contains(address) }
 
-    private var isOver: Bool { isPaused || routes.areHeld(ownRoutes) }
+    private var isOver: Bool { isPaused || routes.areBlocked(ownRoutes) }
 
     private mutating func deliverAll(
         of outbox: inout some BatchStore & ~Copyable, to collectors: [URL], isOwn: Bool
@@ -159,7 +159,7 @@ struct Delivery {
         note(outbox, isOwn: isOwn)
         while let batch = rest.popFirst() {
             guard let route = routes.route(for: batch.file, to: collectors, at: Clock.monotonic()) else { continue }
-            awaitTurn()
+            waitForThrottle()
             isPaused = Clock.monotonic() >= pause
             let isLate = !self.isOwn(route.address) && isElsewhereTimeUp()
             if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
@@ -169,7 +169,7 @@ struct Delivery {
     }
 
     /// Waits until the pause of a backlog allows the next batch, unless a caller waits for it.
-    private func awaitTurn() {
+    private func waitForThrottle() {
         let turn = min(backlogPause.notBefore, pause)
         while !isCallerWaiting, !requests.isCallerWaiting, Clock.monotonic() < turn {
             requests.wait(until: turn)
@@ -241,8 +241,8 @@ struct Delivery {
             postpone(route, time, reason)
             return [marked]
         case .split(let reason):
-            if added != nil, !sums.haveOwnStreamsAlone {
-                sums.haveOwnStreamsAlone = true
+            if added != nil, !sums.sendsOnlyOwnStreams {
+                sums.sendsOnlyOwnStreams = true
                 marked.file = outbox.mark(file, at: batch.file.place) ?? file
                 return [marked]
             }

@@ -56,7 +56,7 @@ struct JournalRecovery {
         var batch = MetricsBatch(
             resource: owner?.resource ?? resource(ofInstance: outbox.instance),
             start: interval.start, end: interval.end, series: interval.series, sizes: interval.sizes,
-            instanceStart: interval.start, ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
+            instanceStart: interval.start, ledger: Ledger(), captureGap: segments.map(\.captureGap).max() ?? 0)
         batch.ledger = outbox.ledger(unsealed: batch.requests)
         var encoded = try EncodedBatch(
             batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,
@@ -64,7 +64,7 @@ struct JournalRecovery {
         let attempts = segments.map(\.attempt)
         encoded.file.mayHaveArrived = attempts.contains { $0 != 0 }
         // A process that was killed while it noted the place has noted it in some of its segments.
-        encoded.file.place = attempts.lazy.compactMap { UploadPlace(word: $0) }.first
+        encoded.file.place = attempts.lazy.compactMap { PossibleHolder(word: $0) }.first
         // The interval's end stands for the time of the upload, which came soon after at the latest.
         try outbox.store(
             encoded.body, as: encoded.file, modified: encoded.file.mayHaveArrived ? interval.end : nil)
@@ -104,7 +104,7 @@ struct RecoveredSegment {
     var attempt: UInt64 { bytes.withUnsafeBytes { JournalHeader.attempt($0) } }
 
     /// Nanoseconds for which capture was off since the dead instance's start.
-    var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }
+    var captureGap: UInt64 { bytes.withUnsafeBytes { JournalHeader.captureGap($0) } }
 
     func count(into statistics: inout SeriesStatistics) {
         bytes.withUnsafeBytes { bytes in

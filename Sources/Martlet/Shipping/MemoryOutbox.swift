@@ -37,7 +37,7 @@ struct MemoryOutbox: BatchStore {
 
     func read(_ file: BatchFile) -> [UInt8]? { index(of: file).map { waiting[$0].body } }
 
-    mutating func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile? {
+    mutating func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile? {
         guard let index = index(of: file) else { return nil }
         if file.mayHaveArrived, file.place == place { return file }
         if isHeld(file) { keeper.noteAttempt(place?.word ?? JournalHeader.placelessAttempt) }

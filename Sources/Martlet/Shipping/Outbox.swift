@@ -125,7 +125,7 @@ struct Outbox: BatchStore, ~Copyable {
     }
 
     /// Marks a batch in its name.
-    func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile? {
+    func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile? {
         if file.mayHaveArrived, file.place == place { return file }
         var sent = file
         (sent.mayHaveArrived, sent.place) = (true, place)

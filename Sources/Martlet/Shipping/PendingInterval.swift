@@ -18,7 +18,7 @@ struct PendingInterval {
     /// Bytes of the batches that were made of the interval and are not stored yet.
     private var encoded = 0
     /// The time without capture that the last batch has, in nanoseconds.
-    private var lastUnwatched: UInt64 = 0
+    private var lastCaptureGap: UInt64 = 0
     private var wasWatching = true
 
     init(
@@ -58,8 +58,8 @@ struct PendingInterval {
     /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
     /// asks.
     private func isUnwatchedNew(_ isCallerWaiting: Bool) -> Bool {
-        recorder.unwatched.isCounting == wasWatching
-            || (isCallerWaiting && recorder.unwatched.nanoseconds() != lastUnwatched)
+        recorder.captureGap.isCounting == wasWatching
+            || (isCallerWaiting && recorder.captureGap.nanoseconds() != lastCaptureGap)
     }
 
     private struct Taken {
@@ -79,9 +79,9 @@ struct PendingInterval {
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
         ShippingMilestone.closed.reach()
         for lane in lanes { recorder.fold(lane) }
-        wasWatching = !recorder.unwatched.isCounting
+        wasWatching = !recorder.captureGap.isCounting
         let (interval, captured) = recorder.drain()
-        lastUnwatched = interval.unwatched
+        lastCaptureGap = interval.captureGap
         let capture = capture.now(restrictedBy: recorder)
         var resource = identity
         resource.captureMode = capture.mode.rawValue
@@ -113,7 +113,7 @@ struct PendingInterval {
         let ledger = board.status.ledger(captured: taken.captured)
         let metrics = MetricsBatch(
             resource: taken.resource, start: interval.start, end: interval.end, series: interval.series,
-            sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
+            sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, captureGap: interval.captureGap,
             agentCPU: AgentCost.total, process: taken.process)
         do {
             let batch = try batch(metrics.otlp(), .metrics, taken.sequence, requests: metrics.requests)

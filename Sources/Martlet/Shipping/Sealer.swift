@@ -169,7 +169,7 @@ struct Sealer: ~Copyable {
     mutating func note(_ failure: WholeFile.Failure, in directory: URL) { problems[directory] = failure.description }
 
     /// Notes that no directory takes batches now. If none has since the start, the journal is in memory as well.
-    func goOnWithoutDirectory() {
+    func fallBackToMemory() {
         keeper.beginInMemory()
         let problem = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
             .joined(separator: "; ")

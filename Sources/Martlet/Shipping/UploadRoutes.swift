@@ -7,7 +7,7 @@ struct UploadRoutes {
     private var circuits: [UploadRoute: UploadCircuit] = [:]
     private var stores = CollectorStores()
     /// Routes over which nothing is sent in this round.
-    private var held: Set<UploadRoute> = []
+    private var blocked: Set<UploadRoute> = []
     /// Held routes that a batch of this round waits for.
     private(set) var waiting: Set<UploadRoute> = []
 
@@ -20,24 +20,24 @@ struct UploadRoutes {
     /// - Parameters:
     ///   - own: the routes that a round is for.
     ///   - isCallerWaiting: whether these are tried ahead of time for a caller.
-    /// - Returns: `false` if all of them are held.
+    /// - Returns: `false` if all of them are blocked.
     mutating func begin(over own: [UploadRoute], at now: UInt64, isCallerWaiting: Bool) -> Bool {
-        held = Set(
+        blocked = Set(
             circuits.filter { !$0.value.allows(at: now, isCallerWaiting: isCallerWaiting && own.contains($0.key)) }
                 .map(\.key))
-        if areHeld(own) { return false }
+        if areBlocked(own) { return false }
         waiting = []
         return true
     }
 
-    /// Returns the route for a batch; `nil` if all that it may take are held, and then it waits for them. The first collector
+    /// Returns the route for a batch; `nil` if all that it may take are blocked, and then it waits for them. The first collector
     /// of the list is preferred. One that failed is asked again when its wait is over, and as long as another one takes
     /// batches only after some random minutes.
     mutating func route(for file: BatchFile, to collectors: [URL], at now: UInt64) -> UploadRoute? {
         let routes = stores.collectors(of: collectors, for: file.place).map {
             UploadRoute(address: $0, signal: file.signal)
         }
-        let best = routes.filter { !held.contains($0) }.min {
+        let best = routes.filter { !blocked.contains($0) }.min {
             reluctance(of: $0, at: now) < reluctance(of: $1, at: now)
         }
         if best == nil { waiting.formUnion(routes) }
@@ -47,11 +47,11 @@ struct UploadRoutes {
     private func reluctance(of route: UploadRoute, at now: UInt64) -> Int {
         guard let circuit = circuits[route] else { return 0 }
         if !circuit.allows(at: now, isCallerWaiting: false) { return 2 }
-        return circuit.mayReturn(at: now) ? 0 : 1
+        return circuit.mayPreferAgain(at: now) ? 0 : 1
     }
 
     /// Returns the place to note ahead of an upload.
-    func place(of file: BatchFile, over route: UploadRoute, among collectors: [URL]) -> UploadPlace {
+    func place(of file: BatchFile, over route: UploadRoute, among collectors: [URL]) -> PossibleHolder {
         stores.place(after: file.place, sendingTo: route.address, of: collectors)
     }
 
@@ -65,11 +65,11 @@ struct UploadRoutes {
         _ route: UploadRoute, _ time: RetryWait, at now: UInt64, random: () -> Double = { .random(in: 0...1) }
     ) {
         // Both signals wait for the same time: the oldest batch goes first again.
-        let (wait, away) = (random(), random())
+        let (wait, awayShare) = (random(), random())
         for signal in time == .longest ? [route.signal] : Signal.allCases {
             let failed = UploadRoute(address: route.address, signal: signal)
-            circuits[failed, default: UploadCircuit()].fail(time, at: now, wait: wait, away: away)
-            held.insert(failed)
+            circuits[failed, default: UploadCircuit()].fail(time, at: now, wait: wait, awayShare: awayShare)
+            blocked.insert(failed)
         }
         waiting.insert(route)
     }
@@ -81,7 +81,7 @@ struct UploadRoutes {
     }
 
     /// Whether nothing is sent over any of these routes in this round.
-    func areHeld(_ routes: [UploadRoute]) -> Bool { held.isSuperset(of: routes) }
+    func areBlocked(_ routes: [UploadRoute]) -> Bool { blocked.isSuperset(of: routes) }
 
     /// The time when a batch that waits for one of these routes may be sent, in nanoseconds of the monotonic clock; `.max`
     /// while none does.
@@ -113,7 +113,7 @@ struct CollectorStores {
     /// Returns the collectors of a list that may get a batch.
     ///
     /// - Parameter place: the collector that may have the batch; `nil` if none has.
-    func collectors(of list: [URL], for place: UploadPlace?) -> [URL] {
+    func collectors(of list: [URL], for place: PossibleHolder?) -> [URL] {
         // With a single collector there is nothing to choose, and its address is not hashed.
         guard list.count > 1, let place, let owner = owner(of: place, in: list) else { return list }
         let store = place.store ?? stores[owner]
@@ -122,20 +122,20 @@ struct CollectorStores {
 
     /// Returns the place that is to be noted before a batch is sent to a collector of a list. The store of the place where it
     /// may be stays the one that counts: the batch only goes to collectors with the same.
-    func place(after place: UploadPlace?, sendingTo collector: URL, of list: [URL]) -> UploadPlace {
+    func place(after place: PossibleHolder?, sendingTo collector: URL, of list: [URL]) -> PossibleHolder {
         if let place, owner(of: place, in: list) != nil { return place }
-        return UploadPlace(address: collector, store: stores[collector])
+        return PossibleHolder(address: collector, store: stores[collector])
     }
 
     /// Returns the collector of a list that a place names. A place outside of the list does not count: a person said that the
     /// list replaces it (`MARTLET_BUFFER_ADOPT`).
-    private func owner(of place: UploadPlace, in list: [URL]) -> URL? {
-        list.first { UploadPlace(address: $0, store: nil).address == place.address }
+    private func owner(of place: PossibleHolder, in list: [URL]) -> URL? {
+        list.first { PossibleHolder(address: $0, store: nil).address == place.address }
     }
 }
 
 /// A collector that may have a batch which it did not acknowledge, as the batch's name and the journal have it.
-struct UploadPlace: Hashable, Sendable {
+struct PossibleHolder: Hashable, Sendable {
     /// The digest of the collector's address.
     let address: ShortDigest
     /// The digest of its store's identity; `nil` if no answer of the collector had told it when the batch was sent.
@@ -206,7 +206,7 @@ struct ShortDigest: Hashable, Sendable {
 /// others, and each of the others gets a like share of them.
 enum CollectorOrder {
     /// Returns the collectors, the preferred one first, each once.
-    static func of(_ collectors: [URL], for instance: String) -> [URL] {
+    static func ranked(_ collectors: [URL], for instance: String) -> [URL] {
         var seen: Set<URL> = []
         let unique = collectors.filter { seen.insert(CollectorAddress.plain($0)).inserted }
         let ranked = unique.map { (collector: $0, rank: rank(of: $0, for: instance)) }

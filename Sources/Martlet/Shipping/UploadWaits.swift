@@ -7,31 +7,31 @@ struct UploadCircuit {
     /// The time when the next attempt is due, in nanoseconds of the monotonic clock.
     private(set) var notBefore: UInt64
     /// The time until which another collector is preferred, if one takes batches.
-    private var returnTime: UInt64 = 0
+    private var preferAgainAt: UInt64 = 0
     /// Whether the collector itself asked for the wait.
-    private var isToldToWait = false
+    private var serverRequestedDelay = false
 
     init(notBefore: UInt64 = 0) { self.notBefore = notBefore }
 
     /// - Parameter isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked
     ///   for is not.
     func allows(at now: UInt64, isCallerWaiting: Bool) -> Bool {
-        (isCallerWaiting && !isToldToWait) || now >= notBefore
+        (isCallerWaiting && !serverRequestedDelay) || now >= notBefore
     }
 
     /// Whether enough time has passed since the last failure to leave another collector for this one.
-    func mayReturn(at now: UInt64) -> Bool { now >= returnTime }
+    func mayPreferAgain(at now: UInt64) -> Bool { now >= preferAgainAt }
 
     /// - Parameters:
     ///   - wait: the random part of the wait, from 0 to 1.
     ///   - away: that of the time until another collector is not preferred any more.
     mutating func fail(
-        _ time: RetryWait, at now: UInt64, wait: Double = .random(in: 0...1), away: Double = .random(in: 0...1)
+        _ time: RetryWait, at now: UInt64, wait: Double = .random(in: 0...1), awayShare: Double = .random(in: 0...1)
     ) {
-        if case .notBefore = time { isToldToWait = true } else { isToldToWait = false }
+        if case .notBefore = time { serverRequestedDelay = true } else { serverRequestedDelay = false }
         notBefore = now &+ delay.next(time, random: wait).nanoseconds
         let (shortest, longest) = (MartletLimits.shortestAway, MartletLimits.longestAway)
-        returnTime = now &+ (shortest + (longest - shortest) * away).nanoseconds
+        preferAgainAt = now &+ (shortest + (longest - shortest) * awayShare).nanoseconds
     }
 }
 
@@ -81,7 +81,7 @@ struct RetryDelay {
 
 /// The pauses between the batches of a backlog. After an outage all agents of a fleet have one. So each of them waits for longer,
 /// the longer the collector took to answer, and leaves it room for the others.
-struct BacklogPause {
+struct BacklogThrottle {
     private let longest: Duration
     /// The time of the slowest upload; it fades. A collector that is quick for one upload may only have refused others.
     private var slowest = Duration.zero

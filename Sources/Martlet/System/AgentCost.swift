@@ -40,7 +40,7 @@ enum AgentCost {
     }
 
     /// Runs a closure of the service's, and leaves its time out of what is measured on this thread, if anything is.
-    static func leaveOut<Result>(_ closure: () -> Result) -> Result {
+    static func excludingTime<Result>(of closure: () -> Result) -> Result {
         let before = martlet_service_time()
         guard before >= 0 else { return closure() }
         let start = Clock.threadCPU()

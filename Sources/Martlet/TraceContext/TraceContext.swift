@@ -49,7 +49,7 @@ enum TraceIDs {
     private static let words = Words()
 
     /// Seeds the sequences anew in a forked child, which would otherwise make the same ids as its parent.
-    static func seedAnew() {
+    static func reseed() {
         words.high.store(.random(in: .min ... .max), ordering: .relaxed)
         words.low.store(.random(in: .min ... .max), ordering: .relaxed)
         words.span.store(.random(in: .min ... .max), ordering: .relaxed)

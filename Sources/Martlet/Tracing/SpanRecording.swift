@@ -65,19 +65,19 @@ final class SpanRecording: Sendable {
 
     /// Whether the span began in this process. `false` in a forked child for a span from before the fork: the span and its
     /// lock belong to the parent.
-    private var isOfThisProcess: Bool { process == martlet_process() }
+    private var belongsToThisProcess: Bool { process == martlet_process() }
 
-    var isRunning: Bool { isOfThisProcess && state.withLock(\.isRunning) }
+    var isRunning: Bool { belongsToThisProcess && state.withLock(\.isRunning) }
 
     var name: String {
-        get { isOfThisProcess ? state.withLock(\.content.name) : "" }
+        get { belongsToThisProcess ? state.withLock(\.content.name) : "" }
         set { change { $0.name = newValue } }
     }
 
     var attributes: SpanAttributes {
-        get { isOfThisProcess ? state.withLock(\.content.attributes) : [:] }
+        get { belongsToThisProcess ? state.withLock(\.content.attributes) : [:] }
         set {
-            guard isOfThisProcess else { return }
+            guard belongsToThisProcess else { return }
             // The replaced attributes are released after the lock is open: values may be of the service's own types, whose
             // deinitializers may call back here.
             _ = state.withLock { state in
@@ -106,7 +106,7 @@ final class SpanRecording: Sendable {
     /// Ends the span. Only the first call counts. The span goes to the statistics where it is an HTTP request, and to the
     /// details where they are kept.
     func end(at end: UnixNanoseconds) {
-        guard isOfThisProcess else { return }
+        guard belongsToThisProcess else { return }
         let duration = clocks.duration(from: start, to: end)
         let ended = state.withLock { state -> State? in
             guard state.isRunning else { return nil }
@@ -127,7 +127,7 @@ final class SpanRecording: Sendable {
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
-        guard isOfThisProcess else { return }
+        guard belongsToThisProcess else { return }
         state.withLock { state in
             if state.isRunning { body(&state.content) }
         }
@@ -146,7 +146,7 @@ extension SpanRecording {
 
     /// The span itself if it may be a request, else the nearest span around it that may be one.
     fileprivate var requestSpan: SpanRecording? {
-        guard isOfThisProcess else { return nil }
+        guard belongsToThisProcess else { return nil }
         return kind.request == nil ? state.withLock(\.enclosing) : self
     }
 }

@@ -47,7 +47,7 @@ extension AgentTests {
         @Test func hooksThatAreNotThereAreNotCalled() throws {
             try withoutHooks {
                 let loader = try #require(NativeLoader.type)
-                #expect(!HookProof.areCalled(loader: loader))
+                #expect(!HookCheck.allAreCalled(loader: loader))
             }
         }
 

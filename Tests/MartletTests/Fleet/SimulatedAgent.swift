@@ -8,7 +8,7 @@ struct SimulatedAgent {
     private let collectors: [URL]
     private let isJittered: Bool
     private var routes = UploadRoutes()
-    private var pace: BacklogPause
+    private var pace: BacklogThrottle
     /// The batches that wait; the oldest may be at a place already.
     private(set) var waiting = 0
     private var oldest = SimulatedAgent.batch
@@ -20,9 +20,9 @@ struct SimulatedAgent {
     ///   - pacing: the interval that pauses are measured by; zero for none.
     ///   - isJittered: whether waits have a random part.
     init(_ number: Int, collectors: [URL], pacing: Duration, isJittered: Bool) {
-        self.collectors = CollectorOrder.of(collectors, for: "\(number)")
+        self.collectors = CollectorOrder.ranked(collectors, for: "\(number)")
         self.isJittered = isJittered
-        pace = BacklogPause(interval: pacing)
+        pace = BacklogThrottle(interval: pacing)
     }
 
     var isBusy: Bool { upload != nil }

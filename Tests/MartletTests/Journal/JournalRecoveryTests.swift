@@ -11,7 +11,7 @@ import Testing
     private let dead = TelemetryResource(
         service: "checkout", version: "1.2", instance: "dead", host: "h1", processID: 7, attributes: ["team": "blue"])
 
-    private let place = UploadPlace(address: MartletConfiguration.defaultCollector, store: nil)
+    private let place = PossibleHolder(address: MartletConfiguration.defaultCollector, store: nil)
 
     /// Leaves an instance that recorded `requests` in its first interval and was killed: its lock is free. Returns its
     /// directory.
@@ -83,7 +83,7 @@ import Testing
         let recorder = Recorder(MartletConfiguration())
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
-        keeper.noteUnwatched(7_500_000_000)
+        keeper.noteCaptureGap(7_500_000_000)
         #expect(recorder.closeSegments { keeper.close() })
         keeper.recycle()
         recorder.record(RecorderTests.request("http://host/users/4711"))
@@ -94,8 +94,8 @@ import Testing
         let body = try #require(batch.plain([UInt8](Data(contentsOf: path))))
         let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: body).resourceMetrics.flatMap(\.scopeMetrics)
             .flatMap(\.metrics)
-        let unwatched = try #require(metrics.first { $0.name == MetricName.unwatched })
-        #expect(unwatched.sum.dataPoints.map(\.asDouble) == [7.5])
+        let captureGap = try #require(metrics.first { $0.name == MetricName.captureGap })
+        #expect(captureGap.sum.dataPoints.map(\.asDouble) == [7.5])
     }
 
     @Test func aSegmentThatCannotBeReadIsPutAside() throws {

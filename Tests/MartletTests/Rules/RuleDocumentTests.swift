@@ -68,7 +68,7 @@ import Testing
         ("", ""),
     ])
     func aMistakeIsOneLineWithItsPlace(text: String, line: String) {
-        let mistake = #expect(throws: RuleMistake.self) {
+        let mistake = #expect(throws: RuleError.self) {
             _ = try RuleSet(try RuleDocument.rules(in: Data(text.utf8)))
         }
         let described = mistake?.description ?? ""
@@ -87,7 +87,7 @@ import Testing
         ("", "line 1, column 1: expected a value"),
     ])
     func aSyntaxErrorNamesItsPlace(text: String, place: String) {
-        let mistake = #expect(throws: RuleMistake.self) { _ = try RuleDocument.rules(in: Data(text.utf8)) }
+        let mistake = #expect(throws: RuleError.self) { _ = try RuleDocument.rules(in: Data(text.utf8)) }
         #expect(mistake?.description.hasPrefix("not JSON5 at \(place)") == true, "\(mistake?.description ?? "")")
     }
 

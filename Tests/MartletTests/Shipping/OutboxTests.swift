@@ -33,10 +33,10 @@ import Testing
                 file.mayHaveArrived = true
                 #expect(BatchFile(name: file.name) == file)
                 for store in [nil, "0123456789abcdef"] {
-                    file.place = UploadPlace(
+                    file.place = PossibleHolder(
                         address: MartletConfiguration.defaultCollector, store: store.flatMap { ShortDigest(store: $0) })
                     #expect(BatchFile(name: file.name) == file)
-                    #expect(file.place.flatMap { UploadPlace(word: $0.word) } == file.place)
+                    #expect(file.place.flatMap { PossibleHolder(word: $0.word) } == file.place)
                 }
             }
         }

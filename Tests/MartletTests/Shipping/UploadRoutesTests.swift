@@ -12,7 +12,7 @@ import Testing
 
     private static func url(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/") }
 
-    private static func file(_ signal: Signal = .metrics, at place: UploadPlace? = nil) -> BatchFile {
+    private static func file(_ signal: Signal = .metrics, at place: PossibleHolder? = nil) -> BatchFile {
         var file = BatchFile(sequence: 1, signal: signal, requests: 1, isCompressed: false, body: [])
         (file.mayHaveArrived, file.place) = (place != nil, place)
         return file
@@ -147,10 +147,10 @@ import Testing
     }
 
     @Test func aPlaceOutsideOfTheListIsReplacedByTheNextOne() {
-        let old = UploadPlace(address: Self.url("http://old:4318"), store: nil)
+        let old = PossibleHolder(address: Self.url("http://old:4318"), store: nil)
         var routes = UploadRoutes()
         #expect(routes.route(for: Self.file(at: old), to: both, at: 0) == route(first))
         let place = routes.place(of: Self.file(at: old), over: route(first), among: both)
-        #expect(place == UploadPlace(address: first, store: nil))
+        #expect(place == PossibleHolder(address: first, store: nil))
     }
 }

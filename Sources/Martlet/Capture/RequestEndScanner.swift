@@ -1,6 +1,6 @@
 /// The search for the end of a request over HTTP/1.1 (RFC 9112, sections 6 and 7.1), in bytes that come in parts. A pure
 /// value.
-struct RequestEnd {
+struct RequestEndScanner {
     private enum Part {
         case head
         case body(bytes: Int)

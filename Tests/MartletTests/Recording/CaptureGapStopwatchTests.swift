@@ -4,8 +4,8 @@ import Testing
 
 @testable import Martlet
 
-@Suite struct UnwatchedStopwatchTests {
-    private let stopwatch = UnwatchedStopwatch()
+@Suite struct CaptureGapStopwatchTests {
+    private let stopwatch = CaptureGapStopwatch()
 
     @Test func theTotalIncludesTheTimeThatGoesOn() {
         stopwatch.begin(at: 10)
@@ -26,7 +26,7 @@ import Testing
 }
 
 extension AgentTests {
-    @Suite struct UnwatchedTests {
+    @Suite struct CaptureGapTests {
         @Test func theCollectorIsToldSoonThatCaptureWasSwitchedOffAndOn() async throws {
             try await withAgent { agent, collector, base in
                 try await uploadFirst(agent, base)
@@ -43,12 +43,12 @@ extension AgentTests {
                 _ = try await URLSession.shared.data(from: base / "hello/seen")
                 await agent.flush()
                 #expect(agent.status.unwatched == whole)
-                let (told, counts) = (try collector.unwatched(), try collector.counts())
-                #expect(told.count == 4)
-                #expect(told[0] == 0)
-                #expect(told[1] > 0 && told[1] <= first.seconds)
-                #expect(abs(told[2] - whole.seconds) < 1e-6)
-                #expect(told[3] == told[2])
+                let (reported, counts) = (try collector.captureGaps(), try collector.counts())
+                #expect(reported.count == 4)
+                #expect(reported[0] == 0)
+                #expect(reported[1] > 0 && reported[1] <= first.seconds)
+                #expect(abs(reported[2] - whole.seconds) < 1e-6)
+                #expect(reported[3] == reported[2])
                 #expect(counts == ["/hello/first": 1, "/hello/seen": 1])
             }
         }
@@ -60,8 +60,8 @@ extension AgentTests {
                 await collector.awaitPosts(2)
                 let before = agent.status.unwatched
                 await agent.flush()
-                let told = try collector.unwatched()
-                #expect(told[2] >= before.seconds)
+                let reported = try collector.captureGaps()
+                #expect(reported[2] >= before.seconds)
             }
         }
 
@@ -75,19 +75,19 @@ extension AgentTests {
             try await withAgent { agent, collector, _ in
                 for _ in 0..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 await agent.flush()
-                let told = try collector.unwatched()
-                #expect(told[0] > 0)
+                let reported = try collector.captureGaps()
+                #expect(reported[0] > 0)
             }
         }
 
-        @Test func anAgentInMemoryHasNoUnwatchedTime() async {
+        @Test func agentInMemoryHasNoCaptureGap() async {
             let agent = MartletAgent.inMemory()
             agent.isCapturing = false
             #expect(agent.status.unwatched == .zero)
             await agent.shutdown()
         }
 
-        @Test func anAgentInMemoryAddsNoUnwatchedTimeToTheAgentThatItReplaces() async throws {
+        @Test func agentInMemoryAddsNoCaptureGapToTheAgentItReplaces() async throws {
             try await withAgent { agent, _, _ in
                 agent.isCapturing = false
                 let test = MartletAgent.inMemory()

@@ -2,13 +2,13 @@
 ///
 /// This type looks for the place in a text that Foundation has refused. It accepts more than JSON5 does within names, numbers
 /// and strings.
-struct SyntaxError {
+struct JSON5ErrorLocator {
     private let text: [UInt8]
     private var next = 0
 
     /// Returns a sentence with line and column, both from 1, in bytes.
     static func sentence(about text: some Sequence<UInt8>) -> String {
-        var search = SyntaxError(text: Array(text))
+        var search = JSON5ErrorLocator(text: Array(text))
         let expected = search.value(depth: 0) ?? (search.skipBlanks() == nil ? nil : "the end")
         let read = search.text[..<min(search.next, search.text.count)]
         let line = read.count { $0 == UInt8(ascii: "\n") } + 1
@@ -36,7 +36,7 @@ struct SyntaxError {
     }
 
     private mutating func members(
-        until end: Character, _ member: (inout SyntaxError) -> String?
+        until end: Character, _ member: (inout JSON5ErrorLocator) -> String?
     ) -> String? {
         next += 1
         while true {

@@ -10,7 +10,7 @@ import Tracing
 @testable import Martlet
 
 /// The closures of a configuration, and requests that the service records itself.
-@Suite struct ServiceDecisionsTests {
+@Suite struct ServiceClosuresTests {
     private static let url =
         URL(string: "https://User:pw@API.example.com:8443/orders/17?q=1#x") ?? URL(fileURLWithPath: "/")
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)

@@ -9,7 +9,7 @@ import Testing
 
 extension AgentTests {
     /// One warning for a trouble, even if libcurl describes it in other words each time, and one message when it is over.
-    @Suite struct DeliveryNewsTests {
+    @Suite struct DeliveryLogTests {
         private let handler = InMemoryLogHandler()
 
         private var lines: [String] {
@@ -47,7 +47,7 @@ extension AgentTests {
             var configuration = MartletConfiguration()
             let handler = handler
             configuration.logger = Logger(label: "test", factory: { _ in handler })
-            var news = DeliveryNews(own: configuration.collectors, log: AgentLog(configuration))
+            var news = DeliveryLog(own: configuration.collectors, log: AgentLog(configuration))
             for milliseconds in 0..<100 {
                 for signal in Signal.allCases {
                     let line = UploadRoute(address: configuration.collector, signal: signal)

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A rule without a mistake, with its texts read.
-struct CheckedRule: Sendable {
+struct ValidatedRule: Sendable {
     let name: String
     let match: RuleMatch
     let headers: [RuleDecision.HeaderChange]
@@ -12,9 +12,9 @@ struct CheckedRule: Sendable {
     var decides: Bool { action != nil || delay > .zero }
 
     /// - Parameter number: the rule's number, from 1.
-    init(_ rule: MartletRule, number: Int) throws(RuleMistake) {
-        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleMistake) {
-            guard isValid else { throw RuleMistake(rule: number, key: key, reason) }
+    init(_ rule: MartletRule, number: Int) throws(RuleError) {
+        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleError) {
+            guard isValid else { throw RuleError(rule: number, key: key, reason) }
         }
         if let name = rule.name {
             try check(!name.isEmpty && EnvironmentValue.name(name) != nil, "name", "empty, too long or not printable")
@@ -37,17 +37,17 @@ struct CheckedRule: Sendable {
 
     private static func actions(
         of rule: MartletRule, _ number: Int
-    ) throws(RuleMistake) -> [(key: String, action: RuleAction)] {
+    ) throws(RuleError) -> [(key: String, action: RuleAction)] {
         var actions: [(key: String, action: RuleAction)] = []
         if let text = rule.connect {
             guard let (host, port) = address(text) else {
-                throw RuleMistake(rule: number, key: "connect", "\"\(text)\" is not host:port")
+                throw RuleError(rule: number, key: "connect", "\"\(text)\" is not host:port")
             }
             actions.append(("connect", .connect(host: host, port: port)))
         }
         if let url = rule.redirect {
             guard let origin = origin(url) else {
-                throw RuleMistake(
+                throw RuleError(
                     rule: number, key: "redirect", "not a scheme, host and port alone, such as https://example.com")
             }
             actions.append(("redirect", .redirect(origin)))
@@ -87,7 +87,7 @@ struct CheckedRule: Sendable {
 
     private static func changes(
         _ header: MartletRule.Header, _ number: Int
-    ) throws(RuleMistake) -> [RuleDecision.HeaderChange] {
+    ) throws(RuleError) -> [RuleDecision.HeaderChange] {
         var changes: [RuleDecision.HeaderChange] = []
         for (index, name) in header.remove.enumerated() {
             try checkName(name, "header.remove.\(index + 1)", number)
@@ -101,12 +101,12 @@ struct CheckedRule: Sendable {
         return changes
     }
 
-    private static func answer(_ response: MartletRule.Response, _ number: Int) throws(RuleMistake) -> RuleAnswer {
+    private static func answer(_ response: MartletRule.Response, _ number: Int) throws(RuleError) -> RuleAnswer {
         guard (200...599).contains(response.status) else {
-            throw RuleMistake(rule: number, key: "respond.status", "\(response.status) is not between 200 and 599")
+            throw RuleError(rule: number, key: "respond.status", "\(response.status) is not between 200 and 599")
         }
         guard response.body.isEmpty || RuleAnswer.mayHaveBody(response.status) else {
-            throw RuleMistake(rule: number, key: "respond.body", "an answer with \(response.status) has no body")
+            throw RuleError(rule: number, key: "respond.body", "an answer with \(response.status) has no body")
         }
         for (name, value) in response.headers.sorted(by: { $0.key < $1.key }) {
             let key = "respond.headers.\(name)"
@@ -116,18 +116,18 @@ struct CheckedRule: Sendable {
         return RuleAnswer(response)
     }
 
-    private static func checkName(_ name: String, _ key: String, _ number: Int) throws(RuleMistake) {
+    private static func checkName(_ name: String, _ key: String, _ number: Int) throws(RuleError) {
         guard HeaderName.isValid(name) else {
-            throw RuleMistake(rule: number, key: key, "not a name of a header field")
+            throw RuleError(rule: number, key: key, "not a name of a header field")
         }
         guard !framing.contains(name.lowercased()) else {
-            throw RuleMistake(rule: number, key: key, "the transfer itself needs this field")
+            throw RuleError(rule: number, key: key, "the transfer itself needs this field")
         }
     }
 
-    private static func checkValue(_ value: String, _ key: String, _ number: Int) throws(RuleMistake) {
+    private static func checkValue(_ value: String, _ key: String, _ number: Int) throws(RuleError) {
         guard value.utf8.count <= 8192, value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }) else {
-            throw RuleMistake(rule: number, key: key, "too long, or it has a control character")
+            throw RuleError(rule: number, key: key, "too long, or it has a control character")
         }
     }
 }
@@ -144,9 +144,9 @@ struct RuleMatch: Sendable {
     let share: Double
 
     /// - Parameter rule: the rule's number, for a mistake.
-    init(_ match: MartletRule.Match, ofRule rule: Int) throws(RuleMistake) {
-        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleMistake) {
-            guard isValid else { throw RuleMistake(rule: rule, key: "match.\(key)", reason) }
+    init(_ match: MartletRule.Match, ofRule rule: Int) throws(RuleError) {
+        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleError) {
+            guard isValid else { throw RuleError(rule: rule, key: "match.\(key)", reason) }
         }
         if let host = match.host {
             try check(
@@ -199,7 +199,7 @@ enum HeaderName {
 }
 
 /// The first mistake in a set of rules, for a line of the log.
-struct RuleMistake: Error, CustomStringConvertible {
+struct RuleError: Error, CustomStringConvertible {
     /// The rule and the key: `rule 2, match.share`; empty where the text is no JSON5.
     let place: String
     let reason: String

@@ -7,7 +7,7 @@ import FoundationNetworking
 /// the answer asks for are not changed.
 ///
 /// To be used on the session's queue. libcurl reads the values in it, so it lives as long as the loader.
-final class RuledTransfer {
+final class RuleTransfer {
     private let headers: [RuleDecision.HeaderChange]
     private let action: RuleAction?
     private let handle: EasyHandle
@@ -28,7 +28,7 @@ final class RuledTransfer {
         self.loader = loader
         self.handle = handle
         // Foundation's own time-out begins with the start.
-        if decision.delay > .zero, let timeOut = TaskTimeOut.of(loader), timeOut <= decision.delay {
+        if decision.delay > .zero, let timeOut = TaskTimeOut.timeOut(of: loader), timeOut <= decision.delay {
             (action, wait) = (.fail(.timeout), timeOut)
         } else {
             (action, wait) = (decision.action, decision.delay)
@@ -100,7 +100,7 @@ final class RuledTransfer {
     func mayStart() -> Bool {
         guard wait > .zero else { return true }
         if let due { return Clock.monotonic() >= due }
-        guard let loader, let task = loader.task, let queue = TaskQueue.of(task) else { return true }
+        guard let loader, let task = loader.task, let queue = TaskQueue.queue(of: task) else { return true }
         due = Clock.monotonic() &+ wait.nanoseconds
         let waiting = WaitingLoader(loader)
         queue.asyncAfter(deadline: .now() + wait.seconds) { waiting.start() }
@@ -113,8 +113,8 @@ final class RuledTransfer {
         guard case .fail(let failure)? = action, !isOver else { return error }
         let native = error as NSError
         if failure == .connectionRefused, native.code == NSURLErrorCannotConnectToHost { return error }
-        guard native.domain == NSURLErrorDomain, RuledFailure.replaced.contains(native.code) else { return error }
-        return RuledFailure.error(failure, native)
+        guard native.domain == NSURLErrorDomain, RuleFailure.replaced.contains(native.code) else { return error }
+        return RuleFailure.error(failure, native)
     }
 }
 
@@ -137,7 +137,7 @@ private final class WaitingLoader: @unchecked Sendable {
 
 /// The errors with which Foundation on Linux ends requests that failed on their way (`urlErrorCode(for:)` in MultiHandle.swift;
 /// libcurl's lib/strerror.c).
-enum RuledFailure {
+enum RuleFailure {
     /// The codes of a connection that a rule prevented or closed.
     static let replaced: Set<Int> = [
         NSURLErrorUnknown, NSURLErrorCannotConnectToHost, NSURLErrorBadServerResponse, NSURLErrorNetworkConnectionLost,

@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// The log messages about uploads: one warning when a trouble begins, and one when it is over. Troubles are told apart by
 /// their kind, because libcurl's messages have milliseconds in them.
-struct DeliveryNews {
+struct DeliveryLog {
     private let own: [URL]
     private let log: AgentLog
     /// Routes over which the last attempt failed, and both signals may be concerned.

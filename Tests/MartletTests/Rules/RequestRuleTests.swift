@@ -7,7 +7,7 @@ import Martlet
 import Testing
 
 /// Requests that a rule changes, with a real server behind them.
-@Suite struct RuledRequestTests {
+@Suite struct RequestRuleTests {
     @Test func anAnswerOfARuleReachesTheCallerAndNotTheServer() async throws {
         var rule = MartletRule(name: "drill", match: .init(host: "payments.*", path: "/pay/{id}"))
         rule.respond = .init(status: 503, headers: ["Retry-After": "1"], body: Data("drill".utf8))

@@ -8,7 +8,7 @@ extension AgentTests {
     /// When nobody answers a task's challenge, Foundation since 6.3.2 ends the task within its own client of the loader.
     /// The agent's observer, which stands before that client, is not told. The tests do the same as Foundation, so that
     /// every release covers the case.
-    @Suite struct UnseenEndTests {
+    @Suite struct SilentEndTests {
         @Test func aRequestEndsWithItsChallengeWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let task = Self.task(to: base / "basic")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Martlet
 
-@Suite struct BacklogPauseTests {
+@Suite struct BacklogThrottleTests {
     private func pause(after duration: Duration, interval: Duration = .seconds(10), random: Double = 1) -> Duration {
-        var pace = BacklogPause(interval: interval)
+        var pace = BacklogThrottle(interval: interval)
         pace.note(duration, at: 1000, random: random)
         return .nanoseconds(Int64(pace.notBefore - 1000))
     }
@@ -24,7 +24,7 @@ import Testing
 
     /// Agents that went by the latest upload alone would all rush to a collector whose queue has just emptied.
     @Test func aSlowUploadIsRememberedForSomeTime() {
-        var pace = BacklogPause(interval: .seconds(10))
+        var pace = BacklogThrottle(interval: .seconds(10))
         let pauses = [100, 1, 1].map { milliseconds in
             pace.note(.milliseconds(milliseconds), at: 0, random: 1)
             return Int(pace.notBefore / 1000)
@@ -33,6 +33,6 @@ import Testing
     }
 
     @Test func theFirstBatchDoesNotWait() {
-        #expect(BacklogPause(interval: .seconds(10)).notBefore == 0)
+        #expect(BacklogThrottle(interval: .seconds(10)).notBefore == 0)
     }
 }
