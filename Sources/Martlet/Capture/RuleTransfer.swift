@@ -3,10 +3,10 @@ import CMartletHooks
 import Foundation
 import FoundationNetworking
 
-/// The changes of a rule to one loader's transfer, from its start to the head of its answer. The requests of a redirect that
-/// the answer asks for are not changed.
+/// The changes that a rule makes to one loader's transfer, from its start to the head of its answer. Requests after a
+/// redirect by that answer are not changed.
 ///
-/// To be used on the session's queue. libcurl reads the values in it, so it lives as long as the loader.
+/// Use it on the session's queue. libcurl reads its values, so it lives as long as the loader.
 final class RuleTransfer {
     private let headers: [RuleDecision.HeaderChange]
     private let action: RuleAction?
@@ -15,9 +15,9 @@ final class RuleTransfer {
     private var addresses: UnsafeMutableRawPointer?
     private var url: UnsafeMutableRawPointer?
     private var server: LocalServer?
-    /// The time for which the start is put off.
+    /// How long the start is delayed.
     private let wait: Duration
-    /// The time from which the loader may start, by the monotonic clock; `nil` before its first start.
+    /// When the loader may start, by the monotonic clock; `nil` before its first start.
     private var due: UInt64?
     private var isOver = false
 
@@ -27,7 +27,7 @@ final class RuleTransfer {
         headers = decision.headers
         self.loader = loader
         self.handle = handle
-        // Foundation's own time-out begins with the start.
+        // Foundation's own time-out runs from the start.
         if decision.delay > .zero, let timeOut = TaskTimeOut.timeOut(of: loader), timeOut <= decision.delay {
             (action, wait) = (.fail(.timeout), timeOut)
         } else {
@@ -41,7 +41,8 @@ final class RuleTransfer {
             case .fail: false
             case nil: true
             }
-        // Nobody answers a request that fails, and a request that cannot get its rule must not reach the server that the rule keeps it from.
+        // Connect to a socket that nothing serves: for `fail`, and if the rule cannot be applied, so that the request
+        // never reaches the real server.
         if !isApplied { _ = martlet_connect_locally(handle.raw, nil, nil) }
     }
 
@@ -65,7 +66,8 @@ final class RuleTransfer {
         return self.url != nil
     }
 
-    /// Lets the transfer go to a server of its own. A request over TLS goes without TLS, because nothing leaves the process.
+    /// Directs the transfer to a local server. A request over TLS is sent without TLS, because nothing leaves the
+    /// process.
     private func serve(_ answer: [UInt8], _ url: URL) -> Bool {
         let text = url.absoluteString
         if url.scheme == "https" {
@@ -89,7 +91,7 @@ final class RuleTransfer {
         for change in headers { handle.replaceHeader(change.name, by: change.value) }
     }
 
-    /// Notes that the head of the answer has come. libcurl does not send the request again from then on.
+    /// Notes that the head of the answer has come. After that libcurl does not send the request again.
     func noteHead() {
         guard !isOver else { return }
         isOver = true
@@ -107,8 +109,8 @@ final class RuleTransfer {
         return false
     }
 
-    /// Returns the failure that the caller gets in place of a connection that was refused or closed. Any other error of the
-    /// loader stays, such as the request's own time-out.
+    /// Returns the error that the caller gets instead of a refused or closed connection. Any other error is unchanged,
+    /// such as the request's own time-out.
     func error(insteadOf error: any Error) -> any Error {
         guard case .fail(let failure)? = action, !isOver else { return error }
         let native = error as NSError
@@ -118,9 +120,10 @@ final class RuleTransfer {
     }
 }
 
-/// A loader whose start is put off, if its task still wants it.
+/// A loader whose start is delayed.
 ///
-/// `@unchecked Sendable` because a weak reference has to be a variable. Nobody writes it, and its use is on the loader's queue.
+/// `@unchecked Sendable` because a weak reference has to be a variable. Only the runtime writes it, and it is used on
+/// the loader's queue.
 private final class WaitingLoader: @unchecked Sendable {
     private weak var loader: URLProtocol?
 
@@ -128,15 +131,16 @@ private final class WaitingLoader: @unchecked Sendable {
         self.loader = loader
     }
 
-    /// Starts the loader, unless its task was cancelled or suspended. A task that is resumed starts its loader again.
+    /// Starts the loader, unless its task was cancelled or suspended. A suspended task starts its loader when it is
+    /// resumed.
     func start() {
         guard let loader, loader.task?.state == .running else { return }
         loader.startLoading()
     }
 }
 
-/// The errors with which Foundation on Linux ends requests that failed on their way (`urlErrorCode(for:)` in MultiHandle.swift;
-/// libcurl's lib/strerror.c).
+/// The errors with which Foundation on Linux ends failed requests (`urlErrorCode(for:)` in MultiHandle.swift; libcurl's
+/// lib/strerror.c).
 enum RuleFailure {
     /// The codes of a connection that a rule prevented or closed.
     static let replaced: Set<Int> = [
@@ -145,7 +149,7 @@ enum RuleFailure {
 
     /// - Parameter native: the error of the prevented connection, whose URL the result keeps.
     static func error(_ failure: MartletRule.Failure, _ native: NSError) -> URLError {
-        // Foundation's own time-out has nothing but its code.
+        // Foundation's time-out has only its code.
         if failure == .timeout { return URLError(.timedOut) }
         var info = native.userInfo
         let host = (info[NSURLErrorFailingURLErrorKey] as? URL)?.host ?? ""

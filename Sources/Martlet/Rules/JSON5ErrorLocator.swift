@@ -1,7 +1,7 @@
-/// The place at which a text ceases to be JSON5 (JSON5 Data Interchange Format 1.0.0). Foundation on Linux does not tell it.
+/// Finds the place at which a text stops being JSON5 (JSON5 Data Interchange Format 1.0.0). Foundation on Linux does
+/// not report it.
 ///
-/// This type looks for the place in a text that Foundation has refused. It accepts more than JSON5 does within names, numbers
-/// and strings.
+/// Use it for a text that Foundation has refused. Within names, numbers and strings it accepts more than JSON5 does.
 struct JSON5ErrorLocator {
     private let text: [UInt8]
     private var next = 0
@@ -22,7 +22,7 @@ struct JSON5ErrorLocator {
 
     private static let deepest = 64
 
-    /// Skips a value. Returns what it expected in its place; `nil` if there was one.
+    /// Skips a value. Returns what it expected instead; `nil` if there was a value.
     private mutating func value(depth: Int) -> String? {
         switch skipBlanks() {
         case nil: return "a value"
@@ -80,7 +80,7 @@ struct JSON5ErrorLocator {
         }
     }
 
-    /// Skips a character. Returns it in quotes if another one is there.
+    /// Skips a character. If another one is there, returns the expected one in quotes.
     private mutating func take(_ character: Character) -> String? {
         guard skipBlanks() == character.asciiValue else { return "\"\(character)\"" }
         next += 1

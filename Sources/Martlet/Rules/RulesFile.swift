@@ -1,11 +1,11 @@
 import Foundation
 
-/// A file of rules, read again when it changes. Changes that keep its place, its size and its time are not seen.
+/// A file of rules, reloaded when it changes. A change that keeps its place, its size and its time is not detected.
 struct RulesFile: Sendable {
     private let url: URL
     private var seen: Identity?
 
-    /// The properties by which a changed file is told from the one that was read; `nil` fields for a file that is missing.
+    /// The properties that identify the version of the file that was read; `nil` fields if the file is missing.
     private struct Identity: Sendable, Equatable {
         var inode: UInt64?
         var size: Int64?
@@ -29,7 +29,7 @@ struct RulesFile: Sendable {
         self.url = url
     }
 
-    /// Returns the file's rules, or its first mistake; `nil` if it has not changed since the last call.
+    /// Returns the file's rules, or its first error; `nil` if it has not changed since the last call.
     mutating func readIfChanged() -> Result<[MartletRule], RuleError>? {
         let identity = Identity(url)
         guard identity != seen else { return nil }
@@ -43,7 +43,7 @@ struct RulesFile: Sendable {
 
     private func text() throws(RuleError) -> Data {
         var status = stat()
-        // Reading a pipe would wait.
+        // Reading a pipe would block.
         guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             let text = try? FileHandle(forReadingFrom: url).read(upToCount: MartletLimits.rulesFile + 1)
         else { throw RuleError(place: "", "the file is missing or cannot be read") }
@@ -54,7 +54,7 @@ struct RulesFile: Sendable {
     }
 }
 
-/// The text of a rules file (JSON5), as `docs/rules.md` describes it. An unknown key is a mistake.
+/// The text of a rules file (JSON5), as described in `docs/rules.md`. An unknown key is an error.
 struct RuleDocument: Decodable {
     let rules: [MartletRule]
 
@@ -169,7 +169,7 @@ private struct RuleText {
         let number = try? optional(Double.self, key)
         guard let text = try number.map({ "\($0)" }) ?? optional(String.self, key) else { return nil }
         guard let value = value(text) else {
-            // An address may hold a password.
+            // An address may contain a password.
             let shown = text.contains("@") ? "the text" : "\"\(text)\""
             throw mistake(at: key, "\(shown) is not \(form)")
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A rule without a mistake, with its texts read.
+/// A valid rule, with its texts parsed.
 struct ValidatedRule: Sendable {
     let name: String
     let match: RuleMatch
@@ -8,7 +8,7 @@ struct ValidatedRule: Sendable {
     let action: RuleAction?
     let delay: Duration
 
-    /// Whether the rule does more than change header fields, so that no later rule does.
+    /// Whether the rule does more than change header fields. If so, no later rule does.
     var decides: Bool { action != nil || delay > .zero }
 
     /// - Parameter number: the rule's number, from 1.
@@ -60,7 +60,7 @@ struct ValidatedRule: Sendable {
         return actions
     }
 
-    /// Reads `host:port`; `nil` where it is something else.
+    /// Parses `host:port`; `nil` if it is something else.
     private static func address(_ text: String) -> (host: String, port: Int)? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65535).contains(port), case let host = String(text[..<colon]), !host.isEmpty,
@@ -82,7 +82,7 @@ struct ValidatedRule: Sendable {
 
     // MARK: Header fields
 
-    /// Fields that tell where a message ends. A changed one would break the connection instead of the request.
+    /// Fields that determine where a message ends. Changing one would break the connection instead of the request.
     private static let framing: Set<String> = ["content-length", "transfer-encoding"]
 
     private static func changes(
@@ -132,7 +132,7 @@ struct ValidatedRule: Sendable {
     }
 }
 
-/// The requests that a rule is for, in a form that is compared quickly. A pure value.
+/// The requests that a rule applies to, in a form that is fast to compare. A pure value.
 struct RuleMatch: Sendable {
     private static let slash = UInt8(ascii: "/")
 
@@ -143,7 +143,7 @@ struct RuleMatch: Sendable {
     private let header: [(name: String, value: Glob)]
     let share: Double
 
-    /// - Parameter rule: the rule's number, for a mistake.
+    /// - Parameter rule: the rule's number, for an error.
     init(_ match: MartletRule.Match, ofRule rule: Int) throws(RuleError) {
         func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleError) {
             guard isValid else { throw RuleError(rule: rule, key: "match.\(key)", reason) }
@@ -171,7 +171,7 @@ struct RuleMatch: Sendable {
         share = match.share
     }
 
-    /// Returns whether all parts but the share hold.
+    /// Returns whether all parts except the share match.
     ///
     /// - Parameter field: looks a header field of the request up by its name.
     func holds(for target: RequestTarget, method: String, field: (String) -> String?) -> Bool {
@@ -191,16 +191,16 @@ struct RuleMatch: Sendable {
     }
 }
 
-/// The check of a name that a rule gives to a header field, or of a method: a token (RFC 9110, section 5.6.2).
+/// Checks a method, or the name that a rule gives to a header field: a token (RFC 9110, section 5.6.2).
 enum HeaderName {
     static func isValid(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 255 && EnvironmentValue.isFieldName(name)
     }
 }
 
-/// The first mistake in a set of rules, for a line of the log.
+/// The first error in a set of rules, for a line of the log.
 struct RuleError: Error, CustomStringConvertible {
-    /// The rule and the key: `rule 2, match.share`; empty where the text is no JSON5.
+    /// The rule and the key: `rule 2, match.share`; empty if the text is not JSON5.
     let place: String
     let reason: String
 
