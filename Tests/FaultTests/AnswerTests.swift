@@ -12,7 +12,7 @@ extension FaultTests {
 
         /// The first uploads get the treatments; later uploads pass, and everything arrives.
         @Test(arguments: isFull ? passing.map { Array(repeating: $0, count: 10) } + [passing] : [passing])
-        func aPassingFaultLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
+        func temporaryFaultLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
             try await Scene.run { scene in
                 let (end, gate) = try await scene.serve { _, earlier in
                     earlier.count < treatments.count ? treatments[earlier.count] : .pass
@@ -28,7 +28,7 @@ extension FaultTests {
 
         /// Foundation's loader does not survive an answer that ends within its head: it holds a transfer that ended well
         /// without a response for impossible, and ends the process.
-        @Test(.enabled(if: TestedTransport.survivesCutHead)) func anAnswerThatEndsWithinItsHeadDoesNotEndTheService()
+        @Test(.enabled(if: TestedTransport.survivesCutHead)) func truncatedAnswerHeadDoesNotCrashTheService()
             async throws
         {
             try await Scene.run { scene in
@@ -59,7 +59,7 @@ extension FaultTests {
         }
 
         @Test(arguments: [400, 500])
-        func aRefusedBatchIsInTheLedgerToTheLastRequest(status: Int) async throws {
+        func ledgerCountsEveryRequestOfARefusedBatch(status: Int) async throws {
             try await Scene.run { scene in
                 // The second and the fourth batch are refused: the collector hears of each loss with the batches that
                 // follow.
@@ -77,7 +77,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aBatchThatIsTooLargeArrivesInParts() async throws {
+        @Test func tooLargeBatchArrivesInParts() async throws {
             try await Scene.run { scene in
                 let (end, gate) = try await scene.serve(
                     options: ["--workers", "16"], environment: ["MARTLET_COMPRESSION": "none"]

@@ -8,7 +8,7 @@ extension FaultTests {
         .serialized,
         .enabled(if: isFull && ClickHouseCluster.isInstalled, "the full form, with ClickHouse and ZooKeeper"))
     struct ClickHouseClusterTests {
-        @Test func everyRequestIsCountedOnceWhileReplicasAreAway() async throws {
+        @Test func everyRequestIsCountedOnceWhileReplicasAreDown() async throws {
             try await Scene.run { scene in
                 let cluster = try ClickHouseCluster(in: scene.folder.url.appendingPathComponent("clickhouse"))
                 let fleet = try await ClickHouseFleet(in: scene, cluster)
@@ -36,7 +36,7 @@ extension FaultTests {
             }
         }
 
-        @Test func batchesAreStoredWhileOneReplicaOfThreeIsAway() async throws {
+        @Test func batchesAreStoredWhileOneOfThreeReplicasIsDown() async throws {
             try await Scene.run { scene in
                 let cluster = try ClickHouseCluster(
                     in: scene.folder.url.appendingPathComponent("clickhouse"), replicas: 3)

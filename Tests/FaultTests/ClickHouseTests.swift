@@ -36,7 +36,7 @@ extension FaultTests {
 
         /// The rows of a batch are in ClickHouse, up to those of one table, and nobody knows.
         @Test(arguments: isFull ? ["point", "ledger", "sender", "series", "batch"] : ["point"])
-        func aCollectorThatIsKilledBetweenAnInsertAndItsAnswerCountsTheBatchOnce(table: String) async throws {
+        func batchCountsOnceIfTheCollectorIsKilledBetweenInsertAndAnswer(table: String) async throws {
             try await Scene.run { scene in
                 let fleet = try await ClickHouseFleet(in: scene)
                 let gate = try Gate(collector: fleet.servers[0].port) { message, earlier in
@@ -80,7 +80,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aClickHouseThatMayOnlyBeReadRefusesBatchesAndLosesNone() async throws {
+        @Test func readOnlyClickHouseRefusesBatchesAndLosesNone() async throws {
             try await Scene.run { scene in
                 let fleet = try await ClickHouseFleet(in: scene)
                 let port = try await fleet.addCollector()
@@ -101,7 +101,7 @@ extension FaultTests {
         }
 
         @Test(.enabled(if: Mount.isAllowed, "this process may not mount a file system"))
-        func aClickHouseWhoseDiskIsFullRefusesBatchesAndLosesNone() async throws {
+        func clickHouseWithAFullDiskRefusesBatchesAndLosesNone() async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene, mebibytes: 256, inodes: 100_000) { disk in
                     let fleet = try await ClickHouseFleet(
@@ -127,7 +127,7 @@ extension FaultTests {
         }
 
         /// The time limit of a statement is 30 s, so this case is a part of the full form alone.
-        @Test(.enabled(if: isFull, "the full form")) func aClickHouseThatAnswersTooLateLosesNothing() async throws {
+        @Test(.enabled(if: isFull, "the full form")) func slowClickHouseLosesNothing() async throws {
             try await Scene.run { scene in
                 let fleet = try await ClickHouseFleet(in: scene)
                 let gate = try Gate(collector: fleet.servers[0].port) { message, earlier in

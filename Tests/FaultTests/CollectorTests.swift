@@ -5,7 +5,7 @@ import Testing
 extension FaultTests {
     /// The collector itself goes away and comes back.
     @Suite(.serialized) struct CollectorTests {
-        @Test func aCollectorThatIsKilledAndRestartedMissesNothingAndCountsNothingTwice() async throws {
+        @Test func collectorKilledAndRestartedMissesNothingAndCountsNothingTwice() async throws {
             try await Scene.run { scene in
                 var collector = try await scene.collector()
                 let port = collector.port
@@ -25,7 +25,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aCollectorThatIsReplacedByAnEmptyOneLeavesEachRequestInOneOfTheTwo() async throws {
+        @Test func afterReplacingACollectorEachRequestIsInOneOfTheTwo() async throws {
             try await Scene.run { scene in
                 let store = scene.folder.path("first.sqlite")
                 let first = try await scene.collector(store: store)

@@ -10,7 +10,7 @@ extension FaultTests {
         }
 
         @Test(arguments: isFull ? Removed.allCases : [.service, .batches, .locks])
-        func removedFilesAreInTheLedgerToTheLastRequest(removed: Removed) async throws {
+        func ledgerCountsEveryRequestOfRemovedFiles(removed: Removed) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 // Every upload waits until the directory is gone.

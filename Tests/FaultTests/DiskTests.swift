@@ -59,7 +59,7 @@ extension FaultTests {
             arguments: Case.all(hasOtherDirectory: true, passes: [false])
                 + Case.chosen(Case.all(hasOtherDirectory: false, passes: [true]))
                 + (isFull ? Case.all(hasOtherDirectory: true, passes: [true]) : []))
-        func nothingIsLostWhenTheTroublePassesOrAnotherDiskIsThere(disk: Case) async throws {
+        func nothingIsLostIfTheDiskRecoversOrAnotherCanBeUsed(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -75,7 +75,7 @@ extension FaultTests {
         /// Batches that cannot be stored are sent from memory. Batches that were stored before the trouble and cannot be
         /// marked as sent stay for the next start.
         @Test(arguments: Case.all(hasOtherDirectory: false, passes: [false]))
-        func requestsAreDeliveredFromMemoryWhenNothingCanBeWritten(disk: Case) async throws {
+        func requestsAreDeliveredFromMemoryIfNothingCanBeWritten(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -95,7 +95,7 @@ extension FaultTests {
         /// The process dies between two milestones while it sends from memory. The journal's files had their blocks before the
         /// trouble began, so they hold every request that the collector may lack. A request that the collector has counts
         /// once.
-        @Test(arguments: Death.chosen) func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(death: Death) async throws
+        @Test(arguments: Death.chosen) func serviceKilledWhileItSendsFromMemoryIsCountedOnce(death: Death) async throws
         {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in

@@ -5,7 +5,7 @@ import Testing
 extension FaultTests {
     /// The service is killed under load, again and again.
     @Suite(.serialized) struct KillTests {
-        @Test func aServiceThatIsKilledRepeatedlyLosesNoEndedRequest() async throws {
+        @Test func repeatedlyKilledServiceLosesNoEndedRequest() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 for life in 0..<(isFull ? 50 : 8) {
@@ -22,7 +22,7 @@ extension FaultTests {
         }
 
         /// Batches wait, so a service that is killed is busy with the batches of dead instances.
-        @Test func aServiceKilledWhileTheCollectorIsAwayLosesNothing() async throws {
+        @Test func serviceKilledWhileTheCollectorIsDownLosesNothing() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -44,7 +44,7 @@ extension FaultTests {
             }
         }
 
-        @Test func twoProcessesOnOneBufferCountOnceWhenOneIsKilled() async throws {
+        @Test func requestsOfTwoProcessesWithOneBufferCountOnceIfOneIsKilled() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 for life in 0..<(isFull ? 10 : 2) {

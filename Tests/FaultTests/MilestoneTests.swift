@@ -24,7 +24,7 @@ extension FaultTests {
         }
 
         @Test(arguments: Deaths.all)
-        func aDeathAtAnyMilestoneLosesNothingAndCountsNothingTwice(deaths: Deaths) async throws {
+        func deathAtAnyMilestoneLosesNothingAndCountsNothingTwice(deaths: Deaths) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 try await scene.die("first", at: deaths.first, deaths.occurrence, collector: collector.port)
@@ -37,7 +37,7 @@ extension FaultTests {
         }
 
         @Test(arguments: ShippingMilestone.allCases)
-        func theSumsOfADeadProcessHaveEachOfItsRequestsOnce(milestone: ShippingMilestone) async throws {
+        func sumsOfADeadProcessHaveEachOfItsRequestsOnce(milestone: ShippingMilestone) async throws {
             try await Scene.run { scene in
                 let cumulative = ["MARTLET_TEMPORALITY": "cumulative"]
                 let collector = try await scene.collector()

@@ -16,7 +16,7 @@ extension FaultTests {
         }
         private static let length = Duration.seconds(30 * 60)
 
-        @Test func theReportHasTheServersCountsUnderAnyFault() async throws {
+        @Test func reportMatchesTheServersCountsUnderAnyFault() async throws {
             try await Scene.run { scene in
                 let mix = try await MixedLoad(in: scene)
                 let start = ContinuousClock.now

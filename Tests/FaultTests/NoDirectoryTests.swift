@@ -26,7 +26,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aCollectorThatComesBackGetsTheBatchesInMemory() async throws {
+        @Test func recoveredCollectorGetsTheBatchesInMemory() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -60,7 +60,7 @@ extension FaultTests {
             }
         }
 
-        @Test func theOldestBatchesGoPastTheLimitAndTheLedgerSaysSo() async throws {
+        @Test func oldestBatchesAreDroppedAboveTheLimitAndCounted() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in
@@ -82,7 +82,7 @@ extension FaultTests {
         }
 
         /// The collector is away to the end, so the agent can deliver nothing from memory.
-        @Test func aDirectoryThatCanBeMadeLaterGetsTheBatchesInMemory() async throws {
+        @Test func batchesInMemoryAreStoredOnceADirectoryCanBeMade() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -103,7 +103,7 @@ extension FaultTests {
         }
 
         /// Undelivered requests are lost with the process; each reported request has happened.
-        @Test func aKilledServiceLosesOnlyItsWaitingRequests() async throws {
+        @Test func killedServiceLosesOnlyItsWaitingRequests() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 scene.server.hold(from: 300)

@@ -18,7 +18,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aKilledServiceIsCountedOnceOverABadNetwork() async throws {
+        @Test func killedServiceIsCountedOnceOverABadNetwork() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let seed = scene.seed

@@ -17,7 +17,7 @@ extension FaultTests {
         }
 
         /// Two stores: a batch that one of them may have must not reach the other.
-        @Test func twoCollectorsWithTwoStoresThatAreKilledInTurnsCountEachRequestInOneOfThem() async throws {
+        @Test func twoStoresWithCollectorsKilledInTurnCountEachRequestInOneOfThem() async throws {
             try await Scene.run { scene in
                 let stores = [scene.store, scene.folder.path("second.sqlite")]
                 var collectors = [try await scene.collector(), try await scene.collector(store: stores[1])]
@@ -42,7 +42,7 @@ extension FaultTests {
         }
 
         /// The gates stand for two collectors: each loses answers that its store has given.
-        @Test func twoCollectorsWithTwoStoresOverABadNetworkCountEachRequestInOneOfThem() async throws {
+        @Test func twoStoresOverABadNetworkCountEachRequestInOneOfThem() async throws {
             try await Scene.run { scene in
                 let stores = [scene.store, scene.folder.path("second.sqlite")]
                 let collectors = [try await scene.collector(), try await scene.collector(store: stores[1])]
@@ -53,7 +53,7 @@ extension FaultTests {
         }
 
         /// Two ways to one store, as two collectors of one database are.
-        @Test func twoCollectorsOfOneStoreOverABadNetworkCountEachRequestOnce() async throws {
+        @Test func twoCollectorsOfOneStoreCountEachRequestOnceOverABadNetwork() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 try await serve(scene, [collector.port, collector.port], kills: isFull ? 20 : 3)

@@ -65,7 +65,7 @@ extension FaultTests {
                 })
         }
 
-        @Test func twoServicesOfOneNameAndFolderNeverTakeEachOthersBatches() async throws {
+        @Test func servicesWithTheSameNameAndFolderNeverTakeEachOthersBatches() async throws {
             try await Scene.run { scene in
                 let (ours, theirs) = (
                     try await Destination("ours", in: scene), try await Destination("theirs", in: scene)
@@ -84,7 +84,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aServiceWithANewAddressSendsWaitingBatchesToTheOldOne() async throws {
+        @Test func waitingBatchesGoToTheOldAddressAfterAServicesAddressChanged() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
                 let (old, new) = (try await Destination("old", in: scene), try await Destination("new", in: scene))
@@ -102,7 +102,7 @@ extension FaultTests {
         }
 
         /// The old address is gone for good, or the token has changed.
-        @Test(arguments: [true, false]) func adoptedBatchesGoToThePresentCollector(hasMoved: Bool) async throws {
+        @Test(arguments: [true, false]) func adoptedBatchesGoToTheCurrentCollector(hasMoved: Bool) async throws {
             try await Scene.run { scene in
                 let old = try await Destination("old", in: scene)
                 let new = hasMoved ? try await Destination("new", in: scene) : old
@@ -126,7 +126,7 @@ extension FaultTests {
             }
         }
 
-        @Test func anOldCollectorThatNeverAnswersHoldsUpNoOtherBatch() async throws {
+        @Test func silentOldCollectorDelaysNoOtherBatch() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }
@@ -148,7 +148,7 @@ extension FaultTests {
 
         /// The name of an endpoint comes from the service that recorded the request, even when another service folds its
         /// journal.
-        @Test func aJournalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
+        @Test func journalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
                 let destination = try await Destination("destination", in: scene)

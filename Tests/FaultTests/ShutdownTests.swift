@@ -8,7 +8,7 @@ extension FaultTests {
     /// The bounds are the documented ones plus 10 seconds, in which a busy machine may leave a process unscheduled.
     @Suite(.serialized) struct ShutdownTests {
         @Test(arguments: isFull ? [0.5, 2] : [0.5])
-        func shutdownEndsInItsTimeAndTheNextStartDeliversTheRest(limit: Double) async throws {
+        func shutdownEndsInTimeAndTheNextStartDeliversTheRest(limit: Double) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }
@@ -25,7 +25,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aServiceGroupEndsAtSIGTERMInTheDocumentedFiveSeconds() async throws {
+        @Test func serviceGroupEndsWithinFiveSecondsOfSIGTERM() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }

@@ -5,7 +5,7 @@ import Testing
 extension FaultTests {
     /// Uploads over another transport than the chosen one.
     @Suite(.serialized) struct TransportTests {
-        @Test(arguments: [nil, "libcurl"]) func uploadsGoOverURLSessionWhenLibcurlIsNotFound(asked: String?)
+        @Test(arguments: [nil, "libcurl"]) func uploadsUseURLSessionIfLibcurlIsNotFound(asked: String?)
             async throws
         {
             try await Scene.run { scene in

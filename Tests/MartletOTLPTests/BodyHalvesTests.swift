@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct BodyHalvesTests {
     @Test(arguments: [2, 3, 11])
-    func halvesHaveAllOfABatchOnceAndSayHowManyRequests(endpoints: Int) throws {
+    func halvesTogetherHaveEachPointOnceAndCountTheirRequests(endpoints: Int) throws {
         var sample = SampleBatch(seed: 1)
         sample.endpoints = endpoints
         var batch = sample.next()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct MergedMetricsTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func mergedBatchesEqualOneIntervalOfTheWholeTime(seed: UInt64) throws {
+    func mergedBatchesEqualOneLongInterval(seed: UInt64) throws {
         var sample = SampleBatch(seed: seed)
         sample.endpoints = 12
         let batches = (0..<6).map { number in
@@ -54,7 +54,7 @@ import Testing
         #expect(try merged.otlp().count == before)
     }
 
-    @Test func aBodyThatIsNoAgentsBatchIsNotMerged() throws {
+    @Test func bodyThatNoAgentMakesIsNotMerged() throws {
         var sample = SampleBatch(seed: 6)
         let batch = try sample.next().otlp()
         #expect(MergedMetrics([]) == nil)

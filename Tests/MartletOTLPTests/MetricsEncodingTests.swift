@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct MetricsEncodingTests {
     /// Martlet's collector needs neither; other programs show them to people, or convert names by them.
-    @Test func everyMetricHasADescriptionAndTheBatchItsSchemaAlsoAfterMerging() throws {
+    @Test func metricsHaveDescriptionsAndBatchesASchemaEvenAfterMerging() throws {
         var statistics = RequestStatistics()
         var phases = PhaseDurations()
         phases[.queue] = 5
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func sizesAreDistributionsOfAllRequestsWhoseCountsStayTheDurations() throws {
+    @Test func sizesAreDistributionsAndRequestsAreCountedByDurations() throws {
         var (statistics, sizes) = (RequestStatistics(), BodySizes())
         for bytes in [0, 100, 100, 5000] as [UInt64] {
             statistics.record(seconds: 1, bytesSent: bytes, bytesReceived: 0)

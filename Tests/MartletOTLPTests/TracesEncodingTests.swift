@@ -8,7 +8,7 @@ import Testing
 @Suite struct TracesEncodingTests {
     /// Compares each byte with SwiftProtobuf's encoding of the same message.
     @Test(arguments: [[], [0], [0, 1, 2, 3], Array(0..<400)])
-    func theFieldByFieldEncodingMatchesTheMessage(numbers: [Int]) throws {
+    func encodingFieldByFieldMatchesTheMessage(numbers: [Int]) throws {
         let spans = try numbers.map(span)
         let resource = TelemetryResource(service: "s", instance: "i")
         let bytes = try DetailsBatch(resource: resource, details: spans).otlp()

@@ -10,7 +10,7 @@ import Testing
         ("https://shop.example/cart?\u{301}q=secret", "https://shop.example/cart"),
         ("https://ada:secret@\u{301}shop.example/", "https://\u{301}shop.example/"),
     ])
-    func onlySchemeHostPortAndPathStay(url: String, plain: String) {
+    func onlySchemeHostPortAndPathAreKept(url: String, plain: String) {
         #expect(Array(PlainURL.text(of: url).utf8) == Array(plain.utf8))
     }
 }

@@ -11,7 +11,7 @@ import Tracing
 
 extension AgentTests {
     @Suite struct BudgetWatchTests {
-        @Test func anAgentThatCostsTooMuchGivesUpOneStepAfterTheOtherAndSaysEachOnce() async throws {
+        @Test func agentOverBudgetGivesUpStepByStepAndLogsEachStepOnce() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({
                 $0.include = ["127.0.0.1/hello/*", "127.0.0.1/trace"]
@@ -64,7 +64,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aPausedCaptureGoesOnByItselfAndSaysSo() async throws {
+        @Test func pausedCaptureResumesByItselfAndLogsIt() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({
                 $0.maxCPU = 1e-9
@@ -86,7 +86,7 @@ extension AgentTests {
             }
         }
 
-        @Test func eachBatchTellsTheCPUTimeThatTheAgentTook() async throws {
+        @Test func eachBatchReportsTheAgentsCPUTime() async throws {
             try await withAgent { agent, collector, base in
                 for name in ["one", "two"] {
                     _ = try await URLSession.shared.data(from: base / "hello" / name)
@@ -98,7 +98,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theServicesSwitchOverridesTheBudget() async throws {
+        @Test func servicesSwitchOverridesTheBudget() async throws {
             try await withAgent({
                 $0.maxCPU = 1e-9
                 $0.budgetTerms = .impatient
@@ -116,7 +116,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRequestIsCountedWithItsSizesWhenOnlyCountsAreAllowed() async throws {
+        @Test func requestIsCountedWithItsSizesIfOnlyCountsAreAllowed() async throws {
             try await withAgent { agent, collector, base in
                 CaptureSwitch.recorder?.allow(.countsOnly)
                 for _ in 0..<3 {
@@ -140,7 +140,7 @@ extension AgentTests {
         }
 
         /// The agent's memory is judged at the end of each period, so each judgement takes a step.
-        @Test func memoryTakesOneStepAtATime() async throws {
+        @Test func memoryGivesUpOneStepAtATime() async throws {
             let number = 100
             try await withAgent({
                 $0.interval = .milliseconds(100)
@@ -178,7 +178,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theServicesClosuresAreNoCostOfTheAgents() async throws {
+        @Test func serviceClosuresDoNotCountAsTheAgentsCost() async throws {
             let burnt = Atomic<UInt64>(0)
             let burn: @Sendable () -> Void = {
                 let start = Clock.threadCPU()
@@ -203,7 +203,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aClosureOnTheAgentsThreadIsNoCostOfTheAgentsEither() async {
+        @Test func closureOnTheAgentsThreadDoesNotCountAsTheAgentsCost() async {
             let (whole, own) = await withCheckedContinuation { continuation in
                 Thread {
                     AgentCost.beginThread()
@@ -216,7 +216,7 @@ extension AgentTests {
         }
 
         /// The agent times every 61st call of a thread.
-        @Test func startAndEndOfASpanAreMeasured() async {
+        @Test func spanStartAndEndAreMeasured() async {
             _ = await recorded {
                 let tracer = MartletTracer()
                 let (before, context) = (AgentCost.nanoseconds, ServiceContext.topLevel)

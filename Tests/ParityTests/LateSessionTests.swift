@@ -26,7 +26,7 @@ struct LateSessionTests {
     }
 
     @Test(arguments: ["automatic", "explicit"])
-    func aProtocolThatIsRegisteredAfterTheStartWorksAsWithoutTheAgent(mode: String) async throws {
+    func protocolRegisteredAfterTheStartWorksAsWithoutTheAgent(mode: String) async throws {
         let folder = try TemporaryFolder()
         let bare = try await run("bare", Self.cell, in: folder)
         #expect(bare.cells.first?.saw.contains { $0.contains("203") } == true)

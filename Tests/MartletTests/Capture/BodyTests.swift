@@ -9,7 +9,7 @@ extension AgentTests {
     /// The bodies that kept details have: the table in `docs/capture.md`.
     @Suite struct BodyTests {
         @Test(arguments: Kind.allCases, [MartletConfiguration.Capture.automatic, .explicit])
-        func aBodyIsKeptWhereItIsInMemory(kind: Kind, capture: MartletConfiguration.Capture) async throws {
+        func bodyIsKeptIfItIsInMemory(kind: Kind, capture: MartletConfiguration.Capture) async throws {
             try await withAgent({
                 $0.capture = capture
                 $0.sampleRate = 1

@@ -7,7 +7,7 @@ import Testing
 
 extension AgentTests {
     @Suite struct ChallengeTests {
-        @Test func aChallengeThatIsAnsweredIsOneRequestWithItsFinalStatus() async throws {
+        @Test func answeredChallengeIsOneRequestWithItsFinalStatus() async throws {
             try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 let session = Self.session(.useCredential)
                 let (_, response) = try await session.data(from: base / "basic")
@@ -22,7 +22,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChallengeThatIsRefusedIsTheStatusThatTheServerGave() async throws {
+        @Test func refusedChallengeIsCountedWithTheServersStatus() async throws {
             try await withAgent { agent, collector, base in
                 let session = Self.session(.cancelAuthenticationChallenge)
                 let error = await #expect(throws: URLError.self) { try await session.data(from: base / "basic") }
@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChallengeThatFoundationDoesNotKnowIsAnAnswerLikeOthers() async throws {
+        @Test func challengeUnknownToFoundationIsAnOrdinaryAnswer() async throws {
             try await withAgent { agent, collector, base in
                 let (_, response) = try await URLSession(configuration: .ephemeral).data(from: base / "bearer")
                 #expect((response as? HTTPURLResponse)?.statusCode == 401)
@@ -43,7 +43,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRealmBehindOtherParametersIsAChallengeToo() async throws {
+        @Test func challengeMayHaveItsRealmAfterOtherParameters() async throws {
             try await withAgent { agent, collector, base in
                 let session = Self.session(.useCredential)
                 let (_, response) = try await session.data(from: base / "basic-utf8")
@@ -55,7 +55,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChallengeWithoutARealmIsAnAnswerLikeOthers() async throws {
+        @Test func challengeWithoutARealmIsAnOrdinaryAnswer() async throws {
             try await withAgent { agent, collector, base in
                 let (_, response) = try await URLSession(configuration: .ephemeral).data(from: base / "basic-realmless")
                 #expect((response as? HTTPURLResponse)?.statusCode == 401)
@@ -66,7 +66,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aHungRequestIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
+        @Test func hungRequestIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let hesitating = Hesitating()
                 let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
@@ -89,7 +89,7 @@ extension AgentTests {
         }
 
         /// The task's second loader, which has no observer yet, is told to stop and never to start.
-        @Test func aRequestTakenBackAfterItsChallengeWasAnsweredIsTheStatusThatTheServerGave() async throws {
+        @Test func requestCancelledAfterItsChallengeWasAnsweredKeepsTheServersStatus() async throws {
             try await withAgent { agent, collector, base in
                 let hesitating = Hesitating()
                 let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
@@ -108,7 +108,7 @@ extension AgentTests {
         }
 
         /// The task goes on unseen, and another task may have its address soon.
-        @Test func aChallengeAnsweredWhileCaptureIsOffLeavesLaterRequestsAlone() async throws {
+        @Test func challengeAnsweredWhileCaptureIsOffDoesNotAffectLaterRequests() async throws {
             try await withAgent { agent, collector, base in
                 for _ in 0..<20 {
                     let hesitating = Hesitating()
@@ -130,7 +130,7 @@ extension AgentTests {
         }
 
         /// On 6.3.1 Foundation never calls back such a request's caller; later versions give it the 401.
-        @Test func aChallengeThatNobodyAnswersCountsOnceAsItsCallerSeesIt() async throws {
+        @Test func unansweredChallengeCountsOnceWithTheStatusThatItsCallerSees() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let session = URLSession(configuration: .ephemeral)
                 let isTold = Atomic(false)
@@ -159,7 +159,7 @@ extension AgentTests {
             ("Basic realm=", false), ("Basic realm", false), ("Basic realm=\"x", false), ("Basic realms=x", false),
             (", Basic realm=x", false), ("Basic\trealm=x", false),
         ])
-        func onlyBasicWithARealmIsAskedOfTheCaller(field: String, isAsked: Bool) {
+        func onlyBasicWithARealmIsAChallenge(field: String, isAsked: Bool) {
             #expect(AuthenticationChallenge.isBasic(field) == isAsked)
         }
 

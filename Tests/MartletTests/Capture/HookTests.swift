@@ -11,7 +11,7 @@ import Testing
 extension AgentTests {
     /// Each test takes the process's own hooks out, and puts them back.
     @Suite struct HookTests {
-        @Test func noSlotIsWrittenWhereOneOfThemIsNotAMethod() throws {
+        @Test func noSlotIsWrittenIfOneOfThemIsNotAMethod() throws {
             try withoutHooks {
                 let (code, data) = (
                     try Self.code("malloc"), UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
@@ -24,7 +24,7 @@ extension AgentTests {
         }
 
         /// The runtime replaces a method that is gone by a stub, which is code and ends the process.
-        @Test func aMethodThatIsGoneIsRefused() throws {
+        @Test func removedMethodIsRefused() throws {
             try withoutHooks {
                 let (code, gone) = (try Self.code("malloc"), try Self.code("swift_deletedMethodError"))
                 let slots = Slots([code, code, gone])
@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func writtenSlotsAreRestoredWhenALaterOneCannotBeWritten() throws {
+        @Test func writtenSlotsAreRestoredIfALaterSlotCannotBeWritten() throws {
             try withoutHooks {
                 let code = try Self.code("malloc")
                 let fixed = try Self.readOnlySlot(code)
@@ -44,14 +44,14 @@ extension AgentTests {
             }
         }
 
-        @Test func hooksThatAreNotThereAreNotCalled() throws {
+        @Test func missingHooksAreNotCalled() throws {
             try withoutHooks {
                 let loader = try #require(NativeLoader.type)
                 #expect(!HookCheck.allAreCalled(loader: loader))
             }
         }
 
-        @Test func theProofOfTheHooksIsNotCounted() async throws {
+        @Test func checkOfTheHooksCountsNoRequest() async throws {
             try await withAgent { agent, _, _ in
                 martlet_remove()
                 try AutomaticCapture.attempt().get()
@@ -61,7 +61,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aHookThatAnotherLibraryRemovedIsReportedAndLeftOut() async throws {
+        @Test func hookRemovedByAnotherLibraryIsReportedAndNotReinstalled() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({ $0.logger = Logger(label: "test", factory: { _ in log }) }) {
                 agent, collector, base in

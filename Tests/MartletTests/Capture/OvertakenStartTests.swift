@@ -9,7 +9,7 @@ extension AgentTests {
     @Suite struct OvertakenStartTests {
         /// Loading the task would end the process.
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func aTaskThatWasCancelledAheadOfItsStartIsCountedOnceAndNotLoaded(
+        func taskCancelledBeforeItsStartIsCountedOnceAndNotLoaded(
             capture: MartletConfiguration.Capture
         ) async throws {
             try await withAgent({ $0.capture = capture }) { agent, collector, base in
@@ -29,7 +29,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aTaskThatWasCancelledBeforeItWasResumedIsNotCounted() async throws {
+        @Test func taskCancelledBeforeItWasResumedIsNotCounted() async throws {
             try await withAgent { agent, _, base in
                 let session = URLSession(configuration: .ephemeral)
                 for _ in 0..<20 {

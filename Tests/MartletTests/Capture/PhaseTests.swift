@@ -23,7 +23,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Sending.allCases, [MartletConfiguration.Capture.automatic, .explicit])
-        func theTimeToTheHeadIsTheFirstBytesAndTheRestIsTheTransfers(
+        func timeToTheHeadIsFirstByteAndTheRestIsTransfer(
             of sending: Sending, capture: MartletConfiguration.Capture
         ) async throws {
             try await withAgent({

@@ -9,7 +9,7 @@ extension AgentTests {
     /// The agent's observer, which stands before that client, is not told. The tests do the same as Foundation, so that
     /// every release covers the case.
     @Suite struct SilentEndTests {
-        @Test func aRequestEndsWithItsChallengeWhenItsLoaderIsReleased() async throws {
+        @Test func challengedRequestEndsWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let task = Self.task(to: base / "basic")
                 try Self.challenge(task).map { observer in
@@ -26,7 +26,7 @@ extension AgentTests {
         }
 
         /// A delegate that keeps a challenge's completion handler keeps the loader alive.
-        @Test func aRequestEndsWithItsTaskWhenItsLoaderIsKeptAfterAChallenge() async throws {
+        @Test func challengedRequestEndsWithItsTaskIfItsLoaderIsKept() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -48,7 +48,7 @@ extension AgentTests {
 
         /// Foundation releases a suspended task's loader when it is about to give the task another loader, which sends
         /// the credentials.
-        @Test func aSuspendedRequestGoesOnWhenItsLoaderIsReleased() async throws {
+        @Test func suspendedRequestContinuesWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -66,7 +66,7 @@ extension AgentTests {
         }
 
         @Test(.timeLimit(.minutes(1)))
-        func aTaskAtTheAddressOfAnUnseenEndIsAnotherRequest() async throws {
+        func newTaskAtTheAddressOfASilentlyEndedOneIsAnotherRequest() async throws {
             try await withAgent({ $0.include = ["*/basic", "*/hello/*"] }) { agent, collector, base in
                 let (answers, answer) = AsyncStream.makeStream(of: Never.self)
                 let session = URLSession(configuration: .ephemeral)

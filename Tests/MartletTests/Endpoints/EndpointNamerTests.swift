@@ -25,11 +25,11 @@ import Testing
         "/getUserProfileSettings2", "/a-rather-long-name-with-4-words", "/.well-known/openid-configuration",
         "/favicon.ico", "/report-2024.pdf", "/internationalization", "/utf8", "/base64",
     ])
-    func wordsStayAsTheyAre(path: String) {
+    func wordsAreKept(path: String) {
         #expect(EndpointNamer().endpoint(ofPath: path) == path)
     }
 
-    @Test func theUsersTemplateWinsAndTheFirstMatchIsTaken() {
+    @Test func userTemplatesTakePrecedenceAndTheFirstMatchWins() {
         let namer = EndpointNamer(templates: ["/users/{name}/orders/*", "/users/{name}", "/static/*", "/v/*/x"])
         #expect(namer.endpoint(ofPath: "/users/ada/orders/17") == "/users/{name}/orders/*")
         #expect(namer.endpoint(ofPath: "/users/ada/orders/17/lines/3") == "/users/{name}/orders/*")
@@ -59,11 +59,11 @@ import Testing
         "/a/**/b",
         "/a/x*", "/:a{b}", "https://host/a",
     ])
-    func aTextThatIsNoTemplateIsRefused(text: String) {
+    func invalidTemplateIsRefused(text: String) {
         #expect(EndpointTemplate(text) == nil)
     }
 
-    @Test func aHostilePathHasAShortName() {
+    @Test func hostilePathHasAShortName() {
         let deep = String(repeating: "/a", count: 10_000)
         #expect(EndpointNamer().endpoint(ofPath: deep) == String(repeating: "/a", count: 16) + "/{rest}")
         let long = "/search/" + String(repeating: "lorem-ipsum-", count: 500)
@@ -72,7 +72,7 @@ import Testing
         #expect(EndpointNamer().endpoint(ofPath: "/" + String(repeating: "x", count: 5000)) == "/{id}")
     }
 
-    @Test func anUnknownMethodIsOther() {
+    @Test func unknownMethodBecomesOther() {
         #expect(HTTPMethod.name("PATCH") == "PATCH")
         #expect(HTTPMethod.name("get") == "_OTHER")
         #expect(HTTPMethod.name("X\u{1b}[2J") == "_OTHER")

@@ -94,7 +94,7 @@ import Testing
         ])
     }
 
-    @Test func secretsAndTheWordsThatLookLikeThem() {
+    @Test func secretsAndSimilarWords() {
         expectNames([
             "hooks", "reset-password", "confirm-email", ".well-known", "openid-configuration", "oauth2", "token",
             "jwks.json", "bitcoin", "sha256", "utf-8", "base64", "k8s", "i18n", "getUserProfileSettings2",

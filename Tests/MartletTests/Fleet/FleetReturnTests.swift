@@ -17,19 +17,19 @@ import Testing
     private func refusals(_ result: Fleet.Result) -> Int { result.collectors.reduce(0) { $0 + $1.refusals } }
 
     /// No strategy can be faster than an outage's batches at the rate that is left beside the new ones: ten minutes.
-    @Test func aFleetCatchesUpAlmostAsFastAsItsCollectorCan() {
+    @Test func fleetCatchesUpAlmostAsFastAsItsCollectorCan() {
         let result = run()
         #expect((599...660).contains(result.all), "\(result.all)")
         #expect(result.collectors[0].late == 0)
     }
 
-    @Test func pausesSpareTheCollectorNearlyAllRefusals() {
+    @Test func pausesAvoidNearlyAllRefusals() {
         let (with, without) = (run(), run { $0.isPaced = false })
         #expect(refusals(with) * 5 < refusals(without), "\(refusals(with)) and \(refusals(without))")
         #expect(with.all < without.all * 1.1)
     }
 
-    @Test func agentsThatAreAskedToWaitForAMinuteDoNotComeBackAtOnce() {
+    @Test func agentsAskedToWaitForAMinuteDoNotAllReturnAtOnce() {
         let wait = { (terms: inout Fleet.Terms) in (terms.retryAfter, terms.isPaced) = (60, false) }
         let random = run(wait)
         let fixed = run {
@@ -39,7 +39,7 @@ import Testing
         #expect(random.all < fixed.all, "\(random.all) and \(fixed.all)")
     }
 
-    @Test func theOtherCollectorCarriesTheFleetAndNothingWaits() {
+    @Test func otherCollectorTakesAllBatchesOfTheFleet() {
         let result = run { $0.collectors = 2 }
         #expect(refusals(result) == 0)
         // Nothing waits any more when every agent has had its first interval after the return.
@@ -49,7 +49,7 @@ import Testing
 
     /// Prints the table of docs/uploads.md for as many agents as the variable says.
     @Test(.enabled(if: FleetTable.agents != nil, "belongs to another lane: a table for the documents"))
-    func theTableOfALargeFleet() {
+    func tableOfALargeFleet() {
         for row in FleetTable.rows() { print(row) }
     }
 }

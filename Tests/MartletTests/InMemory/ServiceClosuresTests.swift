@@ -24,7 +24,7 @@ import Tracing
             duration: .milliseconds(250), bytesSent: 7, bytesReceived: 9)
     }
 
-    @Test func aRecordedRequestIsLikeOneThatWasCaptured() async throws {
+    @Test func recordedRequestLooksLikeACapturedOne() async throws {
         try await MartletAgent.inMemory { agent in
             agent.record(Self.request())
             let request = try #require(agent.requests.first)
@@ -47,7 +47,7 @@ import Tracing
         }
     }
 
-    @Test func aRecordedRequestFailsByItsStatusOrItsError() async {
+    @Test func recordedRequestFailsByItsStatusOrItsErrorType() async {
         await MartletAgent.inMemory { agent in
             agent.record(Self.request(status: 503))
             agent.record(Self.request(status: nil, errorType: "timeout"))
@@ -61,7 +61,7 @@ import Tracing
         }
     }
 
-    @Test func oddValuesOfARecordedRequestAreCountedAllTheSame() async {
+    @Test func recordedRequestWithOddValuesIsStillCounted() async {
         await MartletAgent.inMemory { agent in
             agent.record(
                 MartletRequest(
@@ -73,7 +73,7 @@ import Tracing
         }
     }
 
-    @Test func nothingIsRecordedWhileCaptureIsOffOrThePatternsLeaveItOut() async {
+    @Test func nothingIsRecordedIfCaptureIsOffOrThePatternsExcludeIt() async {
         var configuration = MartletConfiguration()
         configuration.exclude = ["*.example.com:8443/orders/*"]
         await MartletAgent.inMemory(configuration) { agent in
@@ -90,7 +90,7 @@ import Tracing
         }
     }
 
-    @Test func aSpanAroundARecordedRequestIsNotCountedBeside() async {
+    @Test func spanAroundARecordedRequestIsNotCountedAsWell() async {
         await MartletAgent.inMemory { agent in
             agent.tracer.withSpan("order", ofKind: .client) { span in
                 span.attributes["http.request.method"] = "POST"
@@ -100,7 +100,7 @@ import Tracing
         }
     }
 
-    @Test func aClosureNamesEndpointsOfEveryInstrument() async throws {
+    @Test func closureNamesEndpointsOfEveryInstrument() async throws {
         var configuration = MartletConfiguration()
         configuration.maxEndpoints = 2
         configuration.name = { target in
@@ -128,7 +128,7 @@ import Tracing
         }
     }
 
-    @Test func aClosureLeavesRequestsOutOnEitherSide() async throws {
+    @Test func closureExcludesRequestsOnEitherSide() async throws {
         var configuration = MartletConfiguration()
         configuration.ignore = { $0.path.hasPrefix("/health") || $0.host == "api.example.com" }
         let ignoring = configuration
@@ -157,7 +157,7 @@ import Tracing
     }
 
     /// The closure uses everything that takes one of the agent's locks, and records a request, which asks it again.
-    @Test func aClosureMayUseTheAgentAndIsNotAskedAboutItsOwnRequests() async {
+    @Test func closureMayUseTheAgentAndIsNotCalledForItsOwnRequests() async {
         let holder = Mutex<MartletAgent?>(nil)
         let calls = Mutex(0)
         var configuration = MartletConfiguration()
@@ -186,7 +186,7 @@ import Tracing
     }
 
     /// A thread that waits in the closure holds nothing that another needs.
-    @Test func aClosureThatWaitsHoldsUpNoOtherRequest() async {
+    @Test func waitingClosureBlocksNoOtherRequest() async {
         let (asked, arrival) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
         var configuration = MartletConfiguration()

@@ -50,7 +50,7 @@ import Testing
         return names.filter { $0.hasSuffix(".journal") }
     }
 
-    @Test func aDeadInstancesUnsealedIntervalBecomesABatchOfItsOwn() throws {
+    @Test func unsealedIntervalOfADeadInstanceBecomesItsBatch() throws {
         let directory = try leaveInstance(requests: 40)
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
@@ -61,13 +61,13 @@ import Testing
         #expect(try recover().batches.map(\.requests) == [40])
     }
 
-    @Test func aSegmentWithABatchIsNotCountedAgain() throws {
+    @Test func segmentThatAlreadyHasABatchIsNotCountedAgain() throws {
         let directory = try leaveInstance(requests: 40, sealed: true)
         #expect(try recover().batches.map(\.requests) == [40])
         #expect(journals(in: directory).isEmpty)
     }
 
-    @Test func anIntervalThatWasSentFromMemoryBecomesABatchThatIsNotChangedAnyMore() throws {
+    @Test func intervalSentFromMemoryBecomesABatchThatIsNotChanged() throws {
         _ = try leaveInstance(requests: 40, mayHaveArrived: true)
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
@@ -76,7 +76,7 @@ import Testing
     }
 
     /// The time counts from the instance's start: a batch with less would take back the time that an earlier batch told.
-    @Test func aRecoveredBatchTellsForHowLongCaptureWasOff() throws {
+    @Test func recoveredBatchReportsTheCaptureGap() throws {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
         try outbox.keep(OutboxOwner(dead, MartletConfiguration()))
@@ -98,7 +98,7 @@ import Testing
         #expect(captureGap.sum.dataPoints.map(\.asDouble) == [7.5])
     }
 
-    @Test func aSegmentThatCannotBeReadIsPutAside() throws {
+    @Test func unreadableSegmentGoesToQuarantine() throws {
         let directory = try leaveInstance(requests: 40)
         let path = directory.appendingPathComponent("0.journal").path
         let file = try #require(FileHandle(forUpdatingAtPath: path))
@@ -110,7 +110,7 @@ import Testing
             FileManager.default.fileExists(atPath: directory.appendingPathComponent("quarantine/0.journal").path))
     }
 
-    @Test func aSegmentOfEveryLengthIsRecovered() throws {
+    @Test func segmentOfEveryLengthIsRecovered() throws {
         let directory = try leaveInstance(requests: 5)
         let path = directory.appendingPathComponent("0.journal").path
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))

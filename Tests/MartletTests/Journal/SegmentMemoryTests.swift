@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct SegmentMemoryTests {
-    @Test func aPageThatWasTouchedTakesNoFaultWhenItIsWrittenTo() throws {
+    @Test func writingToATouchedPageCausesNoPageFault() throws {
         let folder = try TemporaryFolder()
         let pages = 64
         let memory = try SegmentMemory(

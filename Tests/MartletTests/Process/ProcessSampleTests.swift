@@ -9,7 +9,7 @@ import Testing
 
     private func sample() -> ProcessSample { ProcessSample(processStart: start) }
 
-    @Test func twoSamplesDifferByTheCPUTimeThatTheProcessTookInBetween() {
+    @Test func samplesDifferByTheCPUTimeOfTheProcessInBetween() {
         let before = sample()
         let first = Clock.threadCPU()
         while Clock.threadCPU() - first < 100_000_000 {}
@@ -28,7 +28,7 @@ import Testing
     }
 
     /// Other tests may free memory between two samples, so the growth is looked for more than once.
-    @Test func memoryThatIsTouchedIsInRAM() throws {
+    @Test func touchedMemoryIsResident() throws {
         let size = 64 << 20
         var grew = false
         for _ in 0..<20 where !grew {
@@ -45,7 +45,7 @@ import Testing
         #expect(grew)
     }
 
-    @Test func theUptimeGrowsAndIsLessThanTheSystems() throws {
+    @Test func uptimeGrowsAndIsLessThanTheSystems() throws {
         let first = try #require(sample().gauges[.uptime])
         let second = try #require(sample().gauges[.uptime])
         #expect(second > first)

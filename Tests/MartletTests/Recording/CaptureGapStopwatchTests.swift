@@ -7,7 +7,7 @@ import Testing
 @Suite struct CaptureGapStopwatchTests {
     private let stopwatch = CaptureGapStopwatch()
 
-    @Test func theTotalIncludesTheTimeThatGoesOn() {
+    @Test func totalIncludesAnOngoingGap() {
         stopwatch.begin(at: 10)
         #expect(stopwatch.nanoseconds(at: 15) == 5)
         stopwatch.end(at: 20)
@@ -16,7 +16,7 @@ import Testing
         #expect(stopwatch.nanoseconds(at: 103) == 13)
     }
 
-    @Test func aTimeThatGoesOnDoesNotBeginAgain() {
+    @Test func ongoingGapDoesNotRestart() {
         stopwatch.begin(at: 10)
         stopwatch.begin(at: 15)
         stopwatch.end(at: 20)
@@ -27,7 +27,7 @@ import Testing
 
 extension AgentTests {
     @Suite struct CaptureGapTests {
-        @Test func theCollectorIsToldSoonThatCaptureWasSwitchedOffAndOn() async throws {
+        @Test func collectorLearnsSoonThatCaptureWasSwitchedOffAndOn() async throws {
             try await withAgent { agent, collector, base in
                 try await uploadFirst(agent, base)
                 #expect(agent.status.unwatched == .zero)
@@ -53,7 +53,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aFlushTellsOfTheTimeUntilThen() async throws {
+        @Test func flushReportsTheCaptureGapSoFar() async throws {
             try await withAgent { agent, collector, base in
                 try await uploadFirst(agent, base)
                 agent.isCapturing = false
@@ -71,7 +71,7 @@ extension AgentTests {
             await agent.flush()
         }
 
-        @Test func internalErrorsAreATimeWithoutCaptureToo() async throws {
+        @Test func captureGapIncludesTheTimeAfterInternalErrors() async throws {
             try await withAgent { agent, collector, _ in
                 for _ in 0..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 await agent.flush()

@@ -13,12 +13,12 @@ import Testing
         #expect(sampler.dropped == 0)
     }
 
-    @Test func failuresAreKeptOnlyWhereAskedFor() {
+    @Test func failuresAreKeptOnlyIfConfigured() {
         var sampler = DetailSampler(keepFailures: false, slow: .seconds(1))
         #expect(!reserve(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
-    @Test func theLimitOfAnIntervalHoldsAndDroppedDetailsAreCounted() {
+    @Test func detailsAboveTheIntervalsLimitAreDroppedAndCounted() {
         var sampler = DetailSampler(keepFailures: true, slow: .seconds(1))
         let kept = (0..<150).filter { _ in sampler.reserve(isSampled: false, isFailure: true, nanoseconds: 1) }.count
         #expect(kept == MartletLimits.failureDetails)

@@ -13,7 +13,7 @@ import Testing
     ]
 
     @Test(arguments: requests, [1, 2, 7, 1000])
-    func aRequestIsCompleteWithItsLastByte(request: String, part: Int) {
+    func requestIsCompleteWithItsLastByte(request: String, part: Int) {
         let bytes = Array(request.utf8)
         var end = RequestEndScanner()
         var taken = 0
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: requests)
-    func aRequestWithoutItsLastByteIsNotComplete(request: String) {
+    func requestWithoutItsLastByteIsNotComplete(request: String) {
         var end = RequestEndScanner()
         let isComplete = end.take(Array(request.utf8.dropLast()))
         #expect(!isComplete)

@@ -6,7 +6,7 @@ import Testing
 
 /// The text of a rules file, and its mistakes.
 @Suite struct RuleDocumentTests {
-    @Test func theDocumentedFileIsRead() throws {
+    @Test func documentedFileIsRead() throws {
         let rules = try RuleDocument.rules(in: Data(Self.example.utf8))
         #expect(rules.count == 7)
         #expect(try RuleSet(rules).names == ["payments drill", "2", "3", "4", "5", "6", "7"])
@@ -67,7 +67,7 @@ import Testing
         ("not JSON", ""),
         ("", ""),
     ])
-    func aMistakeIsOneLineWithItsPlace(text: String, line: String) {
+    func errorInARuleIsOneLineWithItsPlace(text: String, line: String) {
         let mistake = #expect(throws: RuleError.self) {
             _ = try RuleSet(try RuleDocument.rules(in: Data(text.utf8)))
         }
@@ -86,7 +86,7 @@ import Testing
         ("{ rules: [", "line 1, column 11: expected a value"),
         ("", "line 1, column 1: expected a value"),
     ])
-    func aSyntaxErrorNamesItsPlace(text: String, place: String) {
+    func syntaxErrorGivesItsPlace(text: String, place: String) {
         let mistake = #expect(throws: RuleError.self) { _ = try RuleDocument.rules(in: Data(text.utf8)) }
         #expect(mistake?.description.hasPrefix("not JSON5 at \(place)") == true, "\(mistake?.description ?? "")")
     }

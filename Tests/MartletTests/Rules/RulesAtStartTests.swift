@@ -21,18 +21,18 @@ import Testing
         return AgentCore(configuration) { _ in capture }.recorder.rules.count
     }
 
-    @Test func rulesOfTheConfigurationAreInForceBeforeTheThreadBegins() {
+    @Test func configuredRulesApplyBeforeTheThreadStarts() {
         #expect(rules([Self.drill]) == 1)
     }
 
-    @Test func noRuleIsInForceWithAMistakeOrWithAFileOrWhereRulesCannotChangeRequests() {
+    @Test func configuredRulesDoNotApplyIfInvalidOrWithAFileOrWithoutSupport() {
         #expect(rules([Self.drill, MartletRule(match: .init())]) == 0)
         #expect(rules([Self.drill], file: URL(fileURLWithPath: "/dev/null/rules.json5")) == 0)
         #expect(rules([Self.drill], capture: EffectiveCapture(mode: .automatic, rulesLimit: "no libcurl")) == 0)
         #expect(rules([Self.drill], capture: EffectiveCapture(mode: .off)) == 0)
     }
 
-    @Test func aForkedChildBeginsWithTheLatestRulesOfItsParent() throws {
+    @Test func forkedChildStartsWithTheLatestRulesOfItsParent() throws {
         let parent = ActiveRules()
         #expect(ActiveRules(forkedFrom: parent).count == 0)
         parent.replace(by: try RuleSet([Self.drill, Self.drill]))

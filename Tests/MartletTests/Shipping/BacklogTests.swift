@@ -38,7 +38,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChangedFileOfRulesIsReadBeforeTheBacklogIsDelivered() async throws {
+        @Test func changedRulesFileIsReadBeforeTheBacklogIsDelivered() async throws {
             let folder = try TemporaryFolder()
             let file = URL(fileURLWithPath: folder.path("rules.json5"))
             try Data("{ rules: [ { match: { path: '/hello/*' }, respond: { status: 503 } } ] }".utf8).write(to: file)
@@ -55,7 +55,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRequestThatHangsIsCountedBeforeTheBacklogIsDelivered() async throws {
+        @Test func hungRequestIsCountedBeforeTheBacklogIsDelivered() async throws {
             try await withBacklog({ $0.hung = .milliseconds(100) }) { agent, collector, base in
                 let task = URLSession.shared.dataTask(with: base / "never") { _, _, _ in }
                 task.resume()

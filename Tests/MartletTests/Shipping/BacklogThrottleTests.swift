@@ -10,20 +10,20 @@ import Testing
         return .nanoseconds(Int64(pace.notBefore - 1000))
     }
 
-    @Test func aBacklogLeavesMostOfTheTimeToOthers() {
+    @Test func backlogUploadsLeaveMostOfTheTimeToOtherAgents() {
         #expect(pause(after: .milliseconds(10)) == .milliseconds(90))
         #expect(pause(after: .milliseconds(10), random: 0) == .milliseconds(45))
         #expect(pause(after: .milliseconds(200)) == .milliseconds(1800))
     }
 
     /// Two batches of an interval, and more, are sent in the next.
-    @Test func aSlowCollectorStillGetsMoreThanTheAgentMakes() {
+    @Test func slowCollectorStillGetsMoreThanTheAgentMakes() {
         #expect(pause(after: .seconds(8)) == .seconds(4))
         #expect(pause(after: .seconds(8), interval: .seconds(1)) == .milliseconds(400))
     }
 
     /// Agents that went by the latest upload alone would all rush to a collector whose queue has just emptied.
-    @Test func aSlowUploadIsRememberedForSomeTime() {
+    @Test func slowUploadIsRememberedForSomeTime() {
         var pace = BacklogThrottle(interval: .seconds(10))
         let pauses = [100, 1, 1].map { milliseconds in
             pace.note(.milliseconds(milliseconds), at: 0, random: 1)
@@ -32,7 +32,7 @@ import Testing
         #expect(pauses == [900_000, 855_000, 812_250])
     }
 
-    @Test func theFirstBatchDoesNotWait() {
+    @Test func firstBatchDoesNotWait() {
         #expect(BacklogThrottle(interval: .seconds(10)).notBefore == 0)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         #expect(shares.values.allSatisfy { (400...600).contains($0) }, "\(shares)")
     }
 
-    @Test func anOrderDependsOnTheInstanceAndNotOnTheListsOrder() {
+    @Test func preferenceDependsOnTheInstanceAndNotOnTheOrderOfTheList() {
         for instance in instances.prefix(100) {
             let order = CollectorOrder.ranked(collectors, for: instance)
             #expect(Set(order) == Set(collectors))
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func theInstancesOfACollectorThatIsGoneSpreadOverTheOthersAndNoOtherInstanceMoves() {
+    @Test func onlyInstancesOfARemovedCollectorMoveAndTheySpreadOverTheOthers() {
         let (before, after) = (preferred(collectors), preferred(Array(collectors.dropFirst())))
         for collector in collectors.dropFirst() {
             let (old, new) = (before[collector] ?? [], after[collector] ?? [])
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func anAddressThatIsNamedTwiceIsOne() throws {
+    @Test func duplicateAddressCountsOnce() throws {
         let twice = [try #require(URL(string: "http://a:4318")), try #require(URL(string: "http://user:p@a:4318/"))]
         #expect(CollectorOrder.ranked(twice, for: "i").count == 1)
     }

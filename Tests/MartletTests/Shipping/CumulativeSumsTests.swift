@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The journal of a dead process may have a request that ended before its last batch was sealed.
-    @Test func aBatchThatEndedBeforeTheLastOneHasANewerPoint() throws {
+    @Test func batchThatEndedBeforeTheLastOneStillGetsANewerPoint() throws {
         let (last, late) = (try batch(2, requests: 2), try batch(1, requests: 1))
         let sums = try CumulativeSums.adding(last.body, of: last.id, to: nil).sums
         let points = try points(of: CumulativeSums.adding(late.body, of: late.id, to: sums).upload)
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// A process may die when the sums are stored and the account is not.
-    @Test func aBatchThatIsInTheSumsAlreadyIsNotAddedAgain() throws {
+    @Test func batchAlreadyInTheSumsIsNotAddedAgain() throws {
         let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
         let before = try CumulativeSums.adding(first.body, of: first.id, to: nil).sums
         let (upload, sums) = try CumulativeSums.adding(second.body, of: second.id, to: before)
@@ -82,7 +82,7 @@ import Testing
             ])
     }
 
-    @Test func aBatchThatMayHaveArrivedIsInTheSumsOfThoseThatOvertakeIt() throws {
+    @Test func batchThatMayHaveArrivedIsInTheSumsOfLaterBatchesSentBeforeIt() throws {
         let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
         let waiting = try CumulativeSums.adding(first.body, of: first.id, to: nil).sums.whileLastWaits
         let read = try #require(CumulativeSums(file: waiting.file()))
@@ -104,7 +104,7 @@ import Testing
         #expect(try points(of: other.upload).map(\.count) == [8])
     }
 
-    @Test func aDamagedFileHasNoSums() throws {
+    @Test func damagedFileHasNoSums() throws {
         let (body, id) = try batch(1, requests: 1)
         var file = try CumulativeSums.adding(body, of: id, to: nil).sums.file()
         file[file.count / 2] ^= 1
@@ -112,7 +112,7 @@ import Testing
         #expect(CumulativeSums(file: []) == nil)
     }
 
-    @Test func sumsPastTheLimitBeginAnewWithANewStart() throws {
+    @Test func sumsAboveTheLimitRestartWithANewStart() throws {
         let long = String(repeating: "x", count: 2000)
         let many = try batch(1, requests: 1, endpoints: (1...1000).map { "/\($0)/\(long)" })
         let sums = try CumulativeSums.adding(many.body, of: many.id, to: nil).sums
@@ -123,7 +123,7 @@ import Testing
         #expect(points.map(\.startTimeUnixNano) == [20])
     }
 
-    @Test func theSumsOfADeadInstanceAreContinuedByTheProcessThatDeliversItsBatches() throws {
+    @Test func processThatDeliversADeadInstancesBatchesContinuesItsSums() throws {
         let folder = try TemporaryFolder()
         let (body, id) = try batch(1, requests: 2)
         let sums = try CumulativeSums.adding(body, of: id, to: nil).sums

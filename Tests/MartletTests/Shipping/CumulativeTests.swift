@@ -44,7 +44,7 @@ extension AgentTests {
         private static func counts(_ points: [String: Point]) -> [String: UInt64] { points.mapValues(\.count) }
 
         @Test(arguments: BatchStoreKind.allCases)
-        func aBatchThatIsTooLargeWithAllStreamsGoesOutWithItsOwn(kind: BatchStoreKind) async throws {
+        func batchTooLargeWithAllStreamsIsSentOnlyWithItsOwn(kind: BatchStoreKind) async throws {
             try await kind.withAgent({
                 $0.temporality = .cumulative
                 $0.sampleRate = 0
@@ -89,7 +89,7 @@ extension AgentTests {
         }
 
         @Test(arguments: BatchStoreKind.allCases)
-        func anUploadThatIsRepeatedOrRefusedCountsOnceOrNever(kind: BatchStoreKind) async throws {
+        func repeatedUploadCountsOnceAndARefusedOneNever(kind: BatchStoreKind) async throws {
             try await kind.withAgent({
                 $0.temporality = .cumulative
                 $0.sampleRate = 0
@@ -109,7 +109,7 @@ extension AgentTests {
             }
         }
 
-        @Test func sumsDoNotFallWhenABatchThatMayHaveArrivedIsDropped() async throws {
+        @Test func sumsDoNotDecreaseWhenABatchThatMayHaveArrivedIsDropped() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({
                 $0.temporality = .cumulative
@@ -139,7 +139,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchThatCannotBecomeSumsIsDroppedBecauseTheBackEndTakesNoDeltas() async throws {
+        @Test func batchThatCannotBecomeSumsIsDropped() async throws {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             var dead = try Outbox.create(instance: "dead", in: service)
@@ -160,7 +160,7 @@ extension AgentTests {
             #expect(OutboxAccount(text: account)?.dropped == [.corrupt: 3])
         }
 
-        @Test func aPartOfABatchThatWasTooLargeHasItsOwnStreams() async throws {
+        @Test func partOfATooLargeBatchHasOnlyItsOwnStreams() async throws {
             try await withAgent({
                 $0.temporality = .cumulative
                 $0.sampleRate = 0

@@ -27,7 +27,7 @@ extension AgentTests {
                 }, body)
         }
 
-        @Test func aCollectorThatIsBusyIsToldOnceForAllSignalsAndSoIsItsRecovery() async throws {
+        @Test func busyCollectorAndItsRecoveryAreLoggedOnceForAllSignals() async throws {
             try await withLog { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "hello/x")
                 // The collector refuses metrics twice, then takes them; it refuses details once, then takes them.
@@ -43,7 +43,7 @@ extension AgentTests {
         }
 
         /// Each signal fails at each attempt with other words.
-        @Test func theWordsOfAFailureMayChange() {
+        @Test func changedWordingOfAFailureGivesNoNewWarning() {
             var configuration = MartletConfiguration()
             let handler = handler
             configuration.logger = Logger(label: "test", factory: { _ in handler })
@@ -65,7 +65,7 @@ extension AgentTests {
             #expect(lines.count == 2)
         }
 
-        @Test func aRefusedSignalHasAWarningOfItsOwn() async throws {
+        @Test func refusedSignalGetsASeparateWarning() async throws {
             try await withLog { agent, collector, base in
                 collector.tracesStatus.store(404, ordering: .relaxed)
                 for _ in 1...3 {

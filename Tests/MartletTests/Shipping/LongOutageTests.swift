@@ -12,7 +12,7 @@ extension AgentTests {
     /// A long outage of the collector: the buffer keeps its limit and every count, and is delivered completely
     /// afterwards.
     @Suite struct LongOutageTests {
-        @Test func anOutageOfHoursLosesOnlyResolution() async throws {
+        @Test func outageOfHoursLosesOnlyResolution() async throws {
             try await Self.run(Outage(intervals: 400, endpoints: 5, requestsPerEndpoint: 20, limit: 24 << 10))
         }
 
@@ -21,7 +21,7 @@ extension AgentTests {
             .enabled(
                 if: ProcessInfo.processInfo.environment["MARTLET_TEST_OUTAGE"] == "week",
                 "belongs to another lane: scripts/outage.sh"))
-        func anOutageOfAWeekFitsTheDefaultBuffer() async throws {
+        func outageOfAWeekFitsTheDefaultBuffer() async throws {
             try await Self.run(Outage(intervals: 7 * 8640, endpoints: 200, requestsPerEndpoint: 500, limit: 64 << 20))
         }
 

@@ -8,7 +8,7 @@ import Testing
 /// Files that a disk or a person has changed: nothing traps, nothing loops, whole files are kept, and every stored
 /// request is delivered, dropped or waiting.
 @Suite struct OutboxDamageTests {
-    @Test func aBatchThatIsCutOffAtAnyLengthIsCountedAsCorrupt() throws {
+    @Test func truncatedBatchIsCountedAsCorrupt() throws {
         let body = Array("a body that is posted".utf8)
         for length in 0..<body.count {
             let scene = try Scene()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func anAccountThatIsCutOffAtAnyLengthLosesNothingThatWaits() throws {
+    @Test func truncatedAccountLosesNoWaitingRequest() throws {
         let body: [UInt8] = [1]
         var length = 0
         var isCutOff = true
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func theLedgerIsWholeUnderAnyDamage(seed: UInt64) throws {
+    func ledgerIsCompleteAfterAnyDamage(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let scene = try Scene()
         try scene.fill(&random)

@@ -65,13 +65,13 @@ import Testing
         return mayHaveArrived
     }
 
-    @Test(arguments: Transport.allCases) func aRefusedConnectionHasTakenNothing(transport: Transport) async throws {
+    @Test(arguments: Transport.allCases) func nothingArrivesOverARefusedConnection(transport: Transport) async throws {
         let end = await Self.post(1, to: 1, over: transport)
         #expect(try !mayHaveArrived(end))
     }
 
     @Test(arguments: Transport.allCases)
-    func aConnectionThatEndsBehindTheRequestMayHaveTakenIt(transport: Transport) async throws {
+    func requestMayHaveArrivedIfTheConnectionEndsAfterIt(transport: Transport) async throws {
         let server = try LeavingServer(answers: 0)
         let end = await Self.post(1, to: server.port, over: transport)
         #expect(try mayHaveArrived(end))
@@ -79,7 +79,7 @@ import Testing
 
     /// libcurl tries again over a new connection, which is refused, and tells of that alone.
     @Test(arguments: Transport.allCases)
-    func anEarlierConnectionThatEndsBehindTheRequestMayHaveTakenItToo(transport: Transport) async throws {
+    func requestMayHaveArrivedIfAnEarlierConnectionEndsAfterIt(transport: Transport) async throws {
         let server = try LeavingServer(answers: 1)
         let end = await Self.post(2, to: server.port, over: transport)
         #expect(try mayHaveArrived(end))

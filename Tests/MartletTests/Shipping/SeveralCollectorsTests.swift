@@ -82,7 +82,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func aRefusedBatchGoesToTheOtherCollectorAtOnceAndTheNextOnesToo(transport: Transport) async throws {
+        func refusedBatchAndLaterOnesGoToTheOtherCollectorAtOnce(transport: Transport) async throws {
             try await withTwo(transport) { two in
                 #expect(two.agent.status.lastCollector == two.addresses.preferred)
                 two.preferred.answer(429)
@@ -105,7 +105,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases, ["s", "t"])
-        func aBatchWithoutAnAnswerGoesElsewhereOnlyIntoTheSameStore(transport: Transport, store: String) async throws {
+        func batchWithoutAnAnswerGoesOnlyToACollectorOfTheSameStore(transport: Transport, store: String) async throws {
             try await withTwo(transport, timeout: .milliseconds(500)) { two in
                 try await two.meet(stores: ("s", store))
                 two.other.isSilent.store(true, ordering: .relaxed)
@@ -125,7 +125,7 @@ extension AgentTests {
 
         /// The collectors name no store, so a batch that may have arrived waits for the one that it was sent to.
         @Test(arguments: Transport.allCases)
-        func sumsHaveABatchThatWaitsForTheOtherCollector(transport: Transport) async throws {
+        func sumsIncludeABatchThatWaitsForTheOtherCollector(transport: Transport) async throws {
             try await withTwo(transport, temporality: .cumulative) { two in
                 two.preferred.answer(504, 504)
                 for _ in 1...2 { try await two.send() }
@@ -138,7 +138,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func aProxysRefusalDoesNotTellThatTheCollectorBehindItHasNotTakenTheBatch(transport: Transport) async throws {
+        func batchRefusedByAProxyMayHaveReachedTheCollectorBehindIt(transport: Transport) async throws {
             try await withTwo(transport) { two in
                 two.preferred.answer(503)
                 try await two.send()

@@ -39,7 +39,8 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: Transport.allCases) func everyUploadHasTheServicesHeaders(transport: Transport) async throws {
+        @Test(arguments: Transport.allCases) func everyUploadHasTheConfiguredHeaders(transport: Transport) async throws
+        {
             let log = InMemoryLogHandler()
             try await withAgent({
                 $0.transport = transport
@@ -68,7 +69,8 @@ extension AgentTests {
             #expect(warnings.contains { $0.hasSuffix("cannot have: Content-Encoding, Martlet-Batch, x") })
         }
 
-        @Test(arguments: Transport.allCases) func aChallengeAndARedirectAreAnswers(transport: Transport) async throws {
+        @Test(arguments: Transport.allCases) func challengeAndRedirectCountAsAnswers(transport: Transport) async throws
+        {
             try await withAgent({
                 $0.transport = transport
                 $0.sampleRate = 0
@@ -89,7 +91,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: Transport.allCases) func cookiesAreNeitherTakenNorSent(transport: Transport) async throws {
+        @Test(arguments: Transport.allCases) func cookiesAreNeitherStoredNorSent(transport: Transport) async throws {
             try await withAgent({
                 $0.transport = transport
                 $0.sampleRate = 0
@@ -111,7 +113,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func aLongAnswerIsKeptUpToALimit(transport: Transport) async throws {
+        func longAnswerIsKeptUpToALimit(transport: Transport) async throws {
             try await withAgent { _, collector, base in
                 collector.answer(200, body: Array(repeating: 7, count: 1 << 20))
                 let end = await Self.post(to: base, over: transport, timeout: .seconds(10))
@@ -123,7 +125,7 @@ extension AgentTests {
         }
 
         /// `URLSession` takes time-outs in whole seconds; this one is shorter than a second.
-        @Test func aFractionOfASecondIsAwaited() async throws {
+        @Test func timeOutMayBeAFractionOfASecond() async throws {
             try await withAgent { _, collector, base in
                 collector.isSilent.store(true, ordering: .relaxed)
                 let end = await Self.post(to: base, over: .urlSession, timeout: .milliseconds(300))

@@ -34,7 +34,7 @@ extension AgentTests {
             #expect(found.spans[0].attributes["http.request.header.authorization"] == .string("REDACTED"))
         }
 
-        @Test func noSecretOfAURLIsKeptWhereverItStands() async throws {
+        @Test func noSecretIsKeptAnywhereInAURL() async throws {
             let attributes: SpanAttributes = [
                 "url.full": "https://spans.example/cart;jsessionid=secret", "url.path": "/cart;secret/x",
                 "url.original": "https://proxy/http://ada:secret@spans.example/",
@@ -62,7 +62,7 @@ extension AgentTests {
         }
 
         /// A limit may cut a secret in two, and the rest no longer looks like one.
-        @Test func noSecretIsKeptWhereALimitCutsIt() async throws {
+        @Test func noPartOfASecretIsKeptIfALimitCutsIt() async throws {
             let before = { String(repeating: "x", count: $0 - 20) + " https://" }
             let secret = String(repeating: "secret", count: 4) + "@host/"
             let message = before(MartletLimits.messageLength) + secret
@@ -83,7 +83,7 @@ extension AgentTests {
             #expect(!String(describing: found.spans).contains("secr"))
         }
 
-        @Test func anErrorsTextIsKeptWithoutItsSecrets() async throws {
+        @Test func errorsTextIsKeptWithoutItsSecrets() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("span")
                 span.recordError(
