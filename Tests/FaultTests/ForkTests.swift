@@ -4,7 +4,7 @@ import MartletReports
 import Testing
 
 extension FaultTests {
-    /// A service that forks and executes no other program: each of its processes has an agent of its own, and no agent
+    /// A service that forks without executing another program: each of its processes has its own agent, and no agent
     /// touches another's files.
     @Suite(
         .serialized,
@@ -30,7 +30,7 @@ extension FaultTests {
             }
         }
 
-        /// Each lock of the agent is held by some thread at some of these forks.
+        /// At some of these forks, another thread holds one of the agent's locks; each lock occurs.
         @Test func childrenForkedWhileOtherThreadsRecordNeitherTrapNorBlock() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
@@ -86,9 +86,9 @@ extension FaultTests {
 }
 
 extension Scene {
-    /// Plays a scene of `ForkProgram`.
+    /// Runs a scene of `ForkProgram`.
     ///
-    /// - Returns: The text that the program prints.
+    /// - Returns: the text that the program prints.
     func play(
         _ name: String, collector port: Int, _ requests: Int, environment: [String: String] = [:]
     ) async throws -> String {

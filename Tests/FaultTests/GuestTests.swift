@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// The agent's thread and its files as guests in a service's process.
+    /// The agent's thread and files as guests in a service's process.
     @Suite(.serialized) struct GuestTests {
-        /// On overlayfs one descriptor remains, the lock's.
+        /// On overlayfs one descriptor remains: that of the lock.
         @Test func idleAgentHoldsNoDescriptorAndLittleLockedMemoryAndItsThreadsFaultsAreVisible() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()

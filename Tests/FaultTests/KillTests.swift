@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// The service is killed under load, again and again.
+    /// The service is killed repeatedly under load.
     @Suite(.serialized) struct KillTests {
         @Test func repeatedlyKilledServiceLosesNoEndedRequest() async throws {
             try await Scene.run { scene in
@@ -21,7 +21,7 @@ extension FaultTests {
             }
         }
 
-        /// Batches wait, so a service that is killed is busy with the batches of dead instances.
+        /// Batches accumulate, so a killed service was delivering the batches of dead instances.
         @Test func serviceKilledWhileTheCollectorIsDownLosesNothing() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()

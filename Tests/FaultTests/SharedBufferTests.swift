@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Services that share a name and a folder, and a service whose collector or token was changed.
+    /// Services that share a name and a folder, and a service whose collector or token has changed.
     @Suite(.serialized) struct SharedBufferTests {
         /// A collector with its own store and its own token.
         private struct Destination {
@@ -13,7 +13,7 @@ extension FaultTests {
 
             var environment: [String: String] { ["MARTLET_TOKEN": token] }
 
-            /// Chooses a port; the collector is away at first, so that batches wait.
+            /// Chooses a port. The collector is down at first, so that batches wait.
             init(_ name: String, in scene: Scene) async throws {
                 (store, token) = (scene.folder.path("\(name).sqlite"), "token-of-\(name)")
                 let process = try await Self.open(store: store, token: token, port: 0)
@@ -31,7 +31,7 @@ extension FaultTests {
             }
         }
 
-        /// Starts a service while its collector is away and kills it, so that batches and a journal are left.
+        /// Starts a service while its collector is down and kills it, so that batches and a journal remain.
         private func leave(
             _ life: String, for destination: Destination, in scene: Scene, _ environment: [String: String] = [:]
         )
@@ -146,8 +146,7 @@ extension FaultTests {
             }
         }
 
-        /// The name of an endpoint comes from the service that recorded the request, even when another service folds its
-        /// journal.
+        /// The service that recorded a request names its endpoint, even if another service folds its journal.
         @Test func journalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 extension FaultTests {
-    /// The collector is asked to end while clients are connected.
+    /// The collector is terminated while clients are connected.
     @Suite(.serialized) struct StopTests {
         private let folder: TemporaryFolder
         private let collector: CollectorProcess

@@ -21,7 +21,7 @@ import Testing
         #expect(merged.metricNames == whole.metricNames)
         #expect(merged.distributions == whole.distributions)
         #expect(merged.agentMetrics == whole.agentMetrics)
-        // A different order changes a sum of doubles by an ulp.
+        // Another order of additions changes a sum of doubles by an ulp.
         for (key, total) in whole.totals {
             let other = try #require(merged.totals[key])
             #expect(other.count == total.count)
@@ -97,7 +97,7 @@ import Testing
 extension OTLPExportMetricsServiceRequest {
     var metrics: [OTLPMetric] { resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics) }
     var metricNames: Set<String> { Set(metrics.map(\.name)) }
-    /// The points of the distributions without their sums.
+    /// The points of the distributions, without their sums.
     var distributions: Set<OTLPExponentialHistogramDataPoint> {
         Set(
             metrics.flatMap(\.exponentialHistogram.dataPoints).map { point in

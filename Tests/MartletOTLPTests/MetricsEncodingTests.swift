@@ -5,7 +5,7 @@ import Testing
 @testable import MartletOTLP
 
 @Suite struct MetricsEncodingTests {
-    /// Martlet's collector needs neither; other programs show them to people, or convert names by them.
+    /// Martlet's collector needs neither. Other programs show them to people, or convert names with them.
     @Test func metricsHaveDescriptionsAndBatchesASchemaEvenAfterMerging() throws {
         var statistics = RequestStatistics()
         var phases = PhaseDurations()

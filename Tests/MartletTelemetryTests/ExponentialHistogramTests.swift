@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func anyCountHasQuantiles() throws {
-        // The count becomes larger than any UInt64 when it is rounded to a Double.
+        // Rounded to a Double, the count is larger than any UInt64.
         let histogram = try #require(
             ExponentialHistogram(
                 scale: 0, sum: 1, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: [UInt64.max - 1, 1]))

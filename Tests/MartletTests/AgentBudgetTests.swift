@@ -2,8 +2,8 @@ import Testing
 
 @testable import Martlet
 
-/// Sequences of costs, with the steps that the agent has left after each. The process uses a whole core unless a test
-/// says otherwise, so that the budget of 5 % is 0.5 s in a period of 10 s.
+/// Sequences of costs, and the steps that the agent has left after each. Unless a test says otherwise, the process uses
+/// a whole core, so the budget of 5 % is 0.5 s in a period of 10 s.
 @Suite struct AgentBudgetTests {
     private var budget = AgentBudget(maxCPU: 0.05, maxMemory: 1000, start: Cost())
     private var cost = Cost()
@@ -59,7 +59,7 @@ import Testing
         #expect(budget.allowance == .everything)
     }
 
-    // MARK: Coming back
+    // MARK: Resuming
 
     @Test mutating func stepsResumeByThemselvesOneAfterTheOther() {
         for _ in 0..<2 { period(agent: 0.6) }

@@ -31,7 +31,7 @@ extension AgentTests {
                 let traced = try await ask("trace")
                 #expect(traced.count > 1)
                 let second = try #require(agent.status.captureReason)
-                // The answer is a line end between two headers that are missing.
+                // The answer is the line break between the two missing headers.
                 let untraced = try await ask("trace")
                 #expect(untraced == Data("\n".utf8))
                 #expect(agent.status.captureMode == .off)
@@ -171,7 +171,7 @@ extension AgentTests {
                     #expect(figures == "\(bytes) bytes of memory exceed MARTLET_MAX_MEMORY (\(limit))")
                 }
                 #expect(reported.allSatisfy { reason in steps.contains { reason.hasPrefix($0 + ":") } })
-                // The last task is cancelled first, so that no task gets a free connection.
+                // The last task is cancelled first, so that no other task takes its connection.
                 for task in tasks.reversed() { task.cancel() }
                 var ended = ends.makeAsyncIterator()
                 for _ in tasks { await ended.next() }
@@ -231,8 +231,8 @@ extension AgentTests {
 }
 
 extension BudgetTerms {
-    /// The terms of a budget that is always exceeded: each look at the agent's cost is a judgement, and no step comes
-    /// back within a test.
+    /// The terms of a budget that is always exceeded: each check of the agent's cost is a judgement, and no step
+    /// resumes within a test.
     fileprivate static let impatient = BudgetTerms(
         period: .zero, freeCore: 0, costlyTime: .zero, firstPause: .seconds(3600), longestPause: .seconds(3600))
 }

@@ -7,7 +7,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// `MARTLET_MAX_MEMORY` while spans come in.
+    /// `MARTLET_MAX_MEMORY` while spans are recorded.
     @Suite struct MemoryTests {
         /// Records spans with 28 KiB of kept attributes each.
         private static func end(spans number: Int) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-/// The attributes that tell an agent's process, container and pod.
+/// The attributes that identify an agent's process, container and pod.
 @Suite struct ResourceDetectionTests {
     private static let id = String(repeating: "0123456789abcdef", count: 4)
     private static let pod = "6f1c0a9e-8a43-4a8e-9b0c-2f6a3c1d7e55"

@@ -59,7 +59,7 @@ extension AgentTests {
                 let second = MartletAgent.start(Self.quiet)
                 collector.isSilent.store(true, ordering: .relaxed)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // The collector never answers, so the limit alone ends the shutdown.
+                // The collector never answers, so only the limit ends the shutdown.
                 await second.shutdown(within: .milliseconds(300))
                 #expect(agent.isCapturing)
                 #expect(agent.status.ledger == .init(captured: 1, waiting: 1))

@@ -56,7 +56,7 @@ struct ParityTests {
         #expect(try await ParityRun.of(.bare).captureMode == nil)
     }
 
-    /// Shows that the runs keep details: that code touches more of a request than any other.
+    /// Checks that the runs keep details: that code reads more of a request than any other.
     @Test(arguments: ParityRun.Mode.withAgent)
     func agentKeepsHeadersAndBodies(mode: ParityRun.Mode) async throws {
         let span = try #require(try await ParityRun.of(mode).spans(of: "POST with a body").first)
@@ -90,7 +90,7 @@ extension ParityRun.Received {
 }
 
 extension OTLPSpan {
-    /// The trace parent of the requests that are made within the span.
+    /// The trace parent of requests within the span.
     fileprivate var traceParent: String { "00-\(traceID.hex)-\(spanID.hex)-01" }
 }
 
@@ -100,7 +100,7 @@ extension Data {
 }
 
 extension [String] {
-    /// Lines that came and went, with their numbers.
+    /// Lines that were added and removed, with their numbers.
     fileprivate func changes(since other: [String]) -> [String] {
         difference(from: other).map { change in
             switch change {

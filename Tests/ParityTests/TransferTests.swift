@@ -1,7 +1,7 @@
 import MartletOTLP
 import Testing
 
-/// Phases and connections of real transfers, as libcurl tells them.
+/// Phases and connections of real transfers, as reported by libcurl.
 struct TransferTests {
     @Test(arguments: [("tls", "1.1"), ("http2", "2")], ParityRun.Mode.withAgent)
     func newConnectionHasAllPhasesAndAReusedOneHasNoConnectionPhases(
@@ -24,7 +24,7 @@ struct TransferTests {
         #expect(Set(span.phases.keys) == Self.all.subtracting(["tls"]))
     }
 
-    /// The server sleeps before its part of a handshake, before the head of its answer and before its second half.
+    /// The server sleeps before its part of a handshake, before the head of its answer and before the second half.
     @Test(arguments: ["tls", "http2"], ParityRun.Mode.withAgent)
     func timeOfASlowAnswerOverTLSIsInTheRightPhases(over role: String, mode: ParityRun.Mode) async throws {
         let span = try #require(try await ParityRun.of(mode).spans(of: "slow POST over \(role)").first)

@@ -212,7 +212,7 @@ extension AgentTests {
             }
         }
 
-        /// The configurations to make sessions from, with their names.
+        /// Named configurations to make sessions from.
         static var configurations: [(String, URLSessionConfiguration)] {
             let custom = URLSessionConfiguration.default
             custom.httpAdditionalHeaders = ["X-Custom": "1"]
@@ -221,7 +221,7 @@ extension AgentTests {
             return [("default", .default), ("ephemeral", .ephemeral), ("custom", custom)]
         }
 
-        /// Returns the ways to make a data request, with their names; each returns the body.
+        /// Returns named ways to make a data request; each returns the body.
         static func kinds(
             _ configuration: URLSessionConfiguration
         ) -> [(String, @Sendable (URL) async -> Data?)] {

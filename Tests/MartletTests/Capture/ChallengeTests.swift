@@ -88,7 +88,7 @@ extension AgentTests {
             }
         }
 
-        /// The task's second loader, which has no observer yet, is told to stop and never to start.
+        /// The task's second loader has no observer yet. It is stopped without having been started.
         @Test func requestCancelledAfterItsChallengeWasAnsweredKeepsTheServersStatus() async throws {
             try await withAgent { agent, collector, base in
                 let hesitating = Hesitating()
@@ -107,7 +107,7 @@ extension AgentTests {
             }
         }
 
-        /// The task goes on unseen, and another task may have its address soon.
+        /// The task continues unobserved, and another task may soon have its address.
         @Test func challengeAnsweredWhileCaptureIsOffDoesNotAffectLaterRequests() async throws {
             try await withAgent { agent, collector, base in
                 for _ in 0..<20 {
@@ -129,14 +129,14 @@ extension AgentTests {
             }
         }
 
-        /// On 6.3.1 Foundation never calls back such a request's caller; later versions give it the 401.
+        /// On 6.3.1 Foundation never calls back the caller of such a request; later versions return the 401.
         @Test func unansweredChallengeCountsOnceWithTheStatusThatItsCallerSees() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let session = URLSession(configuration: .ephemeral)
                 let isTold = Atomic(false)
                 let task = session.dataTask(with: base / "basic") { _, _, _ in isTold.store(true, ordering: .relaxed) }
                 task.resume()
-                // Only the agent's counts tell that the answer came.
+                // Only the agent's counts show that the answer came.
                 while try collector.counts()["/basic"] == nil {
                     _ = try await session.data(from: base / "hello/x")
                     await agent.flush()
@@ -175,7 +175,7 @@ extension AgentTests {
     }
 }
 
-/// A delegate that answers every challenge alike.
+/// A delegate that gives every challenge the same answer.
 private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
     private let answer: URLSession.AuthChallengeDisposition
 
@@ -189,7 +189,7 @@ private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
     }
 }
 
-/// A delegate that answers its challenge when the test tells it to.
+/// A delegate that answers its challenge when the test allows it.
 private final class Hesitating: NSObject, URLSessionDataDelegate, Sendable {
     typealias Answer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
@@ -201,7 +201,7 @@ private final class Hesitating: NSObject, URLSessionDataDelegate, Sendable {
         return { _, _ in }
     }
 
-    /// Returns the status at the end of the task.
+    /// Returns the status once the task has ended.
     func ended() async -> Int? {
         for await status in ends.stream { return status }
         return nil

@@ -78,8 +78,8 @@ extension AgentTests {
             }
         }
 
-        /// Every part of a request has a secret and every option is on. The collector takes nothing at first, so that
-        /// files are written.
+        /// Every part of a request contains a secret and every option is on. The collector accepts nothing at first, so
+        /// that files are written.
         @Test func noSecretReachesAFileAnUploadOrTheLog() async throws {
             let log = InMemoryLogHandler()
             let folder = try #require(FileManager.default.temporaryDirectory.path as String?)

@@ -9,7 +9,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Each test takes the process's own hooks out, and puts them back.
+    /// Each test removes the process's own hooks and puts them back.
     @Suite struct HookTests {
         @Test func noSlotIsWrittenIfOneOfThemIsNotAMethod() throws {
             try withoutHooks {
@@ -23,7 +23,7 @@ extension AgentTests {
             }
         }
 
-        /// The runtime replaces a method that is gone by a stub, which is code and ends the process.
+        /// The runtime replaces a removed method with a stub, which is code and crashes the process.
         @Test func removedMethodIsRefused() throws {
             try withoutHooks {
                 let (code, gone) = (try Self.code("malloc"), try Self.code("swift_deletedMethodError"))
@@ -96,7 +96,7 @@ extension AgentTests {
             try #require(dlsym(dlopen(nil, RTLD_NOW), name))
         }
 
-        /// Returns a slot within a file that is open only for reading: its page cannot be made writable.
+        /// Returns a slot in a file that is open only for reading, so its page cannot be made writable.
         private static func readOnlySlot(_ value: UnsafeMutableRawPointer) throws -> VTable.Slot {
             let folder = try TemporaryFolder()
             let file = folder.path("slot")

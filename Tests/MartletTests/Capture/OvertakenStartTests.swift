@@ -5,9 +5,9 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Foundation queues a start behind a cancel when both come at the same moment.
+    /// If both come at the same moment, Foundation runs the start after the cancel.
     @Suite struct OvertakenStartTests {
-        /// Loading the task would end the process.
+        /// Loading the task would crash the process.
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
         func taskCancelledBeforeItsStartIsCountedOnceAndNotLoaded(
             capture: MartletConfiguration.Capture
@@ -17,7 +17,7 @@ extension AgentTests {
                 let type = capture == .explicit ? ObservedProtocol.self : try #require(NativeLoader.type)
                 let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
                 loader.stopLoading()
-                // The agent counts before the caller is told.
+                // The agent counts the request before the caller is notified.
                 if capture == .automatic { #expect(agent.status.ledger.captured == 1) }
                 loader.startLoading()
                 loader.startLoading()

@@ -5,14 +5,14 @@ import Testing
 @testable import Martlet
 
 @Suite struct EnvironmentTests {
-    /// The rows of the document's table: a variable, its fallback, its default, its meaning.
+    /// The rows of the document's table: variable, fallback, default, meaning.
     static let table = ((try? Repository.table(after: "# The agent's environment", in: "docs/configuration.md")) ?? [])
         .filter { $0[0] != "" }
     static let variables = table.map { $0[0] }
 
     static let nonsense = "\u{1b}[31m{nonsense"
 
-    /// The variables whose default is words, and whether a configuration has it.
+    /// The variables whose default is described in words, and a check that a configuration has that default.
     private static let defaultsInWords: [String: @Sendable (MartletConfiguration) -> Bool] = [
         "MARTLET_SERVICE_NAME": { $0.serviceName == ProcessInfo.processInfo.processName },
         "MARTLET_SERVICE_VERSION": { $0.serviceVersion == nil }, "MARTLET_ENVIRONMENT": { $0.environment == nil },
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// A bound is a part of the meaning: "at least 100ms", "at most 1MiB".
+    /// Bounds are part of the meaning: "at least 100ms", "at most 1MiB".
     @Test func boundsMatchTheDocument() throws {
         let beyond = ["at least 100ms": "99ms", "at most 1MiB": "1048577"]
         var bounded: [String] = []

@@ -196,7 +196,7 @@ extension AgentTests {
             }
         }
 
-        /// A task that a protocol of the service's own answers leaves its observation behind, and a later task may have its
+        /// If one of the service's own protocols answers a task, its observation remains, and a later task may have its
         /// address.
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit], [true, false])
         func observationOfAnEndedScopeHidesNoLaterRequest(

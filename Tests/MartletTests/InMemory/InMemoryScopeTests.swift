@@ -67,7 +67,7 @@ extension AgentTests {
             }
         }
 
-        /// A task belongs to the scope in which it was resumed, independent of its creation and its end.
+        /// A task belongs to the scope in which it was resumed, regardless of where it was created and where it ends.
         @Test func requestThatEndsAfterItsScopeBelongsToNoAgent() async throws {
             try await Self.serve { base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)

@@ -41,7 +41,7 @@ import Tracing
             #expect(request.duration == .milliseconds(250))
             #expect(request.bytesSent == 7)
             #expect(request.bytesReceived == 9)
-            // One that was captured may be recorded as it is.
+            // A captured request may be recorded unchanged.
             agent.record(request)
             #expect(agent.requests == [request, request])
         }
@@ -122,7 +122,7 @@ import Tracing
                 }
                 agent.record(Self.request(endpoint: "/given"))
                 let names = agent.requests.map(\.endpoint)
-                // The names count to the budget: of one host the first two.
+                // The names count towards the budget: the first two of the host.
                 #expect(names == ["out GET", "/hello/empty", "{other}", "{other}"])
             }
         }
@@ -156,7 +156,8 @@ import Tracing
         #expect(traced.withLock { $0 } == [false, true])
     }
 
-    /// The closure uses everything that takes one of the agent's locks, and records a request, which asks it again.
+    /// The closure uses everything that takes one of the agent's locks, and records a request, for which it would be
+    /// called again.
     @Test func closureMayUseTheAgentAndIsNotCalledForItsOwnRequests() async {
         let holder = Mutex<MartletAgent?>(nil)
         let calls = Mutex(0)
@@ -185,7 +186,7 @@ import Tracing
         }
     }
 
-    /// A thread that waits in the closure holds nothing that another needs.
+    /// A thread that waits in the closure holds nothing that another thread needs.
     @Test func waitingClosureBlocksNoOtherRequest() async {
         let (asked, arrival) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-/// A seeded fuzzer over a segment: after any damage, exactly the whole records are read.
+/// A seeded fuzzer for a segment: after any damage, exactly the intact records are read.
 @Suite final class JournalDamageTests {
     private let random = Atomic<UInt64>(4711)
 

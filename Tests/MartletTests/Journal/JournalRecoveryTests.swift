@@ -13,8 +13,8 @@ import Testing
 
     private let place = PossibleHolder(address: MartletConfiguration.defaultCollector, store: nil)
 
-    /// Leaves an instance that recorded `requests` in its first interval and was killed: its lock is free. Returns its
-    /// directory.
+    /// Leaves an instance that recorded `requests` in its first interval and was killed, so its lock is free. Returns
+    /// its directory.
     private func leaveInstance(requests: Int, sealed: Bool = false, mayHaveArrived: Bool = false) throws -> URL {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
@@ -75,7 +75,8 @@ import Testing
         #expect(recovered.batches.map(\.place) == [place])
     }
 
-    /// The time counts from the instance's start: a batch with less would take back the time that an earlier batch told.
+    /// The gap counts from the instance's start. A batch with a smaller one would take back time that an earlier batch
+    /// reported.
     @Test func recoveredBatchReportsTheCaptureGap() throws {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)

@@ -64,8 +64,8 @@ import Testing
         #expect(try fixture.endInterval().requests == 1)
     }
 
-    /// The first requests of a thread are recorded ahead of the filter, because they load code and get the thread its memory.
-    /// All of them fit into one segment.
+    /// The first requests of a thread are recorded before the filter is installed, because they load code and allocate
+    /// the thread's memory. All requests fit into one segment.
     @Test(.enabled(if: SystemCallFilter.isPossible)) func recordingThreadMakesNoSystemCallAndWaitsForNoOther() throws {
         let fixture = try JournalFixture { $0.bufferMax = 64 << 20 }
         let recorder = fixture.recorder
@@ -73,7 +73,7 @@ import Testing
         let record: @Sendable () -> Void = { for _ in 0..<300 { recorder.record(request) } }
         #expect(SystemCallFilter.calls(inThreads: 4, of: record) == [])
         #expect(try fixture.endInterval().requests == 2400)
-        // The filter sees a call.
+        // Check that the filter sees a call.
         #expect(SystemCallFilter.calls(inThreads: 1, of: { _ = sched_yield() }) == [SystemCallFilter.yield])
     }
 
@@ -104,7 +104,7 @@ import Testing
         for _ in 0..<5_000 { fixture.recorder.record(request) }
         #expect(fixture.recorder.captured == 5_000)
         #expect(fixture.recorder.journal.count < 5_000)
-        // A single thread fills all lanes, except for a rest at the end of each that is too short for a record.
+        // A single thread fills all lanes. At the end of each, too little room for a record may remain.
         #expect(fixture.recorder.journal.count > 2 * (MartletLimits.smallestSegment - 4 * 256) / 128)
         #expect(try fixture.endInterval().requests == 5_000)
         for _ in 0..<20_000 {

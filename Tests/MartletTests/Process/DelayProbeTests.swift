@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-/// An executor that runs its work when the test says so.
+/// An executor that runs its work when the test allows it.
 private final class HeldWork: Sendable {
     private let work = Mutex<[@Sendable () -> Void]>([])
 

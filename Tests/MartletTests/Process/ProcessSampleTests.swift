@@ -14,7 +14,7 @@ import Testing
         let first = Clock.threadCPU()
         while Clock.threadCPU() - first < 100_000_000 {}
         let counts = sample().counts(since: before)
-        // The kernel's figures have microseconds.
+        // The kernel's figures are in microseconds.
         #expect((counts[.cpuUser] ?? 0) + (counts[.cpuSystem] ?? 0) >= 99_000_000)
         #expect(Set(counts.keys) == Set(ProcessCounter.allCases))
     }
@@ -27,7 +27,7 @@ import Testing
         #expect(try #require(sample().gauges[.descriptors]) > before + 300)
     }
 
-    /// Other tests may free memory between two samples, so the growth is looked for more than once.
+    /// Other tests may free memory between two samples, so the test tries several times.
     @Test func touchedMemoryIsResident() throws {
         let size = 64 << 20
         var grew = false

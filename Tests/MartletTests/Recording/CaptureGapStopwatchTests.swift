@@ -65,7 +65,8 @@ extension AgentTests {
             }
         }
 
-        /// Makes a request and uploads it. Over `URLSession` an agent uploads nothing unasked before its first interval ends.
+        /// Makes a request and uploads it. Over `URLSession` an agent uploads nothing by itself before its first
+        /// interval ends.
         private func uploadFirst(_ agent: MartletAgent, _ base: URL) async throws {
             _ = try await URLSession.shared.data(from: base / "hello/first")
             await agent.flush()

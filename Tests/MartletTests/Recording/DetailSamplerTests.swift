@@ -27,7 +27,7 @@ import Testing
         #expect(reserve(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
-    /// Calls the sampler outside the macro, which cannot call a mutating method itself.
+    /// Calls the sampler outside the macro, which cannot call a mutating method.
     private func reserve(
         _ sampler: inout DetailSampler, isSampled: Bool, isFailure: Bool, nanoseconds: UInt64
     ) -> Bool {

@@ -233,7 +233,7 @@ import Testing
         #expect(redaction.body([0xff, 0x61], contentType: "text/plain", isTruncated: true) == "\u{fffd}a")
     }
 
-    /// Six characters of a secret are enough to give it away.
+    /// Six characters of a secret are enough to reveal it.
     @Test(arguments: 1...9 as ClosedRange<UInt64>)
     func noPartOfASecretRemainsWhereverJSONIsTruncated(seed: UInt64) {
         let json = SecretJSON(seed: seed)

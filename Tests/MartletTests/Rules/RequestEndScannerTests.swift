@@ -2,7 +2,7 @@ import Testing
 
 @testable import Martlet
 
-/// The end of a request that comes in parts.
+/// The end of a request that arrives in parts.
 @Suite struct RequestEndScannerTests {
     private static let requests = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",

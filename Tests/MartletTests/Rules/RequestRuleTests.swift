@@ -6,7 +6,7 @@ import Hummingbird
 import Martlet
 import Testing
 
-/// Requests that a rule changes, with a real server behind them.
+/// Requests that a rule changes, with a real server.
 @Suite struct RequestRuleTests {
     @Test func ruleAnswersTheCallerWithoutTheServer() async throws {
         var rule = MartletRule(name: "drill", match: .init(host: "payments.*", path: "/pay/{id}"))

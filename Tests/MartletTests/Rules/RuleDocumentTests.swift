@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-/// The text of a rules file, and its mistakes.
+/// The text of a rules file, and errors in it.
 @Suite struct RuleDocumentTests {
     @Test func documentedFileIsRead() throws {
         let rules = try RuleDocument.rules(in: Data(Self.example.utf8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-/// The rules that are in force for a request.
+/// The rules that apply to a request.
 @Suite struct RuleSetTests {
     @Test func firstMatchWithAnActionAppliesAndHeaderFieldsAddUp() throws {
         let rules = try RuleSet([

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-/// The rules that are in force for the first request of a process.
+/// The rules that apply to the first request of a process.
 @Suite struct RulesAtStartTests {
     private static var drill: MartletRule {
         var rule = MartletRule(name: "drill", match: .init(path: "/hello/*"))
@@ -11,7 +11,7 @@ import Testing
         return rule
     }
 
-    /// Returns the number of rules in force before an agent's thread has begun.
+    /// Returns the number of rules that apply before an agent's thread has started.
     private func rules(
         _ rules: [MartletRule], file: URL? = nil, capture: EffectiveCapture = EffectiveCapture(mode: .automatic)
     ) -> Int {

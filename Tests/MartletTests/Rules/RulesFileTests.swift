@@ -8,7 +8,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// A file of rules while an agent runs.
+    /// The rules file while an agent runs.
     @Suite struct RulesFileTests {
         @Test func changedFileIsReloadedAndAnErrorDisablesAllRules() async throws {
             let folder = try TemporaryFolder()

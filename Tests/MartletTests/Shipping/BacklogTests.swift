@@ -7,11 +7,11 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// The work that is due while a long backlog is delivered to a slow collector.
+    /// Work that becomes due while a long backlog is delivered to a slow collector.
     @Suite struct BacklogTests {
         private static let batches = 40
 
-        /// Runs `body` while an agent delivers the batches of a dead instance, ahead of the end of its first interval.
+        /// Runs `body` while an agent delivers the batches of a dead instance, before the end of its first interval.
         private func withBacklog(
             _ change: (inout MartletConfiguration) -> Void,
             _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void

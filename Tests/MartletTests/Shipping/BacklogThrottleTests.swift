@@ -16,13 +16,13 @@ import Testing
         #expect(pause(after: .milliseconds(200)) == .milliseconds(1800))
     }
 
-    /// Two batches of an interval, and more, are sent in the next.
+    /// In each interval, more than the two batches of an interval are sent.
     @Test func slowCollectorStillGetsMoreThanTheAgentMakes() {
         #expect(pause(after: .seconds(8)) == .seconds(4))
         #expect(pause(after: .seconds(8), interval: .seconds(1)) == .milliseconds(400))
     }
 
-    /// Agents that went by the latest upload alone would all rush to a collector whose queue has just emptied.
+    /// If agents considered only the latest upload, they would all rush to a collector whose queue has just emptied.
     @Test func slowUploadIsRememberedForSomeTime() {
         var pace = BacklogThrottle(interval: .seconds(10))
         let pauses = [100, 1, 1].map { milliseconds in

@@ -12,7 +12,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// The fate of a batch after the collector's answer.
+    /// What happens to a batch after the collector's answer.
     @Suite struct CollectorAnswerTests {
         @Test(arguments: BatchStoreKind.allCases) func delayedBatchIsSentAgainWithTheSameID(
             kind: BatchStoreKind

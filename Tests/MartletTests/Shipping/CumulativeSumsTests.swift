@@ -39,7 +39,7 @@ import Testing
         var sums: CumulativeSums?
         var uploads: [[UInt8]] = []
         for (sequence, requests) in zip(1...3 as ClosedRange<UInt64>, [2, 3, 4]) {
-            // The reason is an attribute of the resource, which changes while the process runs.
+            // The reason is an attribute of the resource that changes while the process runs.
             let (body, id) = try batch(sequence, requests: requests, reason: sequence == 2 ? "expensive" : nil)
             let (upload, new) = try CumulativeSums.adding(body, of: id, to: sums)
             uploads.append(upload)
@@ -47,7 +47,7 @@ import Testing
         }
         let resources = try uploads.map { try OTLPExportMetricsServiceRequest(serializedBytes: $0).resourceMetrics }
             .map { $0.map(\.resource) }
-        // Other programs would make a second stream, with all that the first one has.
+        // For another resource, other programs would make a second stream that repeats all of the first.
         #expect(Set(resources).count == 1)
         let points = try uploads.flatMap(points)
         #expect(points.map(\.count) == [2, 5, 9])
@@ -66,7 +66,7 @@ import Testing
         #expect(points.map(\.timeUnixNano) == [31])
     }
 
-    /// A process may die when the sums are stored and the account is not.
+    /// A process may die after the sums are stored and before the account is.
     @Test func batchAlreadyInTheSumsIsNotAddedAgain() throws {
         let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
         let before = try CumulativeSums.adding(first.body, of: first.id, to: nil).sums

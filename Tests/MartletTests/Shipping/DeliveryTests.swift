@@ -27,7 +27,7 @@ extension AgentTests {
         @Test func batchIsSealedAndSentEveryIntervalWithoutAFlush() async throws {
             try await withAgent({ $0.interval = .milliseconds(100) }) { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // An interval without a request may come first.
+                // An interval without requests may come first.
                 while try collector.counts().isEmpty { await collector.awaitPosts(collector.received.count + 1) }
                 let counts = try collector.counts()
                 #expect(counts == ["/hello/x": 1])
@@ -141,7 +141,7 @@ extension AgentTests {
             let unreadable = BatchFile(
                 sequence: 2, signal: .metrics, requests: 3, isCompressed: false, body: []
             ).name
-            // A link to itself exists and cannot be opened, not even by root.
+            // A link to itself exists and cannot be opened, even by root.
             try FileManager.default.createSymbolicLink(
                 atPath: service.appendingPathComponent("dead/\(unreadable)").path, withDestinationPath: unreadable)
             try await withAgent({
@@ -194,8 +194,8 @@ extension AgentTests {
             }
         }
 
-        /// The collector takes 200 ms for each batch, so half a second has room for the begin of three. One more can be on its way
-        /// when the flush begins.
+        /// The collector takes 200 ms for each batch, so three uploads can begin in half a second. One more may be in
+        /// progress when the flush begins.
         @Test func earlierCollectorDelaysAFlushForAtMostHalfASecond() async throws {
             let (directory, slow) = (try TemporaryFolder(), StubCollector())
             slow.delay.store(200, ordering: .relaxed)
@@ -231,7 +231,7 @@ extension AgentTests {
             }
             try await withAgent({
                 $0.bufferDirectory = directory.url
-                // The second collector has another port, so the agent has to adopt the first one's batches.
+                // The second collector has another port, so the agent must adopt the first one's batches.
                 $0.bufferAdopt = first.withLock { $0 }
             }) { agent, collector, _ in
                 await agent.flush()
@@ -321,7 +321,7 @@ extension AgentTests {
                 }
                 try dead.store([], as: Self.file(9))
                 _ = dead.mark(Self.file(9), at: nil)
-                // Another file keeps the directory and its account from being removed.
+                // Another file prevents the removal of the directory and its account.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -359,7 +359,7 @@ extension AgentTests {
                 var dead = try Outbox.create(instance: "dead", in: service)
                 for sequence in 1...3 as ClosedRange<UInt64> { try dead.store([], as: Self.file(sequence)) }
                 dead.settle(Self.file(1), as: .delivered(rejected: 1))
-                // Another file keeps the directory and its account from being removed.
+                // Another file prevents the removal of the directory and its account.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -381,7 +381,7 @@ extension AgentTests {
 
         /// Leaves a batch of an instance that died before it could send it.
         ///
-        /// - Parameter change: sets the collector that the batch is for; without it, it is for any.
+        /// - Parameter change: sets the collector that the batch is for. Without it, the batch is for any.
         private static func leaveBatch(
             _ sequence: UInt64 = 7, in service: URL, for change: ((inout MartletConfiguration) -> Void)? = nil
         ) throws {

@@ -11,7 +11,7 @@ import Testing
     ])
     func validDateIsRead(text: String, seconds: Int) { #expect(HTTPDate.seconds(text) == seconds) }
 
-    /// Compares with the dates of Foundation, in a test process with a sound locale.
+    /// Compares with Foundation's dates, in a test process with a sound locale.
     @Test func eachDayOfFourCenturiesMatchesFoundation() throws {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")

@@ -69,7 +69,7 @@ extension AgentTests {
                 await agent.flush()
                 #expect(agent.status.bufferError != nil)
                 let before = agent.status.cpuTime
-                // The agent skips the next attempt, so the test cannot await it and sleeps past its time.
+                // The agent skips the next attempt, so there is no event to wait for. The test sleeps past its time.
                 try await Task.sleep(for: MartletLimits.firstRetry * 2)
                 await agent.flush()
                 #expect(agent.status.cpuTime - before < MartletLimits.firstRetry / 4)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Martlet
 
-/// Files that a disk or a person has changed: nothing traps, nothing loops, whole files are kept, and every stored
-/// request is delivered, dropped or waiting.
+/// Files changed by a disk or a person: nothing traps, nothing loops, intact files are kept, and every stored request
+/// is delivered, dropped or waiting.
 @Suite struct OutboxDamageTests {
     @Test func truncatedBatchIsCountedAsCorrupt() throws {
         let body = Array("a body that is posted".utf8)
@@ -58,7 +58,7 @@ import Testing
         try scene.fill(&random)
         for _ in 0..<Int.random(in: 1...4, using: &random) { try scene.damage(&random) }
         try scene.open { outbox in
-            // The requests according to names and account: a damaged file still stands for its requests.
+            // The requests according to names and account: a damaged file still counts for its requests.
             let captured = outbox.ledger(unsealed: 0).captured
             for _ in 0..<3 {
                 let batches = outbox.batches() ?? []

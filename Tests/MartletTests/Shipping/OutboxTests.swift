@@ -161,7 +161,7 @@ import Testing
 
     static let body: [UInt8] = [1, 2, 3]
 
-    /// Leaves the directory of a killed process: files, and a lock that nobody holds.
+    /// Leaves the directory of a killed process: files, and a lock that no process holds.
     static func leaveBatch(in service: URL) throws {
         var outbox = try Outbox.create(instance: "dead", in: service)
         try outbox.store(body, as: file(1))

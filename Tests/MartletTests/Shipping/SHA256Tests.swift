@@ -2,7 +2,7 @@ import Testing
 
 @testable import Martlet
 
-/// The examples of FIPS 180-4 and NIST's test vectors, and each length around the end of a block.
+/// The examples of FIPS 180-4, NIST's test vectors, and each length around the end of a block.
 @Suite struct SHA256Tests {
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-/// The files that a crash leaves when batches are merged or a batch is divided.
+/// The files that remain if a crash happens while batches are merged or a batch is divided.
 extension SettlingTests {
     @Test func sourcesOfAMergedBatchAreRemoved() throws {
         let merged = BatchFile(sequence: 4, first: 2, signal: .metrics, requests: 30, isCompressed: false, body: [7])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-/// The order in which account and files change, and the recovery of the state that a crash leaves.
+/// The order in which account and files change, and recovery after a crash.
 @Suite struct SettlingTests {
     let temporary: TemporaryFolder
 
@@ -43,7 +43,7 @@ import Testing
             try outbox.store([1], as: Self.file(1, requests: 10))
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
         }
-        // Between the two milestones the account knows of the batch, and the file still exists.
+        // Between the two milestones the account includes the batch, and the file still exists.
         if milestone == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
@@ -243,7 +243,7 @@ import Testing
 
     func url(_ name: String) -> URL { temporary.url.appendingPathComponent("a/\(name)") }
 
-    /// Makes a directory with a file in it at the batch's path: not even root can unlink it.
+    /// Makes a directory with a file in it at the batch's path, which even root cannot unlink.
     static func makeUnremovable(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url.appendingPathComponent("in the way"), withIntermediateDirectories: true)

@@ -52,7 +52,7 @@ import Testing
 }
 
 extension TransportChoice {
-    /// A choice without a warning.
+    /// Makes a choice without a warning.
     fileprivate init(_ transport: Transport) {
         self.init(asked: transport, hasLibcurl: true, variablesNeedingLibcurl: [], isURLSessionSound: true)
     }

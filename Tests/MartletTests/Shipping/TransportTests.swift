@@ -124,7 +124,7 @@ extension AgentTests {
             }
         }
 
-        /// `URLSession` takes time-outs in whole seconds; this one is shorter than a second.
+        /// `URLSession` supports only time-outs in whole seconds; this one is shorter.
         @Test func timeOutMayBeAFractionOfASecond() async throws {
             try await withAgent { _, collector, base in
                 collector.isSilent.store(true, ordering: .relaxed)
@@ -133,7 +133,7 @@ extension AgentTests {
             }
         }
 
-        /// Posts on a thread of its own, as the agent does.
+        /// Posts on a separate thread, like the agent.
         private static func post(to base: URL, over transport: Transport, timeout: Duration) async -> UploadEnd? {
             await withCheckedContinuation { done in
                 let thread = Thread {

@@ -65,7 +65,7 @@ import Testing
         other.headers = ["X-Scope-OrgID": "2"]
         #expect(address(other, for: present) == nil)
         #expect(address(other, for: other) == "http://a")
-        // A user's name is valid at one address only.
+        // User and password are valid only for one address.
         #expect(address(configuration("http://user:p@a"), for: configuration("http://user:p@b")) == nil)
     }
 
@@ -95,7 +95,7 @@ import Testing
         for secret in ["grace", "lovelace", "s3cret-token", "client.pem", "hunter2"] {
             #expect(!text.contains(secret), "\(text)")
         }
-        // Each process has its own digest of a token.
+        // Each process makes a different digest of a token.
         #expect(owner.destination != UploadDestination(configuration))
     }
 

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// A proxy that answers 503 may have passed the batch on; a collector names its store.
+    /// A proxy that answers 503 may have passed the batch on. A collector names its store.
     @Test func onlyTheCollectorsOwnRefusalShowsThatItDoesNotHaveTheBatch() {
         for status in [429, 502, 503, 504] {
             let answer = UploadAnswer(status: status, store: ShortDigest(store: "s"))

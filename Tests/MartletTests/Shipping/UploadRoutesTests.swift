@@ -44,7 +44,7 @@ import Testing
         var routes = UploadRoutes()
         #expect(collector(&routes, at: 0) == first)
         routes.fail(route(first), .backOff, at: 0) { 0.5 }
-        // In the same round, and when the wait of a second is over.
+        // In the same round, and after the wait of a second.
         #expect(routes.route(for: Self.file(), to: both, at: 0) == route(second))
         #expect(routes.route(for: Self.file(.traces), to: both, at: 0) == route(second, .traces))
         #expect(collector(&routes, at: Self.minute) == second)
@@ -69,7 +69,7 @@ import Testing
         #expect(routes.route(for: Self.file(), to: both, at: 0) == nil)
         #expect(routes.nextAttempt(over: UploadRoutes.all(to: both)) == Duration.seconds(1).nanoseconds)
         #expect(collector(&routes, at: 999_999_999) == nil)
-        // A round that cannot begin leaves the time of the next attempt as it is.
+        // A round that cannot begin does not change the time of the next attempt.
         #expect(routes.nextAttempt(over: UploadRoutes.all(to: both)) == Duration.seconds(1).nanoseconds)
         #expect(collector(&routes, at: 1_000_000_000) == second)
         routes.fail(route(second), .longest, at: 1_000_000_000) { 1 }
@@ -85,7 +85,7 @@ import Testing
         #expect(collector(&routes, at: 0, isCallerWaiting: true) == first)
     }
 
-    /// Otherwise details would overtake the metrics of their interval.
+    /// Otherwise details would be sent before the metrics of their interval.
     @Test func bothSignalsWaitForTheSameTime() {
         var routes = UploadRoutes()
         routes.fail(route(first), .notBefore(.seconds(30)), at: 0)

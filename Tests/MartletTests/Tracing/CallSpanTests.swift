@@ -29,7 +29,7 @@ extension AgentTests {
             #expect(found.spans.isEmpty)
         }
 
-        /// The table of the semantic conventions ("gRPC", status), but for the cancelled call.
+        /// The table of the semantic conventions ("gRPC", status), except for the cancelled call.
         @Test(
             arguments: [
                 ("OK", nil, nil), ("CANCELLED", "cancelled", "cancelled"), ("UNKNOWN", "UNKNOWN", "UNKNOWN"),
@@ -44,7 +44,7 @@ extension AgentTests {
             ] as [(String, String?, String?)])
         func statusIsAFailureOfTheSideThatTheConventionsName(status: String, client: String?, server: String?) async {
             let found = await recorded {
-                // The error of a handler is recorded on either side, and the status decides.
+                // A handler's error is recorded on either side, and the status decides.
                 call(.client, status: status, error: status == "OK" ? nil : Broken.badly)
                 call(.server, status: status, error: status == "OK" ? nil : Broken.badly)
             }

@@ -211,7 +211,7 @@ extension AgentTests {
             }
         }
 
-        /// The span between them is a library's, of kind client and not of HTTP.
+        /// The span in between belongs to a library. Its kind is client, but it is not HTTP.
         @Test func spanAroundARequestIsNotCountedEvenWithAnotherSpanInBetween() async throws {
             let found = await recorded {
                 tracer.withSpan("outer", ofKind: .client) { outer in

@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Values past a limit are left out and counted.
+    /// Values above a limit are left out and counted.
     @Suite struct SpanLimitTests {
         private let tracer = MartletTracer()
 

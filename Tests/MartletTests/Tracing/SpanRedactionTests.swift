@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Texts of spans lose their secrets.
+    /// Secrets are removed from the texts of spans.
     @Suite struct SpanRedactionTests {
         private let tracer = MartletTracer()
 
@@ -61,7 +61,7 @@ extension AgentTests {
             #expect(other.links.map(\.attributes) == [other.attributes])
         }
 
-        /// A limit may cut a secret in two, and the rest no longer looks like one.
+        /// A limit may cut a secret in two, so that the rest no longer looks like one.
         @Test func noPartOfASecretIsKeptIfALimitCutsIt() async throws {
             let before = { String(repeating: "x", count: $0 - 20) + " https://" }
             let secret = String(repeating: "secret", count: 4) + "@host/"

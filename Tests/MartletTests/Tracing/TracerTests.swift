@@ -218,7 +218,7 @@ extension AgentTests {
             }
             let span = try #require(found.span("then"))
             #expect(span.start == start.nanosecondsSinceEpoch)
-            // The clock's time between the two calls is in neither figure.
+            // The time between the two clock readings is in neither figure.
             #expect(abs(Double(span.durationNanoseconds) - 2e9) < 1e9)
             #expect(found.span("backwards")?.durationNanoseconds == 0)
         }
