@@ -99,8 +99,8 @@ extension UploadAnswer {
             && String(decoding: body, as: UTF8.self).contains("SSL certificate")
     }
 
-    /// - Parameters: `retryAfter`, `rejectedRequests` and `store` are the values of header fields, and empty if the
-    ///   answer lacks them.
+    /// - Parameters:
+    ///   - retryAfter: the header's value, empty if the answer has none. The same applies to the other two headers.
     init(status: Int, retryAfter: String, rejectedRequests: String, store: String, body: [UInt8]) {
         self.init(
             status: status, retryAfter: RetryAfter.delay(retryAfter, now: Clock.wall()),
