@@ -66,5 +66,5 @@ package struct Refusals: Sendable, Equatable {
 struct PointRefusal: Error {
     var reason: String
 
-    static let countOfBuckets = PointRefusal(reason: "the count is not the sum of the buckets")
+    static let countMismatch = PointRefusal(reason: "the count is not the sum of the buckets")
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <sys/vfs.h>
 
-// File systems that keep allocated blocks for later writes (statfs(2), "Filesystem types"). A file system that copies on
-// write needs a new block for every write. overlayfs passes the call on to one of the others, or refuses.
+// File systems that use allocated blocks for later writes (statfs(2), "Filesystem types"). A copy-on-write file system
+// needs a new block for every write. overlayfs passes the call to one of the others, or refuses.
 static bool keeps_promises(unsigned long type) {
     switch (type) {
     case 0xEF53:      // ext2, ext3, ext4
@@ -23,7 +23,7 @@ static bool keeps_promises(unsigned long type) {
     }
 }
 
-// posix_fallocate would not do: it writes zeroes if the file system cannot allocate, and promises nothing then.
+// posix_fallocate is unsuitable: if the file system cannot allocate, it writes zeroes and guarantees nothing.
 int martlet_allocate_blocks(int descriptor, int64_t count) {
     struct statfs system;
     if (fstatfs(descriptor, &system) != 0) return errno;

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// More than the agent has open at once. A descriptor without a slot is merely not closed in a child.
+// More than the agent has open at once. A descriptor without a slot is just not closed in a child.
 enum { SLOTS = 64 };
 
 static struct {
-    // 0 if the slot is free, -1 while it is filled, and otherwise the descriptor's number plus 1.
+    // 0 if the slot is free, -1 while it is being filled, and otherwise the descriptor's number plus 1.
     int taken;
     struct martlet_descriptor file;
 } slots[SLOTS];

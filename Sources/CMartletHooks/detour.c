@@ -79,8 +79,8 @@ void martlet_free_url(void *url) {
     if (url && make_url) free_url(url);
 }
 
-// Makes a socket at an address that the kernel chooses and no file has (unix(7), "Autobind feature"), and makes that address
-// the target.
+// Makes a socket at an address that the kernel chooses, without a file (unix(7), "Autobind feature"), and makes that
+// address the target.
 static int bind_anywhere(struct socket_address *target) {
     struct sockaddr_un own = {.sun_family = AF_UNIX};
     socklen_t length = sizeof own;
@@ -117,7 +117,7 @@ static int open_refused(void *context, int purpose, struct socket_address *targe
     return bind_anywhere(target);
 }
 
-// With the path of a socket libcurl looks no name up and asks no proxy. The path itself is never used.
+// With the path of a socket, libcurl looks up no name and uses no proxy. The path itself is never used.
 bool martlet_connect_locally(void *easy, martlet_listening listening, void *context) {
     if (listening) at_listening = listening;
     return easy && set_option && set_option(easy, UNIX_SOCKET_PATH, "martlet") == 0 &&
@@ -149,7 +149,8 @@ bool martlet_replace_header(void *headers, const char *name, const char *line) {
         } else if (!first) {
             first = before = one;
         } else {
-            // The new line is the last. Its text moves to the first line of this name, and every other one leaves.
+            // The new line is the last. Its text moves to the first line with this name, and all other lines with it
+            // are removed.
             if (!next) {
                 char *text = first->text;
                 first->text = one->text;

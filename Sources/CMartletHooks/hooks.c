@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// A Swift method's calling convention: `self` travels in the context register.
+// A Swift method's calling convention: `self` is passed in the context register.
 typedef __attribute__((swiftcall)) void (*swift_method)(__attribute__((swift_context)) void *self);
 
 static struct martlet_method hooked[MARTLET_HOOKS];
@@ -35,10 +35,10 @@ static __attribute__((swiftcall)) void resume(__attribute__((swift_context)) voi
 
 static const swift_method replacement[MARTLET_HOOKS] = {start_loading, stop_loading, resume};
 
-// The Swift runtime puts this function in place of a method that was deleted, and it ends the process.
+// The Swift runtime puts this function in the place of a deleted method. It crashes the process.
 extern void swift_deletedMethodError(void) __attribute__((weak));
 
-// Returns how the memory at `address` may be used, in PROT_ bits; -1 if nothing is mapped.
+// Returns the access rights of the memory at `address`, in PROT_ bits; -1 if nothing is mapped.
 static int protection(const void *address) {
     FILE *maps = fopen("/proc/self/maps", "re");
     if (!maps) return -1;
@@ -79,7 +79,7 @@ static bool write_slot(void **slot, void *value) {
 static bool is_method(const void *code) {
     const void *deleted = (const void *)swift_deletedMethodError;
     if (!allows(code, PROT_EXEC) || (deleted && code == deleted)) return false;
-    // A hook that would be its own original would never end.
+    // A hook that is its own original would never return.
     for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
         if (code == (const void *)replacement[hook]) return false;
     }
@@ -125,7 +125,7 @@ static bool holds(void *const *slot, enum martlet_hook hook) {
 void martlet_remove(void) {
     for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
         for (size_t i = 0; i < hooked[hook].count; i++) {
-            // A slot that another library has written since belongs to it.
+            // A slot that another library has written since then belongs to that library.
             if (holds(hooked[hook].slots[i], hook)) write_slot(hooked[hook].slots[i], (void *)original[hook]);
         }
         hooked[hook].count = 0;
@@ -141,7 +141,7 @@ bool martlet_is_in_place(enum martlet_hook hook) {
 
 #else
 
-// Elsewhere URLSession is not swift-corelibs-foundation's, and nothing is ever installed.
+// On other systems URLSession is not that of swift-corelibs-foundation, and nothing is ever installed.
 enum martlet_install_result martlet_install(
     const struct martlet_method methods[MARTLET_HOOKS], martlet_before before) {
     (void)methods, (void)before;

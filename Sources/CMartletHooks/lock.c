@@ -22,7 +22,7 @@ static void wait_for(uint32_t *lock) {
 void martlet_wake_waiter(uint32_t *lock) { (void)lock; }
 #endif
 
-// The algorithm is in Drepper, "Futexes are tricky", 2011, section 5. The service's `errno` stays as it was.
+// The algorithm is in Drepper, "Futexes are tricky", 2011, section 5. It preserves the service's `errno`.
 void martlet_lock_slowly(uint32_t *lock) {
     int error = errno;
     while (__atomic_exchange_n(lock, 2, __ATOMIC_ACQUIRE) != 0) wait_for(lock);

@@ -14,7 +14,8 @@ static uint32_t first = 1, forks;
 uint32_t *martlet_word = &first;
 static uint32_t forking, working;
 
-// Moves the word into memory that the kernel clears in every child, also in one that runs no handlers: `_Fork`, `clone`.
+// Moves the word into memory that the kernel clears in every child, even one that runs no fork handlers: `_Fork`,
+// `clone`.
 static void move_word(void) {
 #ifdef MADV_WIPEONFORK
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -50,7 +51,7 @@ static void prepare(void) {
 
 static void go_on(void) { __atomic_fetch_sub(&forking, 1, __ATOMIC_SEQ_CST); }
 
-// Runs in the child, where the thread that forked is the only one.
+// Runs in the child, where only the thread that forked exists.
 static void begin_child(void) {
     __atomic_store_n(martlet_word, 2 * ++forks + 1, __ATOMIC_RELAXED);
     forking = working = 0;

@@ -34,14 +34,14 @@ static int (*get_info)(void *easy, int info, ...);
 static int (*set_option)(void *easy, int option, ...);
 static void *(*append)(void *list, const char *text);
 
-// Returns the library that has the address; NULL if that is the program itself.
+// Returns the library that contains the address; NULL if that is the program itself.
 static void *library_with(const void *address) {
     Dl_info info;
     if (!address || !dladdr(address, &info) || !info.dli_fname) return NULL;
     return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-// Finds a function. If a program has two libcurls, the functions of one must not get the handles of the other.
+// Finds a function. If a program has two libcurls, handles of one must not be passed to the other.
 static bool find(void *library, const char *name, void *function) {
     void *found = dlsym(RTLD_DEFAULT, name);
     if (!found || (library && dlsym(library, name) != found)) return false;
@@ -105,7 +105,7 @@ bool martlet_set_before_request(void *easy, martlet_before_request callback, voi
 
 static _Atomic(martlet_head) at_head;
 
-// Takes a line at a time from libcurl. Calls with other kinds than heads may come even when the context is gone.
+// Receives one line at a time from libcurl. Calls of other kinds may come even after the context is gone.
 static int debug(void *easy, int kind, char *text, size_t count, void *context) {
     if (kind != HEADER_IN || count < sizeof "HTTP/2 200" - 1 || memcmp(text, "HTTP/", 5) != 0) return 0;
     const char *status = memchr(text, ' ', count - 1);
@@ -116,7 +116,7 @@ static int debug(void *easy, int kind, char *text, size_t count, void *context) 
     return 0;
 }
 
-// Verbose comes last: libcurl writes to the standard error while it has no callback.
+// Verbose is set last: without a callback, libcurl writes to standard error.
 bool martlet_call_at_head(void *easy, martlet_head callback, void *context) {
     at_head = callback;
     return easy && set_option && set_option(easy, DEBUGDATA, context) == 0 &&
@@ -136,7 +136,7 @@ static bool has(const struct string_list *headers, const char *name) {
     return false;
 }
 
-// `snprintf` would be the largest part of the cost of tracing a request.
+// `snprintf` would be most of the cost of tracing a request.
 static char *put_hexadecimal(char *text, uint64_t value, int digits) {
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) *text++ = "0123456789abcdef"[value >> shift & 15];
     return text;
@@ -152,9 +152,9 @@ bool martlet_add_trace_headers(
     end = put_hexadecimal(end, span, 16);
     *end++ = '-';
     *put_hexadecimal(end, sampled ? 1 : 0, 2) = 0;
-    // Appending copies the text; it fails only without memory, and then leaves the list as it was.
+    // Appending copies the text. It fails only if there is no memory, and leaves the list unchanged then.
     if (!append(headers, line)) return false;
-    // W3C Trace Context, section 3.3.1.5: 512 characters have to be carried on, longer ones need not be.
+    // W3C Trace Context, section 3.3.1.5: at least 512 characters must be passed on, longer values need not be.
     char state[512 + sizeof "tracestate: "];
     if (!trace_state || strlen(trace_state) > 512 || has(headers, "tracestate")) return true;
     snprintf(state, sizeof state, "tracestate: %s", trace_state);

@@ -69,17 +69,17 @@ struct martlet_uploader {
     void *multi;
     void *easy;
     void *headers;
-    // The paths by enum martlet_file. NULL is no file, if the path was set.
+    // The paths by enum martlet_file. If a path was set to NULL, no file is used.
     char *files[MARTLET_FILE_KINDS];
     bool is_file_set[MARTLET_FILE_KINDS];
     bool is_begun;
-    // Whether the empty line behind the last head has come. An answer that ends before it does not count.
+    // Whether the empty line after the last head has come. An answer that ends before it does not count.
     bool has_head;
     long status;
     char retry_after[64];
     char rejected_requests[32];
     char store[65];
-    // Whether a byte of the request has left, over any of the connections that libcurl tried.
+    // Whether any byte of the request was sent, over any of the connections that libcurl tried.
     bool is_sent;
     char error[ERROR_SIZE];
     size_t body_length;
@@ -146,7 +146,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
     return length;
 }
 
-// Copies the value of a line, without the blanks around it, if the line has that name.
+// Copies the value of a line without surrounding blanks, if the line has that name.
 static void take_value(const char *line, size_t length, const char *name, char *value, size_t room) {
     size_t begin = strlen(name);
     if (length <= begin || line[begin] != ':' || strncasecmp(line, name, begin) != 0) return;
@@ -161,7 +161,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
     martlet_uploader *uploader = context;
     size_t length = size * count;
     if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
-        // A new head begins: the values of a provisional one do not count any more.
+        // A new head begins: the values of a provisional one no longer count.
         uploader->has_head = false;
         uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = 0;
     }
@@ -189,9 +189,9 @@ static bool set_files(martlet_uploader *uploader) {
         if (!uploader->is_file_set[kind]) continue;
         if (curl.set_option(uploader->easy, options[kind], uploader->files[kind]) != 0) return false;
     }
-    // libcurl knows the option from 7.87 on. Without it, a file that was replaced is not read for a day.
+    // libcurl has the option from 7.87. Without it, a replaced file is not reread for a day.
     if (uploader->files[MARTLET_AUTHORITIES]) curl.set_option(uploader->easy, AUTHORITIES_KEPT_SECONDS, 0L);
-    // Without a passphrase, OpenSSL asks the terminal for one.
+    // Without a passphrase, OpenSSL would ask for one on the terminal.
     return !uploader->files[MARTLET_CLIENT_KEY] || curl.set_option(uploader->easy, KEY_PASSPHRASE, "") == 0;
 }
 
@@ -211,7 +211,7 @@ static int open_socket(void *context, int purpose, struct address *address) {
     return number < 0 ? number : martlet_descriptor_of(number).number;
 }
 
-// The service may have closed the socket, and its number may stand for a file of the service's by now.
+// The service may have closed the socket, and its number may now be a file of the service.
 static int close_socket(void *context, int number) {
     (void)context;
     martlet_close_number(number);
@@ -222,12 +222,12 @@ static bool set_up(
     martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
     void *easy = uploader->easy;
     curl.easy_reset(easy);
-    // The error buffer is set ahead of the other options, so that their errors are read.
+    // The error buffer is set before the other options, so that it receives their errors.
     curl.set_option(easy, ERROR_BUFFER, uploader->error);
-    // libcurl knows the option from 7.87 on. Without it, giving up waits for the thread that looks up a name.
+    // libcurl has the option from 7.87. Without it, giving up waits for the thread that looks up a name.
     curl.set_option(easy, QUICK_EXIT, 1L);
     return curl.set_option(easy, URL, url) == 0 && curl.set_option(easy, POST, 1L) == 0 &&
-           // The size comes first, because it says how much is copied.
+           // The size is set first, because it determines how much is copied.
            curl.set_option(easy, POST_FIELD_SIZE, (int64_t)length) == 0 &&
            curl.set_option(easy, COPY_POST_FIELDS, body) == 0 &&
            curl.set_option(easy, HTTP_HEADER, uploader->headers) == 0 &&
@@ -265,7 +265,7 @@ bool martlet_upload_begin(
     return true;
 }
 
-// Returns the state of the upload; it runs while libcurl has no message.
+// Returns the state of the upload. It is running as long as libcurl has no message.
 static enum martlet_upload_state result(martlet_uploader *uploader) {
     int left = 0;
     struct message *message;
@@ -275,7 +275,7 @@ static enum martlet_upload_state result(martlet_uploader *uploader) {
         long sent = 0;
         curl.get_info(uploader->easy, RESPONSE_CODE, &uploader->status);
         uploader->is_sent = curl.get_info(uploader->easy, REQUEST_SIZE, &sent) != 0 || sent > 0;
-        // The status counts if its head has ended, even if the body was cut off. A provisional answer does not count.
+        // The status counts if its head has ended, even if the body was truncated. A provisional answer does not count.
         if (uploader->has_head && uploader->status >= 200) return MARTLET_UPLOAD_ANSWERED;
         fail(uploader, code == 0 ? "the answer ended within its head" : curl.describe(code));
         return MARTLET_UPLOAD_FAILED;
@@ -304,7 +304,7 @@ void martlet_upload_end(martlet_uploader *uploader) {
     if (uploader->is_begun) curl.remove(uploader->multi, uploader->easy);
     uploader->is_begun = false;
     if (uploader->headers) {
-        // The handle must not look at the list any more.
+        // The handle must not read the list any more.
         curl.set_option(uploader->easy, HTTP_HEADER, NULL);
         curl.free_list(uploader->headers);
         uploader->headers = NULL;

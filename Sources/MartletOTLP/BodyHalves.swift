@@ -5,14 +5,14 @@ import SwiftProtobuf
 package struct BodyHalves {
     package struct Half {
         package var body: [UInt8]
-        /// The number of requests that the half's durations stand for; 0 for spans.
+        /// The number of requests in the half's durations; 0 for spans.
         package var requests: UInt64
     }
 
     package let first: Half
     package let second: Half
 
-    /// Halves the body. `nil` if it has only one series or one span, or is not a body that an agent makes.
+    /// Halves the body. `nil` if it has only one series or one span, or no agent makes such a body.
     package init?(_ body: [UInt8], signal: Signal) {
         let halves =
             switch signal {
@@ -23,8 +23,8 @@ package struct BodyHalves {
         (first, second) = halves
     }
 
-    /// Divides the series, so that all points of a series stay together. Both halves get the agent's own metrics, and the first
-    /// one those of its process, because their deltas must arrive once.
+    /// Divides the series, so that all points of a series stay together. Both halves get the agent's own metrics. Only
+    /// the first gets those of its process, because their deltas must be counted once.
     private static func metrics(_ body: [UInt8]) -> (Half, Half)? {
         guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
         var series: [[OTLPKeyValue]: Int] = [:]
@@ -73,7 +73,7 @@ package struct BodyHalves {
 }
 
 extension [OTLPKeyValue] {
-    /// The attributes that all points of a series share: its points of phases differ in the phase alone.
+    /// The attributes that all points of a series share. Points of phases differ only in the phase.
     fileprivate var withoutPhase: [OTLPKeyValue] { filter { $0.key != AttributeName.phase } }
 }
 
@@ -86,7 +86,7 @@ extension OTLPMetric {
         }
     }
 
-    /// The number of requests that the metric's points stand for. Only durations count: sizes and phases are of the same
+    /// The number of requests in the metric's points. Only durations count, because sizes and phases are of the same
     /// requests.
     fileprivate var requests: UInt64 {
         guard [MetricName.clientDuration, MetricName.serverDuration].contains(name),
@@ -95,7 +95,7 @@ extension OTLPMetric {
         return histogram.dataPoints.reduce(0) { $0 &+ $1.count }
     }
 
-    /// Returns the metric with the points whose attributes are wanted; `nil` if no point is left.
+    /// Returns the metric with only the points whose attributes are wanted; `nil` if no point is left.
     fileprivate func keeping(_ isWanted: ([OTLPKeyValue]) -> Bool) -> OTLPMetric? {
         var metric = self
         switch data {

@@ -3,7 +3,7 @@ import CMartletZlib
 /// gzip (RFC 1952) over the system's zlib, in memory.
 package enum Gzip {
     package enum Failure: Error, Equatable {
-        /// The bytes are not gzip, damaged, cut off, or more bytes follow the stream.
+        /// The bytes are not gzip, damaged or truncated, or more bytes follow the stream.
         case malformed(String)
         /// The stream would inflate to more than `limit` bytes. Inflating stopped there.
         case tooLarge(limit: Int)
@@ -11,8 +11,8 @@ package enum Gzip {
         case outOfMemory
     }
 
-    /// The compression level. Level 1 of zlib is three times as fast as its default on OTLP and leaves a seventh more
-    /// bytes.
+    /// The compression level. On OTLP, level 1 of zlib is three times as fast as its default, and the output is a
+    /// seventh larger.
     package static let level: Int32 = 1
 
     /// `MAX_WBITS` plus 16, which makes zlib use a gzip header and trailer instead of its own.
@@ -44,8 +44,8 @@ package enum Gzip {
         return output
     }
 
-    /// Returns the inflated size, in bytes, that a stream of less than 4 GiB declares (RFC 1952, section 2.3.1: ISIZE).
-    /// `nil` if the bytes are too few for a stream, or declare more than deflate can make: 1,032 bytes of one.
+    /// Returns the inflated size that a stream of less than 4 GiB declares, in bytes (RFC 1952, section 2.3.1: ISIZE).
+    /// `nil` if the bytes are too few for a stream, or declare more than deflate can produce: 1,032 bytes from one.
     package static func inflatedSize(of bytes: [UInt8]) -> Int? {
         guard bytes.count >= 18 else { return nil }
         let size = bytes.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -74,15 +74,15 @@ package enum Gzip {
         return output
     }
 
-    /// Returns the CRC-32 of uncompressed bytes, which a gzip trailer has (RFC 1952, section 8).
+    /// Returns the CRC-32 of uncompressed bytes, as in a gzip trailer (RFC 1952, section 8).
     package static func crc32(_ bytes: [UInt8]) -> UInt32 {
         bytes.withUnsafeBytes { source in
             UInt32(truncatingIfNeeded: crc32_z(0, source.bindMemory(to: UInt8.self).baseAddress, source.count))
         }
     }
 
-    /// Inflates up to `room` bytes in one call. A stream that is as long as it declares ends here, and zlib needs no
-    /// window beside the output.
+    /// Inflates up to `room` bytes in one call. If the stream is as long as it declares, it ends here, and zlib needs
+    /// no window in addition to the output.
     private static func inflateAtOnce(_ stream: inout z_stream, room: Int, _ result: inout Int32) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: max(room, 1)) { buffer, count in
             stream.next_out = buffer.baseAddress

@@ -1,10 +1,10 @@
 import MartletTelemetry
 
-/// The attributes of a span that describe an HTTP request, under their stable names or the earlier names of the semantic
+/// The attributes of a span that describe an HTTP request, with their stable names or the earlier names of the semantic
 /// conventions ("HTTP semantic convention stability migration").
 package struct HTTPSpanAttributes: Sendable, Equatable {
     package var method: String
-    /// The URL in the instrument's words, which may hold secrets.
+    /// The URL as the instrument gives it; it may contain secrets.
     package var url: String?
     /// The server's name or address.
     package var host: String?
@@ -20,7 +20,7 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
     package var requestBodySize: UInt64
     package var responseBodySize: UInt64
 
-    /// `nil` if the span is not an HTTP request or says that it is not to be counted.
+    /// `nil` if the span is not an HTTP request or says that it must not be counted.
     ///
     /// - Parameter value: looks an attribute up by its name.
     package init?(_ kind: RequestKind, value: (String) -> SpanAttribute?) {
@@ -43,9 +43,10 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         responseBodySize = Self.size(AttributeName.responseBodySize, "http.response_content_length", value)
     }
 
-    /// Returns whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes of a request already hold the attribute.
+    /// Returns whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes of a request already hold the
+    /// attribute.
     ///
-    /// - Parameter kind: the side of the request; `nil` for a span that is not a request, which makes the answer `false`.
+    /// - Parameter kind: the side of the request; `nil` for a span that is not a request. The result is `false` then.
     package static func covers(_ name: String, of kind: RequestKind?) -> Bool {
         guard let kind else { return false }
         let (oldHost, oldPort) = oldServerNames(for: kind)
@@ -60,7 +61,7 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         AttributeName.rule,
     ]
 
-    /// Returns the names used before `server.address`, when a client called the server its peer.
+    /// Returns the names before `server.address`, when a client called the server its peer.
     private static func oldServerNames(for kind: RequestKind) -> (host: String, port: String) {
         kind == .client ? ("net.peer.name", "net.peer.port") : ("net.host.name", "net.host.port")
     }
@@ -70,7 +71,7 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         return old.flatMap { Self.text($0, nil, value) }
     }
 
-    /// Returns a whole number, which some pipelines write as a text or as a floating-point number.
+    /// Returns a whole number. Some pipelines write it as a text or as a floating-point number.
     private static func integer(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> Int? {
         switch value(name) {
         case .integer(let number)?: Int(exactly: number)

@@ -1,22 +1,22 @@
 import MartletTelemetry
 import SwiftProtobuf
 
-/// The merged bodies of `POST /v1/metrics` that one instance made of consecutive intervals: one body for the whole time.
-/// Points of the same metric and attributes become one: counts, sums and distributions merge without any error. Of the
-/// agent's own metrics and of the process's levels, those of the last body are kept. Only the resolution in time is lost.
+/// Merges bodies of `POST /v1/metrics` that one instance made of consecutive intervals into one body for the whole
+/// time. Points of the same metric and attributes become one: counts, sums and distributions merge without error. For
+/// the agent's own metrics and the process's levels, the last body wins. Only the resolution in time is lost.
 ///
-/// Memory holds one point for each series, however many bodies are added.
+/// Memory holds one point for each series, regardless of the number of bodies.
 package struct MergedMetrics {
     private var resource: OTLPResource
     private let scope: OTLPInstrumentationScope
     private var metrics: [MergedMetric] = []
     private var start = UInt64.max
     private var end: UInt64 = 0
-    /// The metrics by name that tell a state at a moment, so each keeps its own time: the agent's own, which count from the
-    /// instance's start, and the levels of its process.
+    /// Snapshots, by metric name. The last one wins and keeps its own time. They are the agent's own metrics, which
+    /// count from the instance's start, and the levels of its process.
     private var latest: [String: OTLPMetric] = [:]
 
-    /// `nil` if the body is not one that ``MetricsBatch`` makes.
+    /// `nil` if ``MetricsBatch`` does not make such a body.
     package init?(_ body: [UInt8]) {
         guard let part = OTLPResourceMetrics(onlyOneIn: body) else { return nil }
         resource = part.resource
@@ -24,9 +24,10 @@ package struct MergedMetrics {
         guard take(part.scopeMetrics[0].metrics) else { return nil }
     }
 
-    /// Adds a body. Returns `false` and changes nothing if the body is of another resource or holds a metric that cannot
-    /// be merged.
+    /// Adds a body. If the body has another resource or a metric that cannot be merged, returns `false` and changes
+    /// nothing.
     ///
+    /// - Parameter isResourceNew: whether the body may have another resource. It replaces the previous one then.
     /// - Parameter isResourceNew: whether the body may have another resource, which replaces the one before.
     package mutating func add(_ body: [UInt8], isResourceNew: Bool = false) -> Bool {
         guard let part = OTLPResourceMetrics(onlyOneIn: body), isResourceNew || part.resource == resource,
@@ -36,19 +37,20 @@ package struct MergedMetrics {
         return true
     }
 
-    /// The time of the points when they are cumulative: at least that at which the agent's own metrics were read.
+    /// The time of the points when they are cumulative: not before the agent's own metrics were read.
     package var time: UInt64 {
         max(end, latest.values.flatMap(\.sum.dataPoints).map(\.timeUnixNano).max() ?? 0)
     }
 
-    /// Moves the time past another one. A cumulative point that is not newer than the one before is no news to its receiver.
+    /// Moves the time past an earlier one. A receiver ignores a cumulative point that is not newer than the previous
+    /// one.
     package mutating func move(past earlier: UInt64) { end = max(end, earlier &+ 1) }
 
     /// Returns the merged body.
     ///
     /// - Parameters:
-    ///   - temporality: that of the histograms and of the counters. Cumulative ones are of ``time``.
-    ///   - selection: metrics with the points to return; `nil` for all.
+    ///   - temporality: that of the histograms and the counters. Cumulative ones have ``time``.
+    ///   - selection: the metrics and points to return; `nil` for all.
     package func otlp(
         _ temporality: OTLPAggregationTemporality = .delta, only selection: MergedMetrics? = nil
     ) throws -> [UInt8] {
@@ -64,9 +66,9 @@ package struct MergedMetrics {
         scope.metrics += latest.values.sorted { $0.name < $1.name }
         var part = OTLPResourceMetrics()
         part.resource = resource
-        // Other programs make a stream of each resource, and a sum that goes on in another stream would count twice.
+        // Other programs make a stream of each resource. If a sum moved to another stream, it would count twice.
         if temporality == .cumulative {
-            part.resource.attributes.removeAll { AttributeName.ofCapture.contains($0.key) }
+            part.resource.attributes.removeAll { AttributeName.captureNames.contains($0.key) }
         }
         part.scopeMetrics = [scope]
         part.schemaURL = OTLPScope.schemaURL
@@ -78,7 +80,7 @@ package struct MergedMetrics {
     /// Takes all metrics, or none if one cannot be merged. Returns whether it took them.
     private mutating func take(_ added: [OTLPMetric]) -> Bool {
         var mergeable: [MergeableMetric] = []
-        for metric in added where !metric.isOfMoment {
+        for metric in added where !metric.isSnapshot {
             guard let metric = MergeableMetric(metric) else { return false }
             mergeable.append(metric)
         }
@@ -89,14 +91,14 @@ package struct MergedMetrics {
             start = min(start, metric.start)
             end = max(end, metric.end)
         }
-        for metric in added where metric.isOfMoment { latest[metric.name] = metric }
+        for metric in added where metric.isSnapshot { latest[metric.name] = metric }
         return true
     }
 }
 
 extension OTLPMetric {
-    /// Whether the points tell a state at a moment, and nothing about an interval.
-    fileprivate var isOfMoment: Bool {
+    /// Whether the points describe a moment and not an interval.
+    fileprivate var isSnapshot: Bool {
         switch data {
         case .gauge: true
         case .sum(let sum): sum.aggregationTemporality == .cumulative
@@ -155,7 +157,7 @@ private struct MergeableMetric {
 private struct HistogramTotal {
     private var count: UInt64
     private var sum: Double
-    /// `nil` if no point tells it.
+    /// `nil` if no point has it.
     private var max: Double?
 
     init(_ point: OTLPHistogramDataPoint) {
@@ -176,7 +178,7 @@ private struct HistogramTotal {
     }
 }
 
-/// The points of a sum: whole numbers or fractions, as they came.
+/// The points of a sum. They stay whole numbers or fractions.
 private struct NumberTotal {
     private(set) var point: OTLPNumberDataPoint
 
@@ -213,7 +215,7 @@ private struct MergedMetric {
         }
     }
 
-    /// Returns the metric with the points that the other one has too.
+    /// Returns the metric with only the points that the other one has too.
     func keeping(_ other: MergedMetric) -> MergedMetric {
         var kept = self
         kept.distributions = distributions.filter { other.distributions[$0.key] != nil }
@@ -255,7 +257,8 @@ private struct MergedMetric {
 }
 
 extension OTLPResourceMetrics {
-    /// Reads the only resource of a body. `nil` unless the body has exactly one with one scope, as an agent sends them.
+    /// Reads the only resource of a body. `nil` unless the body has exactly one resource with one scope, as an agent
+    /// sends it.
     init?(onlyOneIn body: [UInt8]) {
         guard let request = try? OTLPExportMetricsServiceRequest(serializedBytes: body),
             request.resourceMetrics.count == 1, request.resourceMetrics[0].scopeMetrics.count == 1

@@ -3,12 +3,12 @@ import SwiftProtobuf
 
 extension MetricsBatch {
     /// Returns the batch as the body of `POST /v1/metrics`. Durations in seconds and body sizes are delta exponential
-    /// histograms. Phases, and sizes whose distribution is not known, are delta histograms without buckets (count and sum
-    /// are exact). The ledger, the time without capture and the agent's CPU time are cumulative sums. ``processMetrics`` are
+    /// histograms. Phases, and sizes whose distribution is unknown, are delta histograms without buckets (count and sum
+    /// are exact). The ledger, the capture gap and the agent's CPU time are cumulative sums. ``processMetrics`` adds
     /// those of the process.
     ///
-    /// Beside the body, memory holds one point of one series at a time: all of them as messages would take many times as
-    /// much.
+    /// In addition to the body, memory holds only one point of one series at a time: all of them as messages would take
+    /// many times as much.
     package func otlp() throws -> [UInt8] {
         let resource: [UInt8] = try OTLPResource(resource).serializedBytes()
         let scope: [UInt8] = try OTLPScope.message.serializedBytes()
@@ -32,7 +32,7 @@ extension MetricsBatch {
         }
         try writePhases(to: &scope)
         scope.message(try ledgerMetric().serializedBytes(), field: 2)
-        for (name, time) in [(MetricName.unwatched, unwatched), (MetricName.agentCPU, agentCPU)] where time > 0 {
+        for (name, time) in [(MetricName.captureGap, captureGap), (MetricName.agentCPU, agentCPU)] where time > 0 {
             scope.message(try timeMetric(name, time).serializedBytes(), field: 2)
         }
         for metric in processMetrics { scope.message(try metric.serializedBytes(), field: 2) }
@@ -89,7 +89,7 @@ extension MetricsBatch {
         }
     }
 
-    /// Writes the phases that requests of each series had; nothing if no request had any.
+    /// Writes the phases of the requests of each series; nothing if no request had any.
     private func writePhases(to scope: inout ProtobufWriter) throws {
         let isPresent = { (one: (key: RequestDimensions, value: RequestStatistics)) in
             one.key.kind == .client && !one.value.phases.isEmpty
@@ -210,8 +210,8 @@ extension OTLPExponentialHistogramDataPoint {
 }
 
 extension ExponentialHistogram {
-    /// `nil` if the point has negative values, is not a valid histogram, or has a count that differs from the sum of its
-    /// buckets.
+    /// `nil` if the point has negative values, is not a valid histogram, or has a count that differs from the sum of
+    /// its buckets.
     init?(_ point: OTLPExponentialHistogramDataPoint) {
         guard point.negative.bucketCounts.isEmpty else { return nil }
         self.init(

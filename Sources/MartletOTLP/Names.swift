@@ -15,14 +15,14 @@ package enum AttributeName {
     package static let captureReason = "martlet.capture.reason"
     package static let rules = "martlet.rules"
 
-    /// The attributes of a resource that are set apart: each has a meaning of its own for Martlet.
-    package static let ofResource: Set<String> = [
+    /// The attributes of a resource that Martlet handles separately.
+    package static let resourceNames: Set<String> = [
         serviceName, serviceVersion, serviceInstanceID, environment, hostName, processID, sdkName, sdkLanguage,
         sdkVersion, runtimeName, runtimeVersion, captureMode, captureReason, rules,
     ]
 
     /// The attributes of a resource that change while the process runs.
-    static let ofCapture: Set<String> = [captureMode, captureReason, rules]
+    static let captureNames: Set<String> = [captureMode, captureReason, rules]
 
     package static let method = "http.request.method"
     package static let serverAddress = "server.address"
@@ -36,7 +36,7 @@ package enum AttributeName {
     package static let requestBodySize = "http.request.body.size"
     package static let responseBodySize = "http.response.body.size"
 
-    /// A prefix; a dot and the header field's name in lower case follow it.
+    /// A prefix. A dot and the header field's name in lower case follow.
     package static let requestHeaderPrefix = "http.request.header"
     /// See ``requestHeaderPrefix``.
     package static let responseHeaderPrefix = "http.response.header"
@@ -50,7 +50,7 @@ package enum AttributeName {
 
     package static let rule = "martlet.rule"
     package static let phase = "martlet.phase"
-    /// `false` on a span of an HTTP request that is not counted, because a request within it was.
+    /// `false` on the span of an HTTP request that is not counted, because a request within it was.
     package static let isCounted = "martlet.counted"
     package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"
@@ -67,10 +67,10 @@ package enum MetricName {
     package static let serverResponseSize = "http.server.response.body.size"
     package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
-    package static let unwatched = "martlet.agent.unwatched"
+    package static let captureGap = "martlet.agent.unwatched"
     package static let agentCPU = "martlet.agent.cpu.time"
 
-    /// Returns a sentence for people who read the metric elsewhere; empty for a metric that no agent sends.
+    /// Returns a sentence for people who read the metric in another program; empty for a metric that no agent sends.
     static func description(of name: String) -> String { descriptions[name] ?? "" }
 
     private static let descriptions = [
@@ -82,19 +82,19 @@ package enum MetricName {
         serverResponseSize: "Body that the service sent in answer to a request",
         clientPhaseDuration: "Time of one phase of a request that the service made",
         ledger: "Requests of the process by their state: captured is the sum of the others",
-        unwatched: "Time in which capture was off",
+        captureGap: "Time in which capture was off",
         agentCPU: "CPU time of the agent itself",
     ]
 
     /// The metrics of the agent itself, counted from its start.
-    package static let agentMetrics: Set<String> = [ledger, unwatched, agentCPU]
+    package static let agentMetrics: Set<String> = [ledger, captureGap, agentCPU]
 
-    /// Whether a metric of an agent's batch is about requests, and not about the agent or its process.
+    /// Whether a metric of an agent's batch describes requests, and not the agent or its process.
     static func isOfRequests(_ name: String) -> Bool {
         !agentMetrics.contains(name) && ProcessMetric(named: name) == nil
     }
 
-    /// Returns the stable name of a metric under its earlier name ("HTTP semantic convention stability migration"), and
+    /// Returns the stable name of a metric for its earlier name ("HTTP semantic convention stability migration"), and
     /// any other name unchanged.
     package static func stable(of name: String) -> String { earlier[name] ?? name }
 

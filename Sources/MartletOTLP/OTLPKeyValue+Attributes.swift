@@ -85,7 +85,7 @@ package enum OTLPScope {
     /// Martlet's own version, `telemetry.sdk.version`.
     package static let version = "0.1.0"
 
-    /// The version of the semantic conventions that the names of attributes and metrics are of.
+    /// The version of the semantic conventions for the names of attributes and metrics.
     static let schemaURL = "https://opentelemetry.io/schemas/1.27.0"
 
     static var message: OTLPInstrumentationScope {

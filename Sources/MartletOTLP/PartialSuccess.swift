@@ -1,8 +1,8 @@
 import MartletTelemetry
 import SwiftProtobuf
 
-/// The points or spans that a collector did not take, from the body of a 200 (OTLP specification, "OTLP/HTTP Response",
-/// Partial Success).
+/// The number of points or spans that a collector refused, from the body of a 200 (OTLP specification, "OTLP/HTTP
+/// Response", Partial Success).
 package struct PartialSuccess: Sendable, Equatable {
     /// The number of rejected data points of metrics, or of rejected spans.
     package var rejected: UInt64
@@ -42,7 +42,7 @@ package struct PartialSuccess: Sendable, Equatable {
 }
 
 extension OTLPMetric {
-    /// The number of the metric's points, which a sender is told if the metric is not taken.
+    /// The number of the metric's points, reported to the sender if the metric is refused.
     package var pointCount: Int {
         switch data {
         case .gauge(let gauge): gauge.dataPoints.count

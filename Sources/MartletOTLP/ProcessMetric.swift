@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// A metric of a process: those of the OpenTelemetry semantic conventions ("OS process metrics", version 1.45), and Martlet's
-/// own delays. The raw value is the metric's name.
+/// A metric of a process: one of the OpenTelemetry semantic conventions ("OS process metrics", version 1.45), or one of
+/// Martlet's delays. The raw value is the metric's name.
 package enum ProcessMetric: String, Sendable, CaseIterable {
     case cpuTime = "process.cpu.time"
     case memory = "process.memory.usage"
@@ -18,15 +18,15 @@ package enum ProcessMetric: String, Sendable, CaseIterable {
 
     /// The meaning of a metric's points.
     package enum Kind: Sendable {
-        /// A sum that only grows. Each of its parts has a value of the attribute.
+        /// A sum that only grows, divided into parts by the value of an attribute.
         case counter([String: ProcessCounter])
-        /// A value of a moment.
+        /// A value at one moment.
         case level(ProcessGauge)
         /// The count, the sum and the largest of several values.
         case delay(ProcessGauge)
     }
 
-    /// The metric of a name, or of a name from earlier conventions.
+    /// The metric of a name, current or from earlier conventions.
     package init?(named name: String) {
         self.init(rawValue: name == "process.open_file_descriptor.count" ? Self.descriptors.rawValue : name)
     }
@@ -46,8 +46,8 @@ package enum ProcessMetric: String, Sendable, CaseIterable {
         }
     }
 
-    /// The attribute that tells a counter's parts apart: the present name first, then those of earlier conventions, and `type`,
-    /// which OpenTelemetry's instrumentation for Python writes. Empty for metrics of one part.
+    /// The attribute that divides a counter into parts: the current name first, then those of earlier conventions, and
+    /// `type`, which OpenTelemetry's instrumentation for Python writes. Empty for metrics with one part.
     package var attributes: [String] {
         switch self {
         case .cpuTime: ["cpu.mode", "process.cpu.state", "state", "type"]
@@ -68,14 +68,14 @@ package enum ProcessMetric: String, Sendable, CaseIterable {
         }
     }
 
-    /// The number in ``ProcessStatistics`` that stands for 1 of the unit: times are kept in nanoseconds.
+    /// The number in ``ProcessStatistics`` for 1 of the unit: times are kept in nanoseconds.
     package var scale: Double { unit == "s" ? 1e9 : 1 }
 }
 
 extension MetricsBatch {
-    /// The process's figures as metrics. Counters and delays are deltas of the interval; other figures are of its end. A sum
-    /// that goes up and down is cumulative even for senders of deltas (OpenTelemetry specification, "Metrics Exporter OTLP",
-    /// temporality preference).
+    /// The process's figures as metrics. Counters and delays are deltas of the interval; other figures are as of its
+    /// end. A sum that goes up and down is cumulative even for senders of deltas (OpenTelemetry specification, "Metrics
+    /// Exporter OTLP", temporality preference).
     var processMetrics: [OTLPMetric] { ProcessMetric.allCases.compactMap(metric) }
 
     private func metric(_ process: ProcessMetric) -> OTLPMetric? {

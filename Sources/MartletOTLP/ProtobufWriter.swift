@@ -1,10 +1,10 @@
 import MartletTelemetry
 
 /// Writes a protobuf message field by field (Protocol Buffers, "Encoding"), in the order of the calls. A field with the
-/// default value is left out, as in proto3. The caller writes a field of a `oneof` with `always`.
+/// default value is left out, as in proto3. For a field of a `oneof` the caller passes `always`.
 ///
 /// Messages that are encoded very often use this writer: SwiftProtobuf makes an object for each message and each
-/// attribute, and encoding a span took three times as long with them.
+/// attribute, and took three times as long to encode a span.
 struct ProtobufWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -42,14 +42,14 @@ struct ProtobufWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Writes a field of bytes: the words one after the other, each with its highest byte first.
+    /// Writes a field of bytes: the words in sequence, each with its highest byte first.
     mutating func bigEndian(_ words: UInt64..., field: UInt8) {
         key(field, WireType.lengthDelimited)
         varint(UInt64(words.count * 8))
         for word in words { append(littleEndian: word.byteSwapped, bytes: 8) }
     }
 
-    /// Writes a nested message that is encoded already.
+    /// Writes a nested message that is already encoded.
     mutating func message(_ encoded: [UInt8], field: UInt8) {
         key(field, WireType.lengthDelimited)
         varint(UInt64(encoded.count))
@@ -71,7 +71,7 @@ struct ProtobufWriter {
     }
 
     private mutating func key(_ field: UInt8, _ type: UInt8) {
-        // Field numbers from 16 on take two bytes.
+        // Field numbers from 16 take two bytes.
         varint(UInt64(field) << 3 | UInt64(type))
     }
 
@@ -107,8 +107,8 @@ extension ProtobufWriter {
         }
     }
 
-    /// Writes the value as the one field of an AnyValue. The field says which kind the value has, so it is written even
-    /// for a default value.
+    /// Writes the value as the one field of an AnyValue. The field determines the kind of the value, so it is written
+    /// even for a default value.
     private mutating func value(_ attribute: SpanAttribute) {
         switch attribute {
         case .string(let text): self.text(text, field: 1, always: true)

@@ -1,8 +1,9 @@
 /// A batch's identity, the same at every attempt to send it. The collector stores it with the batch's points, so that a
 /// batch that was sent twice counts once.
 ///
-/// On the wire it is the value of the ``headerName`` header: `instance/sequence/signal`, `instance/first-sequence/signal`
-/// for several merged intervals, `instance/sequence.part/signal` for a part of a batch that was too large.
+/// On the wire it is the value of the ``headerName`` header: `instance/sequence/signal`,
+/// `instance/first-sequence/signal` for several merged intervals, or `instance/sequence.part/signal` for a part of a
+/// batch that was too large.
 package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let headerName = "Martlet-Batch"
     /// A header of the answer: the number of requests that this batch's rejected data points stood for.
@@ -12,7 +13,7 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
     package static let maxInstanceLength = 64
     /// The longest part, in characters; a longer one is refused.
     package static let maxPartLength = 16
-    /// The maximum number of intervals that a merged batch stands for; an hour has 36,000 intervals of 100 ms.
+    /// The maximum number of intervals in a merged batch; an hour has 36,000 intervals of 100 ms.
     package static let maxIntervals: UInt64 = 1 << 20
 
     /// `service.instance.id` of the process that recorded the batch: letters, digits, `-`, `_` and `.`.
@@ -69,7 +70,7 @@ package struct BatchID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Substring {
-    /// Splits at bytes: a split at characters would have to find the characters first.
+    /// Splits at bytes. A split at characters would have to find the characters first.
     fileprivate func fields(separatedBy separator: UInt8, atMost count: Int = .max) -> [Substring] {
         utf8.split(separator: separator, maxSplits: count - 1, omittingEmptySubsequences: false).map(Substring.init)
     }
@@ -81,7 +82,7 @@ package enum Signal: String, Sendable, Hashable, CaseIterable {
     case traces
 }
 
-/// The header of a collector's answers that names its store. Collectors with the same one store into the same place, so a batch
+/// The header of a collector's answers that names its store. Collectors with the same name share a store, so a batch
 /// that was sent to two of them counts once.
 package enum StoreHeader {
     package static let name = "Martlet-Store"

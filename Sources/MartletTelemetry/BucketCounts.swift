@@ -1,4 +1,4 @@
-/// The buckets of a histogram: how many values each has, from the lowest index that was needed to the highest.
+/// The buckets of a histogram: the number of values in each, from the lowest index that was needed to the highest.
 ///
 /// A plain value: not synchronized.
 struct BucketCounts: Sendable, Equatable {
@@ -19,14 +19,14 @@ struct BucketCounts: Sendable, Equatable {
     /// Whether there is a count for both indices.
     func hasRoom(from first: Int32, to second: Int32) -> Bool { first >= offset && second <= last }
 
-    /// Makes room for the buckets of two indices and those between them.
+    /// Makes room for the buckets from one index to another.
     mutating func makeRoom(from first: Int32, to second: Int32) {
         reserveCapacity(from: first, to: second)
         makeRoom(for: first)
         makeRoom(for: second)
     }
 
-    /// Reserves a quarter more than the capacity that the buckets need, if they have less than they need: when many histograms are
+    /// If the capacity is too small for the buckets, reserves a quarter more than they need: when many histograms are
     /// added up, most have values beyond the earlier ones.
     private mutating func reserveCapacity(from first: Int32, to second: Int32) {
         let low = isEmpty ? first : min(first, offset)
@@ -60,13 +60,14 @@ struct BucketCounts: Sendable, Equatable {
         Self.add(other.counts, to: &counts, at: Int(other.offset - offset))
     }
 
-    /// Adds the counts of a list of buckets, each to the bucket of its index shifted right by `shift`. There is room for them.
+    /// Adds the counts of a list of buckets. The index of each is shifted right by `shift`. There must be room for
+    /// them.
     mutating func add(_ other: SparseHistogram, loweredBy shift: Int32) {
         Self.add(other, loweredBy: shift, to: &counts, from: offset)
     }
 
-    // These are functions of their own so that the compiler checks once, and not for each bucket, whether it may change
-    // the array in place. That check takes longer than the addition, and through a span it is made once.
+    // Separate functions with spans, so that the array's uniqueness is checked once and not for each bucket. The check
+    // costs more than the addition.
 
     @inline(never)
     private static func add(_ added: [UInt64], to counts: inout [UInt64], at first: Int) {
@@ -88,7 +89,8 @@ struct BucketCounts: Sendable, Equatable {
         }
     }
 
-    /// Returns the counts without those of other buckets, with no empty bucket at either end; `nil` if one of these is larger.
+    /// Returns the counts minus those of other buckets, with no empty bucket at either end; `nil` if a count would be
+    /// negative.
     func subtracting(_ other: BucketCounts) -> BucketCounts? {
         var result = self
         let shift = Int(other.offset) - Int(offset)
@@ -115,7 +117,7 @@ struct BucketCounts: Sendable, Equatable {
         (offset, counts) = (newOffset, joined)
     }
 
-    /// Returns the least shift to ``join(by:)``, so that these buckets and those of two indices are no more than
+    /// Returns the smallest shift for ``join(by:)`` with which these buckets and those of two indices fit in
     /// ``ExponentialHistogram/maxBuckets``.
     func shift(toHold first: Int32, to second: Int32) -> Int32 {
         let low = isEmpty ? first : min(first, offset)
@@ -126,8 +128,8 @@ struct BucketCounts: Sendable, Equatable {
     }
 }
 
-/// An exponential histogram as a list of the buckets that have values. A decoder reads bytes into it before an
-/// ``ExponentialHistogram`` adds it up. A value that is used for one histogram after another allocates no new memory.
+/// An exponential histogram as a list of its buckets that have values. A decoder reads bytes into it before an
+/// ``ExponentialHistogram`` adds it up. If the value is reused for the next histogram, it allocates no memory.
 ///
 /// A plain value: not synchronized.
 package struct SparseHistogram: Sendable {
@@ -153,9 +155,9 @@ package struct SparseHistogram: Sendable {
         if missing > 0 { buckets += repeatElement((index: 0, count: 0), count: missing) }
     }
 
-    /// The number of values, including ``zeroCount``; `nil` if the list is not a valid histogram: an index that no
-    /// `Double` has, a sum that is not finite, a count that overflows. The caller ensures that the buckets are in order
-    /// and that ``valuesInBuckets`` is their sum.
+    /// The number of values, including ``zeroCount``. `nil` if the list is not a valid histogram: an index that no
+    /// `Double` has, a sum that is not finite, a count that overflows. The caller must ensure that the buckets are
+    /// sorted and that ``valuesInBuckets`` is their sum.
     package var count: UInt64? {
         let bound = ExponentialHistogram.indexBound(ofScale: scale)
         guard ExponentialHistogram.scales.contains(scale), sum.isFinite, min?.isFinite != false, max?.isFinite != false,

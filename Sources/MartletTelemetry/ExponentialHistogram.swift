@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A distribution of positive values in exponentially growing buckets: the one sketch of the wire, the store and the
+/// A distribution of positive values in exponentially growing buckets: the only sketch on the wire, in the store and in
 /// reports.
 ///
 /// Bucket `i` holds the values in `(base^i, base^(i+1)]` with `base = 2^(2^-scale)`, as the OpenTelemetry data model
@@ -19,14 +19,14 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// The scale at which Martlet records: a quantile is within 0.28 % of the exact value.
     package static let defaultScale: Int32 = 7
 
-    /// The maximum number of buckets. Beyond it the scale is lowered, as the specification has it. At the default scale
-    /// only values more than 32 binary orders of magnitude apart reach it.
+    /// The maximum number of buckets. Above it the scale is lowered, as in the specification. At the default scale only
+    /// values more than 32 binary orders of magnitude apart reach it.
     package static let maxBuckets = 4096
 
     /// The scales that senders use according to the specification.
     package static let scales: ClosedRange<Int32> = -10...20
 
-    /// Returns a bound that the index of no `Double` reaches: the exponents of a `Double` are from -1074 to 1023.
+    /// Returns a bound that no index of a `Double` reaches: the exponents of a `Double` are from -1074 to 1023.
     static func indexBound(ofScale scale: Int32) -> Int64 { Int64(1100) << Int64(Swift.max(scale, 0)) }
 
     package private(set) var scale: Int32
@@ -76,7 +76,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         bucketCounts = BucketCounts(buckets, offset: offset)
     }
 
-    /// A histogram of values that are known approximately, with an exact sum.
+    /// A histogram of approximately known values, with an exact sum.
     ///
     /// - Parameters:
     ///   - values: approximate values and the number of values near each; a value of zero or less counts in
@@ -130,7 +130,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// Adds all values of a list of buckets.
     ///
-    /// - Parameter otherCount: the list's ``SparseHistogram/count``, which is worked out once if many histograms add the list up.
+    /// - Parameter otherCount: the list's ``SparseHistogram/count``. The caller computes it once, even if it adds the
+    ///   list to many histograms.
     package mutating func merge(_ other: SparseHistogram, count otherCount: UInt64) {
         guard otherCount > 0 else { return }
         lowerScale(to: other.scale)
@@ -147,7 +148,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.zeroCount &+= zeroCount
     }
 
-    /// Drops the buckets and keeps all other figures. No quantile is known then.
+    /// Drops the buckets and keeps all other figures. No quantile is known after that.
     mutating func dropBuckets() { bucketCounts = BucketCounts() }
 
     private mutating func mergeBuckets(of other: SparseHistogram) {
@@ -161,14 +162,15 @@ package struct ExponentialHistogram: Sendable, Equatable {
         bucketCounts.add(other, loweredBy: shift)
     }
 
-    /// Returns the values that a cumulative histogram gained since `earlier`, at the coarser of the two scales; `nil` if
-    /// a count fell, so that this cannot be a later state of the same histogram.
+    /// Returns the values that a cumulative histogram gained since `earlier`, at the coarser of the two scales. `nil`
+    /// if a count decreased, so that this cannot be a later state of the same histogram.
     ///
-    /// Counts and sum are exact. ``min`` and ``max`` are exact if they moved. Otherwise they are the bounds of the
+    /// Counts and sum are exact. ``min`` and ``max`` are exact if they changed. Otherwise they are the bounds of the
     /// outermost buckets, or the mean if only count and sum are known.
     package func difference(since earlier: ExponentialHistogram) -> ExponentialHistogram? {
         guard count >= earlier.count, zeroCount >= earlier.zeroCount else { return nil }
-        // A sum that was added up in another order falls by its rounding, so it decides only where there are no buckets.
+        // A sum that was added up in another order may decrease by rounding, so it decides only if there are no
+        // buckets.
         guard !isWithoutDistribution || sum >= earlier.sum * (1 - 1e-9) else { return nil }
         var (result, old) = (self, earlier)
         result.lowerScale(to: old.scale)
@@ -188,8 +190,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
     }
 
     /// Returns the histogram in another unit. Each bucket moves to the nearest bucket of the new unit, which at most
-    /// doubles the error of a quantile. The move depends on the scale, so the difference of two states must be taken
-    /// first.
+    /// doubles the error of a quantile. The move depends on the scale, so compute the difference of two states first.
     ///
     /// - Parameter factor: positive and finite; with any other factor the histogram stays unchanged.
     package func multiplied(by factor: Double) -> ExponentialHistogram {
@@ -206,7 +207,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return result
     }
 
-    /// The histogram with all values at their mean if only count and sum are known; otherwise the histogram itself.
+    /// The histogram with all values at their mean, if only count and sum are known; otherwise the histogram itself.
     package var distributed: ExponentialHistogram {
         guard isWithoutDistribution else { return self }
         return ExponentialHistogram([(mean, count)], sum: sum, min: min, max: max)
@@ -255,13 +256,13 @@ package struct ExponentialHistogram: Sendable, Equatable {
         return choose(a, b)
     }
 
-    /// Lowers the scale until the present buckets and those from `first` to `second` fit into ``maxBuckets``.
+    /// Lowers the scale until the current buckets and those from `first` to `second` fit in ``maxBuckets``.
     private mutating func lowerScale(toHold first: Int32, to second: Int32) {
         lowerScale(to: scale - bucketCounts.shift(toHold: first, to: second))
     }
 
     /// Lowers the scale step by step: each step joins two neighbouring buckets, so that index `i` becomes `i >> 1`,
-    /// exactly. Nothing changes if the scale is that low already.
+    /// exactly. Does nothing if the scale is already that low.
     package mutating func lowerScale(to target: Int32) {
         guard target < scale else { return }
         bucketCounts.join(by: scale - target)
@@ -280,7 +281,7 @@ extension ExponentialHistogram {
     /// ``min`` and ``max``. `nil` if the histogram is empty.
     package func quantile(_ q: Double) -> Double? { quantiles([q])[0] }
 
-    /// Returns the quantiles of several shares, in ascending order, with one walk over the buckets.
+    /// Returns the quantiles of several shares, in ascending order, in one walk over the buckets.
     package func quantiles(_ shares: [Double]) -> [Double?] {
         var (walked, seen) = (0, zeroCount)
         return shares.map { share in
@@ -295,7 +296,7 @@ extension ExponentialHistogram {
         }
     }
 
-    /// Returns the quantiles that the sum of two histograms has, as ``quantiles(_:)`` does, without adding them up.
+    /// Returns the quantiles of the sum of two histograms, like ``quantiles(_:)``, without adding them up.
     package func quantiles(_ shares: [Double], with other: ExponentialHistogram) -> [Double?] {
         if other.count == 0 { return quantiles(shares) }
         if count == 0, other.scale <= scale { return other.quantiles(shares) }
@@ -305,7 +306,7 @@ extension ExponentialHistogram {
             all.merge(other)
             return all.quantiles(shares)
         }
-        // The totals of both, and no buckets.
+        // The totals of both, without buckets.
         var all = self
         all.dropBuckets()
         var totals = other
@@ -326,7 +327,7 @@ extension ExponentialHistogram {
     /// Returns the rank, from 1 on, of the value at a share of the values. The histogram must not be empty.
     private func rank(of share: Double) -> UInt64 {
         let values = (Swift.min(Swift.max(share, 0), 1) * Double(count)).rounded(.up)
-        // The Double nearest to a very large count may be larger than the count, and than any UInt64.
+        // The Double nearest to a very large count may exceed the count, and any UInt64.
         return values >= Double(count) ? count : Swift.max(1, UInt64(values))
     }
 
@@ -355,14 +356,14 @@ extension ExponentialHistogram {
     }
 }
 
-/// The buckets of two histograms of one scale, one after the other in ascending order.
+/// The buckets of two histograms of one scale, added pair by pair, in ascending order.
 private struct BucketPair {
     let offset: Int32
     let count: Int
     private let (one, other): ([UInt64], [UInt64])
     private let (firstOfOne, firstOfOther): (Int, Int)
 
-    /// Creates nothing if their sum would have more buckets than a histogram has.
+    /// `nil` if their sum would have more buckets than a histogram may have.
     init?(_ one: [UInt64], _ offset: Int32, _ other: [UInt64], _ otherOffset: Int32) {
         guard !one.isEmpty, !other.isEmpty else { return nil }
         self.offset = min(offset, otherOffset)

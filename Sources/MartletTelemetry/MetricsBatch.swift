@@ -6,21 +6,21 @@ package struct MetricsBatch: Sendable, Equatable {
     package var series: [RequestDimensions: RequestStatistics]
     /// The distributions of body sizes; empty if only their sums are known.
     package var sizes: [RequestDimensions: BodySizes]
-    /// The time at which the instance began to count; its ledger counts from there.
+    /// When the instance began to count; its ledger counts from there.
     package var instanceStart: UnixNanoseconds
     /// The instance's ledger at `end`, with this batch's requests still waiting.
     package var ledger: Ledger
-    /// Nanoseconds since the instance's start in which capture was off, so that the agent looked for no requests.
-    package var unwatched: UInt64
-    /// CPU time that the agent has taken since the instance's start, in nanoseconds; 0 if it is not known.
+    /// Nanoseconds since the instance's start in which capture was off.
+    package var captureGap: UInt64
+    /// CPU time that the agent has used since the instance's start, in nanoseconds; 0 if it is unknown.
     package var agentCPU: UInt64
-    /// The process's own figures in the interval; empty if they are not known.
+    /// The process's figures in the interval; empty if they are unknown.
     package var process: ProcessStatistics
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
         series: [RequestDimensions: RequestStatistics], sizes: [RequestDimensions: BodySizes] = [:],
-        instanceStart: UnixNanoseconds = 0, ledger: Ledger, unwatched: UInt64 = 0, agentCPU: UInt64 = 0,
+        instanceStart: UnixNanoseconds = 0, ledger: Ledger, captureGap: UInt64 = 0, agentCPU: UInt64 = 0,
         process: ProcessStatistics = ProcessStatistics()
     ) {
         self.resource = resource
@@ -30,12 +30,12 @@ package struct MetricsBatch: Sendable, Equatable {
         self.sizes = sizes
         self.instanceStart = instanceStart
         self.ledger = ledger
-        self.unwatched = unwatched
+        self.captureGap = captureGap
         self.agentCPU = agentCPU
         self.process = process
     }
 
-    /// The number of requests that the batch stands for.
+    /// The number of requests in the batch.
     package var requests: UInt64 { series.values.reduce(0) { $0 &+ $1.requests } }
 }
 
@@ -52,7 +52,7 @@ package struct DetailsBatch: Sendable, Equatable {
 
 /// The ledger of an agent, in requests: `captured = delivered + waiting + dropped`, always.
 package struct Ledger: Sendable, Equatable {
-    /// Requests that were seen since the process started.
+    /// Requests captured since the process started.
     package var captured: UInt64
     /// Requests in batches that the collector acknowledged.
     package var delivered: UInt64
@@ -71,25 +71,24 @@ package struct Ledger: Sendable, Equatable {
     }
 }
 
-/// The reason why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
+/// Why requests were lost. The raw value is the `martlet.reason` attribute on the wire.
 package enum DropReason: String, Sendable, Hashable, CaseIterable {
-    /// The buffer was full (`MARTLET_BUFFER_MAX`). Its batches were merged into coarser intervals, and the oldest still
-    /// had to be deleted.
+    /// The buffer was full (`MARTLET_BUFFER_MAX`): the oldest batches were deleted, although batches had been merged
+    /// into coarser intervals.
     case bufferFull = "buffer_full"
     /// The collector refused the batch for good, or took it without some of its requests.
     case rejected
-    /// The batch's file was gone when its turn came: another instance of the service deleted it to make room, or a person
-    /// or another program removed it.
+    /// The batch's file was missing when it was to be sent: another instance of the service deleted it to make room, or
+    /// a person or another program removed it.
     case gone
-    /// The batch's file differs from the bytes that were written, because the disk lost or changed some. The file is in
-    /// `quarantine/`.
+    /// The batch's file is damaged: the disk lost or changed some of its bytes. The file is in `quarantine/`.
     case corrupt
     /// The collector refused a batch of that size, and the batch could not be divided any further.
     case tooLarge = "too_large"
     /// An upload had begun, and its outcome stayed unknown for so long that the collector may have forgotten the batch.
-    /// Sent once more, the batch might count twice.
+    /// If it were sent again, it might count twice.
     case expired
-    /// A process of another version of Martlet dropped the requests, for a reason that this version does not know.
+    /// A process of another version of Martlet dropped the requests, for a reason unknown to this version.
     case other
 }
 

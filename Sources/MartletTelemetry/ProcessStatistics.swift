@@ -1,10 +1,10 @@
 /// The figures of one process in one interval. They merge exactly. A plain value.
 package struct ProcessStatistics: Sendable, Equatable {
-    /// The amounts that were added in the interval. A counter that is not told is missing.
+    /// The increase of each counter in the interval. A counter that was not reported is missing.
     package var counts: [ProcessCounter: UInt64] = [:]
-    /// The samples that were taken in the interval. A gauge that is not told is missing.
+    /// The samples taken in the interval. A gauge that was not reported is missing.
     package var gauges: [ProcessGauge: Samples] = [:]
-    /// The time for which ``ProcessCounter/cpuUser`` is told, in nanoseconds.
+    /// The time that ``ProcessCounter/cpuUser`` covers, in nanoseconds.
     package var covered: UInt64 = 0
 
     /// Samples of one gauge.
@@ -31,13 +31,13 @@ package struct ProcessStatistics: Sendable, Equatable {
 
     package var isEmpty: Bool { counts.isEmpty && gauges.isEmpty }
 
-    /// CPU time in nanoseconds; `nil` if it is not told.
+    /// CPU time in nanoseconds; `nil` if it was not reported.
     package var cpu: UInt64? {
         guard counts[.cpuUser] != nil || counts[.cpuSystem] != nil else { return nil }
         return (counts[.cpuUser] ?? 0).adding(counts[.cpuSystem] ?? 0)
     }
 
-    /// The mean number of busy cores; `nil` if it is not told.
+    /// The mean number of busy cores; `nil` if it was not reported.
     package var cores: Double? { covered > 0 ? cpu.map { Double($0) / Double(covered) } : nil }
 
     /// Adds one sample of a gauge.
@@ -55,7 +55,7 @@ package struct ProcessStatistics: Sendable, Equatable {
 }
 
 extension UInt64 {
-    /// Returns the sum, and the largest number if it has no room: a sender may claim anything.
+    /// Returns the sum, or the largest number if it overflows: a sender may claim anything.
     fileprivate func adding(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
@@ -64,7 +64,8 @@ extension UInt64 {
 
 /// A quantity that the system counts from a process's start. Stores keep the raw value, as one of the eight bits of a byte.
 package enum ProcessCounter: UInt8, Sendable, CaseIterable {
-    /// CPU time in user code, in nanoseconds. A sender that does not tell modes apart reports all of its CPU time here.
+    /// CPU time in user code, in nanoseconds. A sender that does not distinguish modes reports all of its CPU time
+    /// here.
     case cpuUser = 0
     /// CPU time in the kernel, in nanoseconds.
     case cpuSystem = 1
@@ -74,7 +75,7 @@ package enum ProcessCounter: UInt8, Sendable, CaseIterable {
     case majorFaults = 3
     /// Context switches of threads that waited.
     case voluntarySwitches = 4
-    /// Context switches of threads whose turn was over.
+    /// Context switches of threads whose time slice was over.
     case involuntarySwitches = 5
 }
 

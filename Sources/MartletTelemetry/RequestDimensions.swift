@@ -1,21 +1,21 @@
-/// The dimensions that distinguish the series of requests. Every field has few values, so the path and the query are left
-/// out.
+/// The dimensions that distinguish the series of requests. Every field has few different values, so path and query are
+/// left out.
 package struct RequestDimensions: Sendable, Hashable {
     package var kind: RequestKind
     /// The request's method in upper case, or `_OTHER` for one that RFC 9110 and RFC 5789 do not name.
     package var method: String
-    /// The server's name or address, without the port. Empty if it is not known.
+    /// The server's name or address, without the port. Empty if it is unknown.
     package var host: String
-    /// The server's port; the scheme's default port if the URL names none. 0 if it is not known.
+    /// The server's port; the scheme's default port if the URL has none. 0 if it is unknown.
     package var port: Int
     /// A path with its changing parts named: `/users/{id}`.
     package var endpoint: String
     /// The status of the final response; `nil` if there was none.
     package var status: Int?
-    /// `error.type` of the semantic conventions: a transport error's name, or the status as text if the status is a
-    /// failure. `nil` for a success.
+    /// `error.type` of the semantic conventions: a transport error's name, or the status as text if it is a failure.
+    /// `nil` for a success.
     package var error: String?
-    /// The name of the rule of the agent that changed the requests, `martlet.rule`; `nil` for none.
+    /// The name of the agent's rule that changed the requests, `martlet.rule`; `nil` for none.
     package var rule: String?
     /// The telemetry that the series is counted from.
     package var source = StatisticsSource.metrics
@@ -32,16 +32,16 @@ package struct RequestDimensions: Sendable, Hashable {
         self.error = error
     }
 
-    /// The endpoint, host or service that stands for all without a series of their own.
+    /// The endpoint, host or service under which those without a separate series are counted.
     package static let other = "{other}"
 
-    /// The method or error that stands for all without a name of their own (semantic conventions, "HTTP Spans").
+    /// The method or error under which those without a separate name are counted (semantic conventions, "HTTP Spans").
     package static let otherMethodOrError = "_OTHER"
 
     package var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
 }
 
-/// The side of a request that was observed.
+/// Which side of a request was observed.
 package enum RequestKind: String, Sendable, Hashable, CaseIterable {
     case client
     case server
@@ -54,13 +54,13 @@ package enum RequestOutcome: Sendable, Hashable, CaseIterable {
     case transportFailure
     case clientError
     case serverError
-    /// The request did not end within the time after which a request counts as hung.
+    /// The request took so long that it counts as hung.
     case hung
-    /// The caller cancelled the request, which is counted and is not a failure (semantic conventions, "HTTP Spans",
+    /// The caller cancelled the request. It is counted, but not as a failure (semantic conventions, "HTTP Spans",
     /// error.type).
     case cancelled
 
-    /// `error.type` values with an outcome of their own.
+    /// `error.type` values that have a separate outcome.
     package static let hungError = "hung"
     package static let cancelledError = "cancelled"
 
@@ -76,7 +76,7 @@ package enum RequestOutcome: Sendable, Hashable, CaseIterable {
             }
     }
 
-    /// Returns whether the outcome is a failure. A 4xx is the client's failure and not the server's (semantic
+    /// Returns whether the outcome is a failure. A 4xx is a failure for the client but not for the server (semantic
     /// conventions, "HTTP Spans", span status).
     package func isFailure(for kind: RequestKind) -> Bool {
         switch self {
@@ -91,6 +91,6 @@ package enum RequestOutcome: Sendable, Hashable, CaseIterable {
 package enum StatisticsSource: String, Sendable, Hashable, CaseIterable {
     /// Metrics, which count every request.
     case metrics
-    /// Spans, for a sender that has nothing else. The requests that it did not sample are missing.
+    /// Spans, for a sender that sends nothing else. Requests that it did not sample are missing.
     case spans
 }

@@ -11,7 +11,7 @@ package enum RequestPhase: String, Sendable, Hashable, CaseIterable {
     case connect
     /// The TLS handshake.
     case tls
-    /// From the moment at which the request, with its body, begins to be written, to the first byte of the answer.
+    /// From the start of writing the request, including its body, to the first byte of the answer.
     case firstByte = "first_byte"
     /// From the first byte of the answer to its end.
     case transfer

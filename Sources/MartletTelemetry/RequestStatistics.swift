@@ -8,7 +8,7 @@ package struct RequestStatistics: Sendable, Equatable {
     /// The phases; empty if the instrument does not see them.
     package var phases = PhaseTotals()
 
-    /// The number of requests: each has one duration. 0 for statistics of body sizes alone.
+    /// The number of requests: each has one duration. 0 if the statistics hold only body sizes.
     package var requests: UInt64 { duration.count }
 
     package init() {}
@@ -44,8 +44,8 @@ package struct RequestStatistics: Sendable, Equatable {
     }
 }
 
-/// The distributions of the body sizes of one series in one interval, in bytes. For other programs: Martlet's collector keeps
-/// the sums, which ``RequestStatistics`` has. A plain value.
+/// The distributions of the body sizes of one series in one interval, in bytes. For other programs: Martlet's collector
+/// keeps only the sums, which are in ``RequestStatistics``. A plain value.
 package struct BodySizes: Sendable, Equatable {
     /// Eight buckets for each power of two: a quantile of sizes is within 4.4 %.
     private static let scale: Int32 = 3

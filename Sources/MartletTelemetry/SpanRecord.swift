@@ -15,7 +15,8 @@ package struct SpanRecord: Sendable, Equatable {
     package var parentSpanID: SpanID?
     /// The trace state (W3C Trace Context, section 3.3); empty if the span has none.
     package var traceState = ""
-    /// Whether the trace is sampled (W3C Trace Context, section 3.2.2.5.1). For other programs: a span is sent in either case.
+    /// Whether the trace is sampled (W3C Trace Context, section 3.2.2.5.1). For other programs: a span is sent in
+    /// either case.
     package var isSampled = false
     package var name: String
     package var kind: Kind
@@ -26,7 +27,7 @@ package struct SpanRecord: Sendable, Equatable {
     package var message: String?
     /// `nil` for an operation that is not an HTTP request.
     package var request: RequestDimensions?
-    /// The redacted URL; empty if it is not known.
+    /// The redacted URL; empty if it is unknown.
     package var url = ""
     /// Sent body bytes.
     package var bytesSent: UInt64 = 0
@@ -35,7 +36,7 @@ package struct SpanRecord: Sendable, Equatable {
     package var attributes: [String: SpanAttribute] = [:]
     package var events: [SpanEvent] = []
     package var links: [SpanLink] = []
-    /// The number of attributes, and below of events and links, that a limit left out.
+    /// The numbers of attributes, events and links that a limit left out.
     package var droppedAttributes: UInt32 = 0
     package var droppedEvents: UInt32 = 0
     package var droppedLinks: UInt32 = 0
@@ -55,7 +56,7 @@ package struct SpanRecord: Sendable, Equatable {
 }
 
 extension SpanRecord {
-    /// Returns the span name that the semantic conventions ask for ("HTTP Spans"): method and template, never the path.
+    /// Returns the span name of the semantic conventions ("HTTP Spans"): method and template, never the path.
     package static func name(of request: RequestDimensions) -> String {
         "\(request.method == RequestDimensions.otherMethodOrError ? "HTTP" : request.method) \(request.endpoint)"
     }

@@ -1,5 +1,5 @@
-/// The secrets that instruments may put into the attributes of spans. Both programs remove them, and a name counts in full.
-/// For the headers that capture keeps, the agent has a longer list, of parts of names (`SensitiveNames`).
+/// The secrets that instruments may put into the attributes of spans. Both programs remove them. Here only whole names
+/// match. For the headers that it keeps, the agent has a longer list, with parts of names (`SensitiveNames`).
 package enum SpanSecrets {
     /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
     package static let placeholder = "REDACTED"
@@ -15,7 +15,7 @@ package enum SpanSecrets {
         return hasURL ? value.mapText(PlainURL.text) : value
     }
 
-    /// Returns whether the attribute has a URL or the path of one.
+    /// Returns whether the attribute is a URL or the path of one.
     package static func isURL(_ name: String) -> Bool { urls.contains(name) || name == "url.path" }
 
     /// Returns the name of the header whose value the attribute has; `nil` for other attributes. Some instruments write
@@ -54,9 +54,9 @@ package struct AttributeRoom: Sendable {
     private let count: Int
     private let nameBytes: Int
     private let bytes: Int
-    /// Bytes of the names and values that found room so far.
+    /// Bytes of the names and values that fitted so far.
     package private(set) var taken = 0
-    /// Attributes that found no room so far.
+    /// Attributes that did not fit so far.
     package private(set) var dropped: UInt32 = 0
 
     /// - Parameters:
@@ -69,8 +69,8 @@ package struct AttributeRoom: Sendable {
         self.bytes = bytes
     }
 
-    /// Returns the attributes that find room, with secrets removed by ``SpanSecrets``. The first of several attributes
-    /// with the same name is kept. A value that cannot be kept is `nil` and counts as dropped.
+    /// Returns the attributes that fit, with secrets removed by ``SpanSecrets``. Of several attributes with the same
+    /// name the first is kept. A value that cannot be kept is `nil` and counts as dropped.
     package mutating func take(
         _ attributes: some Sequence<(name: String, value: SpanAttribute?)>
     ) -> [String: SpanAttribute] {
@@ -119,7 +119,7 @@ package enum PlainURL {
 }
 
 extension String {
-    /// Returns the first `limit` bytes of the text, less a character that the limit would cut in two.
+    /// Returns the first `limit` bytes of the text, without a character that the limit would cut in two.
     package func cut(toBytes limit: Int) -> String {
         guard utf8.count > limit else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: limit)

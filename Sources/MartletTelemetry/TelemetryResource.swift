@@ -12,7 +12,7 @@ package struct TelemetryResource: Sendable, Hashable, Codable {
     package var host: String?
     /// `martlet.capture.mode`: how the agent sees requests (`automatic`, `explicit`, `off`).
     package var captureMode: String?
-    /// `martlet.capture.reason`: a sentence that says why the mode is not the configured one, or why the agent keeps no
+    /// `martlet.capture.reason`: a sentence about why the mode is not the configured one, or why the agent keeps no
     /// details.
     package var captureReason: String?
     /// `martlet.rules`: the number of rules in force that change requests; `nil` for none.

@@ -1,4 +1,4 @@
-/// The agent's report that `FaultProgram` prints at its end.
+/// The agent's report, which `FaultProgram` prints when it ends.
 struct AgentReport: Decodable {
     let captured: Int
     let delivered: Int

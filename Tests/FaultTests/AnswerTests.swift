@@ -10,25 +10,25 @@ extension FaultTests {
             .cutAnswer(0), .cutHead(10), .duplicate, .answer(429), .answer(502), .answer(503), .answer(504),
         ]
 
-        /// The first uploads get the treatments; later uploads pass, and everything arrives.
+        /// The first uploads get these treatments. Later uploads succeed, and everything arrives.
         @Test(arguments: isFull ? passing.map { Array(repeating: $0, count: 10) } + [passing] : [passing])
-        func aPassingFaultLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
+        func temporaryFaultLosesNothingAndCountsNothingTwice(treatments: [Treatment]) async throws {
             try await Scene.run { scene in
                 let (end, gate) = try await scene.serve { _, earlier in
                     earlier.count < treatments.count ? treatments[earlier.count] : .pass
                 }
                 #expect(end.lost == 0, "\(scene.seed)")
                 let received = gate.uploads.map(\.treatment)
-                // A delayed upload is not repeated, so uploads may be fewer than treatments.
+                // A delayed upload is not repeated, so there may be fewer uploads than treatments.
                 #expect(received.starts(with: treatments.prefix(received.count)), "\(scene.seed)")
                 #expect(received.count >= Set(treatments).count, "\(scene.seed)")
                 try await scene.expectEverythingCountedOnce()
             }
         }
 
-        /// Foundation's loader does not survive an answer that ends within its head: it holds a transfer that ended well
-        /// without a response for impossible, and ends the process.
-        @Test(.enabled(if: TestedTransport.survivesCutHead)) func anAnswerThatEndsWithinItsHeadDoesNotEndTheService()
+        /// Foundation's loader crashes the process if an answer ends within its head: it assumes that a transfer
+        /// without an error has a response.
+        @Test(.enabled(if: TestedTransport.survivesCutHead)) func truncatedAnswerHeadDoesNotCrashTheService()
             async throws
         {
             try await Scene.run { scene in
@@ -38,7 +38,7 @@ extension FaultTests {
             }
         }
 
-        /// The delay holds even while the program asks for a flush again and again.
+        /// The delay holds even if the program requests flushes continuously.
         @Test(
             arguments: isFull ? [(429, false), (503, false), (429, true), (503, true)] : [(429, false), (503, true)])
         func retryAfterIsHeeded(status: Int, isDate: Bool) async throws {
@@ -59,10 +59,9 @@ extension FaultTests {
         }
 
         @Test(arguments: [400, 500])
-        func aRefusedBatchIsInTheLedgerToTheLastRequest(status: Int) async throws {
+        func ledgerCountsEveryRequestOfARefusedBatch(status: Int) async throws {
             try await Scene.run { scene in
-                // The second and the fourth batch are refused: the collector hears of each loss with the batches that
-                // follow.
+                // The second and the fourth batch are refused: later batches report each loss to the collector.
                 let (end, _) = try await scene.serve(requests: 800) { message, earlier in
                     let batches = Set(earlier.map(\.message).filter(\.isMetrics).map(\.batch))
                     let number = batches.subtracting([message.batch]).count
@@ -77,12 +76,12 @@ extension FaultTests {
             }
         }
 
-        @Test func aBatchThatIsTooLargeArrivesInParts() async throws {
+        @Test func tooLargeBatchArrivesInParts() async throws {
             try await Scene.run { scene in
                 let (end, gate) = try await scene.serve(
                     options: ["--workers", "16"], environment: ["MARTLET_COMPRESSION": "none"]
                 ) { message, earlier in
-                    // The collector refuses the first batch with several series, and then all bodies of its size.
+                    // The collector refuses the first batch with several series, and then all bodies of that size.
                     let refused = earlier.first { $0.treatment == .answer(413) }
                     let limit = refused?.message.body.count ?? 4_000
                     return message.isMetrics && message.body.count >= limit ? .answer(413) : .pass

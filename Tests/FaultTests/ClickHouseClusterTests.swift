@@ -3,26 +3,27 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Collectors that store in two shards of some replicas each. Part of the full form: it has up to nine servers.
+    /// Collectors that store in two shards with several replicas each. Part of the full form, because it has up to nine
+    /// servers.
     @Suite(
         .serialized,
         .enabled(if: isFull && ClickHouseCluster.isInstalled, "the full form, with ClickHouse and ZooKeeper"))
     struct ClickHouseClusterTests {
-        @Test func everyRequestIsCountedOnceWhileReplicasAreAway() async throws {
+        @Test func everyRequestIsCountedOnceWhileReplicasAreDown() async throws {
             try await Scene.run { scene in
                 let cluster = try ClickHouseCluster(in: scene.folder.url.appendingPathComponent("clickhouse"))
                 let fleet = try await ClickHouseFleet(in: scene, cluster)
                 let ports = [try await fleet.addCollector(), try await fleet.addCollector()]
                 let environment = await fleet.environment
                 let service = try scene.start("life", collector: ports[0], ["--lifecycle"], environment: environment)
-                // The second replica of the second shard, and the first server that each collector asks.
+                // The second replica of the second shard, and the first server that each collector tries.
                 for server in [cluster.servers[3], cluster.servers[0]] {
                     try await scene.wait(while: service, requests: scene.server.total + 300)
                     server.kill()
                     try await fleet.migrate()
-                    // With one of two replicas nothing is stored.
+                    // With one of two replicas, nothing can be stored.
                     try await fleet.awaitReadiness(503)
-                    // Reports are answered all the same.
+                    // Reports are still answered.
                     _ = try await scene.report(of: fleet.store)
                     try await server.start()
                     try await fleet.awaitReadiness(200)
@@ -36,7 +37,7 @@ extension FaultTests {
             }
         }
 
-        @Test func batchesAreStoredWhileOneReplicaOfThreeIsAway() async throws {
+        @Test func batchesAreStoredWhileOneOfThreeReplicasIsDown() async throws {
             try await Scene.run { scene in
                 let cluster = try ClickHouseCluster(
                     in: scene.folder.url.appendingPathComponent("clickhouse"), replicas: 3)
@@ -44,7 +45,7 @@ extension FaultTests {
                 let ports = [try await fleet.addCollector(), try await fleet.addCollector()]
                 let environment = await fleet.environment
                 let service = try scene.start("life", collector: ports[0], ["--lifecycle"], environment: environment)
-                // One replica of each shard, among them the first server that each collector asks.
+                // One replica of each shard, including the first server that each collector tries.
                 try await scene.wait(while: service, requests: 300)
                 for server in [cluster.servers[0], cluster.servers[5]] { server.kill() }
                 let known = try await scene.tally(store: fleet.store).totals.reported

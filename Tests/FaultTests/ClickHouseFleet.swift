@@ -6,20 +6,20 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A ClickHouse with its data on the disk, of one server or a cluster, and the collectors that store in it.
+/// A ClickHouse with its data on disk, as one server or a cluster, and the collectors that store in it.
 actor ClickHouseFleet {
-    /// The members that are killed at once.
+    /// The members to kill at the same time.
     enum Killed: CaseIterable {
         case collector, everything, clickHouse
     }
 
     nonisolated let servers: [ClickHouseServer]
-    /// The store as the commands name it.
+    /// The store as commands name it.
     nonisolated let store: String
     private let scene: Scene
     private var collectors: [CollectorProcess] = []
 
-    /// - Parameter folder: the place of ClickHouse's data; `nil` for one in the scene's folder.
+    /// - Parameter folder: where ClickHouse keeps its data; `nil` for a folder of the scene.
     init(in scene: Scene, data folder: URL? = nil) async throws {
         let server = try ClickHouseServer(in: folder ?? scene.folder.url.appendingPathComponent("clickhouse"))
         try await server.start()
@@ -57,24 +57,24 @@ actor ClickHouseFleet {
     ///
     /// - Parameters:
     ///   - gate: the gate in front of ClickHouse; `nil` for none.
-    ///   - port: 0 takes a free port.
+    ///   - port: 0 for a free port.
     func addCollector(behind gate: Gate? = nil, port: Int = 0) async throws -> Int {
         let collector = try await scene.collector(port: port, store: gate.map { Self.store(at: [$0.port]) } ?? store)
         collectors.append(collector)
         return collector.port
     }
 
-    /// Kills the collector that was started last.
+    /// Kills the last collector that was started.
     func killCollector() async { await collectors.popLast()?.kill() }
 
     /// Kills members with SIGKILL, starts them again and returns when all collectors are ready.
     ///
-    /// - Parameter number: the collector that is killed if one is.
+    /// - Parameter number: which collector to kill, if one is killed.
     func kill(_ killed: Killed, collector number: Int) async throws {
         if killed != .collector { for server in servers { server.kill() } }
         let numbers = killed == .clickHouse ? [] : killed == .collector ? [number] : Array(collectors.indices)
         for number in numbers { await collectors[number].kill() }
-        // A collector does not start without its store.
+        // A collector does not start if its store is down.
         if killed != .collector { for server in servers { try await server.start() } }
         for number in numbers {
             collectors[number] = try await scene.collector(port: collectors[number].port, store: store)
@@ -82,19 +82,19 @@ actor ClickHouseFleet {
         for collector in collectors { try await collector.awaitReadiness(200) }
     }
 
-    /// Sends a batch of a sample to the first collector and returns the status of its answer. The batch is sent once, so it must be
-    /// refused.
+    /// Sends a sample batch to the first collector and returns the status of its answer. The batch is sent only once,
+    /// so the collector must refuse it.
     func post() async throws -> Int {
         var sample = SampleBatch(seed: scene.seed.value)
         return try await collectors[0].post(try sample.next().otlp(), batch: "sample/1/metrics")
     }
 
-    /// Returns when all collectors give this answer to the question whether they are ready.
+    /// Returns when all collectors report this readiness.
     func awaitReadiness(_ status: Int) async throws {
         for collector in collectors { try await collector.awaitReadiness(status) }
     }
 
-    /// Delivers the batches that wait, and expects the store and each collector to have every request once.
+    /// Delivers the waiting batches, and expects the store and each collector to have every request once.
     func expectEverythingCountedOnce(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         try await scene.drain(collector: ports[0], environment: environment)
         for source in [store] + addresses {
@@ -102,8 +102,8 @@ actor ClickHouseFleet {
         }
     }
 
-    /// The variables of a service that sends to all collectors. Under load a collector inserts once a second, which an answer waits
-    /// for, so an agent delivers one batch a second.
+    /// The variables of a service that sends to all collectors. Under load a collector inserts once a second and
+    /// answers after the insert, so an agent delivers one batch a second.
     var environment: [String: String] {
         [
             "MARTLET_ENDPOINT": addresses.joined(separator: ","), "MARTLET_BUFFER_ADOPT": "",

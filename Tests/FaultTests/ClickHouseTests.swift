@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Collectors that store in one ClickHouse 18.16, and a ClickHouse that goes away, refuses, or is slow.
+    /// Collectors that store in one ClickHouse 18.16, and a ClickHouse that is down, refuses, or is slow.
     @Suite(.serialized, .enabled(if: ClickHouseServer.isInstalled, "no ClickHouse is installed"))
     struct ClickHouseTests {
         @Test func everyRequestIsCountedOnceWhileCollectorsAndClickHouseAreKilled() async throws {
@@ -34,9 +34,10 @@ extension FaultTests {
             }
         }
 
-        /// The rows of a batch are in ClickHouse, up to those of one table, and nobody knows.
+        /// The rows of a batch are in ClickHouse, up to those of one table, but the collector has not acknowledged
+        /// them.
         @Test(arguments: isFull ? ["point", "ledger", "sender", "series", "batch"] : ["point"])
-        func aCollectorThatIsKilledBetweenAnInsertAndItsAnswerCountsTheBatchOnce(table: String) async throws {
+        func batchCountsOnceIfTheCollectorIsKilledBetweenInsertAndAnswer(table: String) async throws {
             try await Scene.run { scene in
                 let fleet = try await ClickHouseFleet(in: scene)
                 let gate = try Gate(collector: fleet.servers[0].port) { message, earlier in
@@ -58,14 +59,14 @@ extension FaultTests {
             }
         }
 
-        /// A connection that breaks before, within or after a statement.
+        /// A connection that breaks before, during or after a statement.
         @Test(.enabled(if: isFull, "the full form")) func everyRequestIsCountedOnceOverABadNetworkToClickHouse()
             async throws
         {
             try await Scene.run { scene in
                 let (fleet, seed) = (try await ClickHouseFleet(in: scene), scene.seed)
                 let gate = try Gate(collector: fleet.servers[0].port) { _, earlier in
-                    // The first requests are those of the collector's start.
+                    // The first requests come from the collector's start.
                     guard 10..<300 ~= earlier.count else { return .pass }
                     let treatment = Treatment.random(earlier.count, seed)
                     return treatment == .storeThenHang ? .storeThenReset : treatment
@@ -80,7 +81,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aClickHouseThatMayOnlyBeReadRefusesBatchesAndLosesNone() async throws {
+        @Test func readOnlyClickHouseRefusesBatchesAndLosesNone() async throws {
             try await Scene.run { scene in
                 let fleet = try await ClickHouseFleet(in: scene)
                 let port = try await fleet.addCollector()
@@ -90,7 +91,7 @@ extension FaultTests {
                 try fleet.servers[0].setReadOnly(true)
                 try await fleet.awaitReadiness(503)
                 #expect(try await fleet.post() == 503, "\(scene.seed)")
-                // Reports are answered all the same.
+                // Reports are still answered.
                 _ = try await scene.report(of: "http://127.0.0.1:\(port)")
                 try fleet.servers[0].setReadOnly(false)
                 try await fleet.awaitReadiness(200)
@@ -101,7 +102,7 @@ extension FaultTests {
         }
 
         @Test(.enabled(if: Mount.isAllowed, "this process may not mount a file system"))
-        func aClickHouseWhoseDiskIsFullRefusesBatchesAndLosesNone() async throws {
+        func clickHouseWithAFullDiskRefusesBatchesAndLosesNone() async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene, mebibytes: 256, inodes: 100_000) { disk in
                     let fleet = try await ClickHouseFleet(
@@ -113,7 +114,7 @@ extension FaultTests {
                         try await scene.wait(while: service, requests: scene.server.total + 100)
                         try disk.fill()
                         try await fleet.awaitReadiness(503)
-                        // Reports are answered all the same.
+                        // Reports are still answered.
                         _ = try await scene.report(of: "http://127.0.0.1:\(port)")
                         disk.empty()
                         try await fleet.awaitReadiness(200)
@@ -126,8 +127,8 @@ extension FaultTests {
             }
         }
 
-        /// The time limit of a statement is 30 s, so this case is a part of the full form alone.
-        @Test(.enabled(if: isFull, "the full form")) func aClickHouseThatAnswersTooLateLosesNothing() async throws {
+        /// The time limit of a statement is 30 s, so this case is only part of the full form.
+        @Test(.enabled(if: isFull, "the full form")) func slowClickHouseLosesNothing() async throws {
             try await Scene.run { scene in
                 let fleet = try await ClickHouseFleet(in: scene)
                 let gate = try Gate(collector: fleet.servers[0].port) { message, earlier in

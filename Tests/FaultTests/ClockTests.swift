@@ -6,7 +6,7 @@ extension FaultTests {
     /// The wall clock of the service's process jumps.
     @Suite(.serialized) struct ClockTests {
         @Test(arguments: isFull ? [[3600, -3600, 0], [-3600, 3600, 0]] : [[3600, -3600, 0]])
-        func aClockThatIsSetByAnHourLosesNothing(jumps: [Int]) async throws {
+        func clockChangedByAnHourLosesNothing(jumps: [Int]) async throws {
             try await Scene.run { scene in
                 let clock = try await ShiftedClock(in: scene.folder)
                 let collector = try await scene.collector()

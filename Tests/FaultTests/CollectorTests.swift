@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// The collector itself goes away and comes back.
+    /// The collector itself goes down and recovers.
     @Suite(.serialized) struct CollectorTests {
-        @Test func aCollectorThatIsKilledAndRestartedMissesNothingAndCountsNothingTwice() async throws {
+        @Test func collectorKilledAndRestartedMissesNothingAndCountsNothingTwice() async throws {
             try await Scene.run { scene in
                 var collector = try await scene.collector()
                 let port = collector.port
@@ -25,14 +25,14 @@ extension FaultTests {
             }
         }
 
-        @Test func aCollectorThatIsReplacedByAnEmptyOneLeavesEachRequestInOneOfTheTwo() async throws {
+        @Test func afterReplacingACollectorEachRequestIsInOneOfTheTwo() async throws {
             try await Scene.run { scene in
                 let store = scene.folder.path("first.sqlite")
                 let first = try await scene.collector(store: store)
                 let service = try scene.start("life", collector: first.port, requests: 3000, ["--flushes", "20"])
                 try await scene.wait(while: service, requests: scene.seed.draw(0, in: 200...500))
                 while try await scene.report(of: store).totals.measures.count == 0 {}
-                // The collector is asked to end, not killed, so that it acknowledges every batch that it has stored.
+                // The collector is terminated and not killed, so that it acknowledges every batch that it has stored.
                 _ = await first.terminate()
                 let second = try await scene.collector(port: first.port, store: scene.folder.path("second.sqlite"))
                 let end = try await scene.end(of: service)

@@ -3,13 +3,13 @@ import Foundation
 import Hummingbird
 import Synchronization
 
-/// The server of the service's requests. It counts the requests that reach it, and can hold back its answers, so that a
+/// The server for the service's requests. It counts the requests that reach it, and can delay its answers, so that a
 /// test knows which requests have ended.
 final class CountingServer: Sendable {
     private struct State {
         var served: [String: Int] = [:]
         var total = 0
-        /// The number of the first request whose answer is held back.
+        /// The number of the first request whose answer is delayed.
         var limit = Int.max
         var held: [(number: Int, answer: CheckedContinuation<Void, Never>)] = []
     }
@@ -20,8 +20,8 @@ final class CountingServer: Sendable {
 
     var total: Int { state.withLock { $0.total } }
 
-    /// Holds back the answers to the request of this number and to all later ones, until the next call. Releases the
-    /// answers to earlier requests.
+    /// Delays the answers to the request with this number and all later ones, until the next call. Releases the answers
+    /// to earlier requests.
     func hold(from number: Int) {
         let free = state.withLock { state in
             state.limit = number
@@ -34,7 +34,7 @@ final class CountingServer: Sendable {
 
     func release() { hold(from: .max) }
 
-    /// Runs the server on a free port for as long as `body` runs.
+    /// Runs the server on a free port while `body` runs.
     func run(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
         let router = Router()
         router.get(":life/:worker") { request, _ in
@@ -53,7 +53,7 @@ final class CountingServer: Sendable {
             state.total += 1
             return state.total
         }
-        // The delay sets the pace of the load: a few hundred requests a second, over several intervals.
+        // The delay sets the rate of the load: a few hundred requests a second, over several intervals.
         try? await Task.sleep(for: .milliseconds(4))
         await pass(number)
     }

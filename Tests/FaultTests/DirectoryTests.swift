@@ -3,17 +3,17 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Another process removes the agent's files under the running service.
+    /// Another process removes the agent's files while the service runs.
     @Suite(.serialized) struct DirectoryTests {
         enum Removed: String, Sendable, CaseIterable {
             case buffer, service, instances, batches, locks
         }
 
         @Test(arguments: isFull ? Removed.allCases : [.service, .batches, .locks])
-        func removedFilesAreInTheLedgerToTheLastRequest(removed: Removed) async throws {
+        func ledgerCountsEveryRequestOfRemovedFiles(removed: Removed) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
-                // Every upload waits until the directory is gone.
+                // Every upload waits until the directory has been removed.
                 let gate = try Gate(collector: collector.port) { _, _ in
                     FileManager.default.fileExists(atPath: scene.folder.path("removed")) ? .pass : .answer(503)
                 }
@@ -24,7 +24,7 @@ extension FaultTests {
                 try await scene.wait(while: service) { !gate.uploads.isEmpty }
                 try scene.remove(removed)
                 try Data().write(to: scene.folder.url.appendingPathComponent("removed"))
-                // When uploads pass again, the agent has noticed the loss; the batches after that tell of it.
+                // When uploads succeed again, the agent has noticed the loss; later batches report it.
                 scene.server.hold(from: 600)
                 try await scene.wait(while: service) { gate.uploads.contains { $0.treatment == .pass } }
                 scene.server.release()
@@ -52,7 +52,7 @@ extension Scene {
             }
         let paths = folder.contents().filter { $0.hasPrefix("buffer") && isRemoved($0) }
         #expect(!paths.isEmpty, "there was nothing to remove; \(seed)")
-        // The agent may have removed a delivered batch in the meantime.
+        // The agent may have removed a delivered batch meanwhile.
         for path in paths { try? FileManager.default.removeItem(atPath: folder.path(path)) }
     }
 }

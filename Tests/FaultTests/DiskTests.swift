@@ -4,7 +4,7 @@ import Martlet
 import Testing
 
 extension FaultTests {
-    /// The buffer is on a disk that the service cannot write.
+    /// The buffer is on a disk to which the service cannot write.
     @Suite(
         .serialized,
         .enabled(if: Mount.isAllowed, "A small disk has to be mounted, which only root may do, and not everywhere."))
@@ -13,9 +13,9 @@ extension FaultTests {
 
         struct Case: Sendable, CustomTestStringConvertible {
             var trouble: Trouble
-            /// Whether the trouble begins before the service does; otherwise it begins in the midst of the load.
+            /// Whether the problem exists before the service starts; otherwise it begins during the load.
             var isThereFromTheStart: Bool
-            /// Whether the trouble ends while the service runs; otherwise it lasts until the service has ended.
+            /// Whether the problem ends while the service runs; otherwise it lasts until the service has ended.
             var passes: Bool
             /// Whether the temporary directory is on another disk.
             var hasOtherDirectory: Bool
@@ -25,7 +25,7 @@ extension FaultTests {
                     + "\(passes ? "passes" : "stays"), \(hasOtherDirectory ? "another directory" : "no other directory")"
             }
 
-            /// Returns the cases to run: the short form leaves out trouble that is there from the start.
+            /// Returns the cases to run: the short form leaves out problems that exist from the start.
             static func chosen(_ cases: [Case]) -> [Case] { cases.filter { isFull || !$0.isThereFromTheStart } }
 
             static func all(hasOtherDirectory: Bool, passes: [Bool]) -> [Case] {
@@ -41,12 +41,12 @@ extension FaultTests {
             }
         }
 
-        /// The death of a service while a disk is in trouble.
+        /// The death of a service while its disk has a problem.
         struct Death: Sendable {
             var trouble: Trouble
             var milestone: ShippingMilestone
 
-            /// The short form has each milestone once, and the troubles in turn.
+            /// The short form has each milestone once, and the problems in turn.
             static let chosen: [Death] = [ShippingMilestone.stored, .marked, .answered, .settled, .removed]
                 .enumerated().flatMap { number, milestone in
                     let troubles = Trouble.allCases
@@ -59,7 +59,7 @@ extension FaultTests {
             arguments: Case.all(hasOtherDirectory: true, passes: [false])
                 + Case.chosen(Case.all(hasOtherDirectory: false, passes: [true]))
                 + (isFull ? Case.all(hasOtherDirectory: true, passes: [true]) : []))
-        func nothingIsLostWhenTheTroublePassesOrAnotherDiskIsThere(disk: Case) async throws {
+        func nothingIsLostIfTheDiskRecoversOrAnotherCanBeUsed(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -72,10 +72,10 @@ extension FaultTests {
             }
         }
 
-        /// Batches that cannot be stored are sent from memory. Batches that were stored before the trouble and cannot be
-        /// marked as sent stay for the next start.
+        /// Batches that cannot be stored are sent from memory. Batches that were stored before the problem but cannot
+        /// be marked as sent stay for the next start.
         @Test(arguments: Case.all(hasOtherDirectory: false, passes: [false]))
-        func requestsAreDeliveredFromMemoryWhenNothingCanBeWritten(disk: Case) async throws {
+        func requestsAreDeliveredFromMemoryIfNothingCanBeWritten(disk: Case) async throws {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
                     let collector = try await scene.collector()
@@ -92,10 +92,10 @@ extension FaultTests {
             }
         }
 
-        /// The process dies between two milestones while it sends from memory. The journal's files had their blocks before the
-        /// trouble began, so they hold every request that the collector may lack. A request that the collector has counts
-        /// once.
-        @Test(arguments: Death.chosen) func aServiceKilledWhileItSendsFromMemoryIsCountedOnce(death: Death) async throws
+        /// The process dies between two milestones while it sends from memory. The journal's files were allocated
+        /// before the problem began, so they hold every request that the collector may lack. A request that the
+        /// collector has counts once.
+        @Test(arguments: Death.chosen) func serviceKilledWhileItSendsFromMemoryIsCountedOnce(death: Death) async throws
         {
             try await Scene.run { scene in
                 try await Mount.run(in: scene) { mount in
@@ -145,8 +145,8 @@ extension FaultTests {
 }
 
 extension Scene {
-    /// Runs a service to its end with 900 requests. The trouble begins before the start or at the 300th request, and ends
-    /// at the 600th or after the service.
+    /// Runs a service to its end with 900 requests. The problem begins before the start or at the 300th request, and
+    /// ends at the 600th or after the service.
     fileprivate func serve(
         _ mount: Mount, _ disk: FaultTests.DiskTests.Case, collector: Int
     ) async throws -> AgentReport {

@@ -3,8 +3,8 @@ import Testing
 
 private let isFullRun = ProcessInfo.processInfo.environment["MARTLET_FAULTS"] == "full"
 
-/// Real processes under faults. Every case drives requests against a server that keeps a count of its own. At the end the
-/// report has the same count, or the ledger explains the difference to the last request.
+/// Real processes under faults. Every case makes requests to a server that counts them itself. At the end the report
+/// has the same count, or the ledger explains the difference to the last request.
 ///
 /// The cases run one after the other, because each keeps both cores busy.
 @Suite(.serialized, .timeLimit(.minutes(isFullRun ? 60 : 5))) enum FaultTests {

@@ -4,14 +4,14 @@ import MartletReports
 import Testing
 
 extension FaultTests {
-    /// A service that forks and executes no other program: each of its processes has an agent of its own, and no agent
+    /// A service that forks without executing another program: each of its processes has its own agent, and no agent
     /// touches another's files.
     @Suite(
         .serialized,
         .enabled(
             if: TestedTransport.environment.isEmpty, "after an upload over URLSession a child's URLSession is dead"))
     struct ForkTests {
-        @Test func aServerAndTheWorkersThatItForkedAreThreeInstancesThatLoseNothing() async throws {
+        @Test func serverAndItsForkedWorkersAreThreeInstancesThatLoseNothing() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("workers", collector: collector.port, isFull ? 1000 : 200) == "0")
@@ -22,7 +22,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aParentWithABusyChildDelivers() async throws {
+        @Test func parentWithABusyChildDelivers() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("busyChild", collector: collector.port, 100) == "0")
@@ -30,8 +30,8 @@ extension FaultTests {
             }
         }
 
-        /// Each lock of the agent is held by some thread at some of these forks.
-        @Test func childrenThatAreForkedWhileOthersRecordNeitherTrapNorWait() async throws {
+        /// At some of these forks, another thread holds one of the agent's locks; each lock occurs.
+        @Test func childrenForkedWhileOtherThreadsRecordNeitherTrapNorBlock() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("underLoad", collector: collector.port, isFull ? 1000 : 60) == "0")
@@ -42,7 +42,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aDaemonDeliversBehindTheEndOfItsParent() async throws {
+        @Test func daemonDeliversAfterTheEndOfItsParent() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("daemon", collector: collector.port, 100) == "100")
@@ -51,7 +51,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aChildsRequestsArriveEvenWhenItsParentHasUsedQueues() async throws {
+        @Test func childsRequestsArriveEvenWhenItsParentHasUsedQueues() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("queues", collector: collector.port, 100) == "0")
@@ -60,7 +60,7 @@ extension FaultTests {
             }
         }
 
-        @Test func theParentsRulesChangeAChildsFirstRequest() async throws {
+        @Test func parentsRulesChangeAChildsFirstRequest() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let file = scene.folder.path("rules.json5")
@@ -74,7 +74,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aChildOfAChildIsAnInstanceToo() async throws {
+        @Test func childOfAChildIsAnInstanceToo() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("grandchildren", collector: collector.port, 100) == "0")
@@ -86,9 +86,9 @@ extension FaultTests {
 }
 
 extension Scene {
-    /// Plays a scene of `ForkProgram`.
+    /// Runs a scene of `ForkProgram`.
     ///
-    /// - Returns: The text that the program prints.
+    /// - Returns: the text that the program prints.
     func play(
         _ name: String, collector port: Int, _ requests: Int, environment: [String: String] = [:]
     ) async throws -> String {

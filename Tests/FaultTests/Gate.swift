@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Synchronization
 
-/// A proxy between the agent and the collector that mistreats the uploads. It closes when the value is released.
+/// A proxy between the agent and the collector that disturbs the uploads. It closes when the value is released.
 final class Gate: Sendable {
     struct Upload: Sendable {
         let message: UploadMessage
@@ -65,13 +65,13 @@ final class Gate: Sendable {
 
     private func forget(_ number: Int) { _ = state.withLock { $0.connections.removeValue(forKey: number) } }
 
-    /// Serves one upload: the answer closes the connection, and the agent opens another for its next upload.
+    /// Serves one upload. The answer closes the connection, so the agent opens another one for its next upload.
     private func serve(
         _ agent: Connection, _ number: Int, _ decide: @Sendable (UploadMessage, [Upload]) -> Treatment
     ) {
         let treatment = UploadMessage(from: agent).map { treat($0, from: agent, decide) }
-        // The connection is forgotten first: once closed, its descriptor may belong to another connection by the time of
-        // ``close()``.
+        // The connection is removed from the list first: once it is closed, its descriptor may belong to another
+        // connection when ``close()`` runs.
         forget(number)
         treatment?.endsWithReset == true ? agent.reset() : agent.close()
     }
@@ -123,7 +123,7 @@ extension Treatment {
         }
     }
 
-    /// Returns the collector's whole answer; empty when the collector is away.
+    /// Returns the collector's whole answer; empty if the collector is down.
     private static func forward(_ bytes: [UInt8], to collector: Int) -> [UInt8] {
         guard let connection = Connection(port: collector) else { return [] }
         defer { connection.close() }

@@ -3,10 +3,10 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// The agent's thread and its files as guests in a service's process.
+    /// The agent's thread and files as guests in a service's process.
     @Suite(.serialized) struct GuestTests {
-        /// On overlayfs one descriptor remains, the lock's.
-        @Test func anIdleAgentHasNoDescriptorAndLocksLittleMemoryAndFaultsOfItsThreadAreSeen() async throws {
+        /// On overlayfs one descriptor remains: that of the lock.
+        @Test func idleAgentHoldsNoDescriptorAndLittleLockedMemoryAndItsThreadsFaultsAreVisible() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let lines = try await scene.play("idle", collector: collector.port, 0).split(separator: "\n")
@@ -26,7 +26,7 @@ extension FaultTests {
         @Test(
             .enabled(
                 if: TestedTransport.environment.isEmpty, "Dispatch keeps descriptors after an upload over URLSession"))
-        func aServiceThatClosesAllDescriptorsHasItsOwnToItselfAndLosesNothing() async throws {
+        func serviceMayCloseAllDescriptorsWithoutALoss() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 #expect(try await scene.play("closing", collector: collector.port, 100) == "0")

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// The service is killed under load, again and again.
+    /// The service is killed repeatedly under load.
     @Suite(.serialized) struct KillTests {
-        @Test func aServiceThatIsKilledRepeatedlyLosesNoEndedRequest() async throws {
+        @Test func repeatedlyKilledServiceLosesNoEndedRequest() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 for life in 0..<(isFull ? 50 : 8) {
@@ -21,8 +21,8 @@ extension FaultTests {
             }
         }
 
-        /// Batches wait, so a service that is killed is busy with the batches of dead instances.
-        @Test func aServiceKilledWhileTheCollectorIsAwayLosesNothing() async throws {
+        /// Batches accumulate, so a killed service was delivering the batches of dead instances.
+        @Test func serviceKilledWhileTheCollectorIsDownLosesNothing() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -44,7 +44,7 @@ extension FaultTests {
             }
         }
 
-        @Test func twoProcessesOnOneBufferCountOnceWhenOneIsKilled() async throws {
+        @Test func requestsOfTwoProcessesWithOneBufferCountOnceIfOneIsKilled() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 for life in 0..<(isFull ? 10 : 2) {

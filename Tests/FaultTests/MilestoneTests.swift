@@ -4,11 +4,11 @@ import Martlet
 import Testing
 
 extension FaultTests {
-    /// The process dies between two milestones of shipping, once with its own batches and once with the batches of a dead
+    /// The process dies between two milestones of shipping, once with its own batches and once with those of a dead
     /// instance.
     @Suite(.serialized) struct MilestoneTests {
-        /// The milestone and its occurrence at which the first life dies, and the milestone at which the next life dies, which
-        /// takes over from the first.
+        /// The milestone, and its occurrence, at which the first life dies, and the milestone at which the next life
+        /// dies, which takes over from the first.
         struct Deaths: Sendable, CustomTestStringConvertible {
             let first: ShippingMilestone
             let occurrence: Int
@@ -24,12 +24,12 @@ extension FaultTests {
         }
 
         @Test(arguments: Deaths.all)
-        func aDeathAtAnyMilestoneLosesNothingAndCountsNothingTwice(deaths: Deaths) async throws {
+        func deathAtAnyMilestoneLosesNothingAndCountsNothingTwice(deaths: Deaths) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 try await scene.die("first", at: deaths.first, deaths.occurrence, collector: collector.port)
                 try await scene.die("second", at: deaths.second, 1, collector: collector.port)
-                // On a busy machine the first two may die ahead of their first request.
+                // On a busy machine the first two may die before their first request.
                 _ = try await scene.end(of: scene.start("third", collector: collector.port, requests: 10))
                 try await scene.drain(collector: collector.port)
                 try await scene.expectEverythingCountedOnce()
@@ -37,7 +37,7 @@ extension FaultTests {
         }
 
         @Test(arguments: ShippingMilestone.allCases)
-        func theSumsOfADeadProcessHaveEachOfItsRequestsOnce(milestone: ShippingMilestone) async throws {
+        func sumsOfADeadProcessHaveEachOfItsRequestsOnce(milestone: ShippingMilestone) async throws {
             try await Scene.run { scene in
                 let cumulative = ["MARTLET_TEMPORALITY": "cumulative"]
                 let collector = try await scene.collector()
@@ -56,7 +56,7 @@ extension Scene {
         _ life: String, at milestone: ShippingMilestone, _ occurrence: Int, collector: Int,
         environment: [String: String] = [:]
     ) async throws {
-        // The requests are enough for ten intervals, and end a program that never comes to the milestone.
+        // The requests last for ten intervals, so a program that never reaches the milestone ends.
         let service = try start(
             life, collector: collector, requests: 1500, ["--die", "\(milestone.rawValue):\(occurrence)"],
             environment: environment)

@@ -3,20 +3,20 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// One life of a service after another in one buffer, behind a bad network, each with a random fault and locale. The
-    /// full form takes half an hour; the short form has each fault once.
+    /// A sequence of services with one buffer behind a bad network, each with a random fault and locale. The full form
+    /// takes half an hour; the short form has each fault once.
     @Suite(.serialized) struct MixedLoadTests {
         enum Fault: String, Sendable, CaseIterable {
             case killed, pausedAndContinued, clockSet, folderRemoved, descriptorsClosed, collectorKilled, forked, ended
         }
 
-        /// All faults; without forks over `URLSession`, which is dead in a child after an upload.
+        /// All faults, but no forks with `URLSession`, which does not work in a child after an upload.
         private static let faults = Fault.allCases.filter {
             $0 != .forked || TestedTransport.environment.isEmpty
         }
         private static let length = Duration.seconds(30 * 60)
 
-        @Test func theReportHasTheServersCountsUnderAnyFault() async throws {
+        @Test func reportMatchesTheServersCountsUnderAnyFault() async throws {
             try await Scene.run { scene in
                 let mix = try await MixedLoad(in: scene)
                 let start = ContinuousClock.now
@@ -32,7 +32,7 @@ extension FaultTests {
     }
 }
 
-/// The lives of one case, and the accounts that they gave.
+/// The lives of one case, and the ledgers that they reported.
 private actor MixedLoad {
     private let scene: Scene
     private let gate: Gate
@@ -51,7 +51,7 @@ private actor MixedLoad {
 
     func live(_ number: Int, _ fault: FaultTests.MixedLoadTests.Fault) async throws {
         let life = "life-\(number)"
-        // The batches of an earlier life would go with the folder, although that life has already given its account.
+        // The folder would be removed with batches of an earlier life, which has already reported its ledger.
         if fault == .folderRemoved { try await scene.drain(collector: collector.port) }
         let requests = scene.seed.draw(number * 4 + 1, in: 200...800)
         let environment = clock.environment
@@ -105,7 +105,7 @@ private actor MixedLoad {
         let tally = try await scene.tally()
         for (life, lost) in lost {
             let (served, reported) = (Self.sum(tally.served, of: life), Self.sum(tally.reported, of: life))
-            // A batch whose answer was cut off has arrived, yet the service counts it as lost with the folder.
+            // A batch whose answer was truncated has arrived, yet the service counts it as lost with the folder.
             #expect(
                 reported <= served && reported + lost >= served,
                 "\(life): \(reported) reported of \(served), \(lost) lost; \(scene.seed)")

@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A small file system for a disk that is full or cannot be written.
+/// A small file system that simulates a full or unwritable disk.
 final class Mount: Sendable {
     /// Whether this process may mount a file system: only root may, and a container may forbid it even to root.
     static let isAllowed = SmallDisk.isPossible
@@ -11,7 +11,7 @@ final class Mount: Sendable {
 
     private init(_ url: URL) { self.url = url }
 
-    /// Mounts the file system for as long as `body` runs.
+    /// Mounts the file system while `body` runs.
     static func run(
         in scene: Scene, mebibytes: Int = 64, inodes: Int = 2000, _ body: (Mount) async throws -> Void
     ) async throws {
@@ -45,7 +45,7 @@ final class Mount: Sendable {
 
     func empty() { try? FileManager.default.removeItem(at: filler) }
 
-    /// Uses up the inodes until ``empty()``: no file can be made any more, although there is room.
+    /// Uses up the inodes until ``empty()``, so that no file can be created although there is room.
     func useUpInodes() throws {
         try FileManager.default.createDirectory(at: filler, withIntermediateDirectories: true)
         for number in 0... {
@@ -55,14 +55,13 @@ final class Mount: Sendable {
         }
     }
 
-    /// Makes the disk read-only for files that are opened from now on, as after an error of a disk; open files stay
-    /// writable.
+    /// Makes the disk read-only for files opened from now on, as after a disk error. Open files stay writable.
     func makeReadOnly() {
         #expect(MountCommand.run("mount", "--bind", url.path, url.path))
         #expect(MountCommand.run("mount", "-o", "remount,ro,bind", url.path))
     }
 
-    /// Undoes ``makeReadOnly()``; does nothing when the disk is writable.
+    /// Undoes ``makeReadOnly()``; does nothing if the disk is writable.
     func makeWritable() {
         if access(url.path, W_OK) != 0 { #expect(MountCommand.run("umount", url.path)) }
     }

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// A service that can write no directory, as in a container with a read-only root and no volume.
+    /// A service that can write to no directory, as in a container with a read-only root and no volume.
     @Suite(.serialized) struct NoDirectoryTests {
-        /// Not even root can make a directory below a device.
+        /// Even root cannot make a directory below a device.
         static let environment = [
             "MARTLET_BUFFER_DIR": "/dev/null/buffer", "HOME": "/nonexistent", "TMPDIR": "/dev/null/tmp",
         ]
@@ -26,7 +26,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aCollectorThatComesBackGetsTheBatchesInMemory() async throws {
+        @Test func recoveredCollectorGetsTheBatchesInMemory() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -60,7 +60,7 @@ extension FaultTests {
             }
         }
 
-        @Test func theOldestBatchesGoPastTheLimitAndTheLedgerSaysSo() async throws {
+        @Test func oldestBatchesAreDroppedAboveTheLimitAndCounted() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in
@@ -81,8 +81,8 @@ extension FaultTests {
             }
         }
 
-        /// The collector is away to the end, so the agent can deliver nothing from memory.
-        @Test func aDirectoryThatCanBeMadeLaterGetsTheBatchesInMemory() async throws {
+        /// The collector is down until the end, so the agent can deliver nothing from memory.
+        @Test func batchesInMemoryAreStoredOnceADirectoryCanBeMade() async throws {
             try await Scene.run { scene in
                 let away = try await scene.collector()
                 await away.kill()
@@ -102,15 +102,15 @@ extension FaultTests {
             }
         }
 
-        /// Undelivered requests are lost with the process; each reported request has happened.
-        @Test func aKilledServiceLosesOnlyItsWaitingRequests() async throws {
+        /// Undelivered requests are lost with the process. Each reported request has really been made.
+        @Test func killedServiceLosesOnlyItsWaitingRequests() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 scene.server.hold(from: 300)
                 let service = try scene.start(
                     "life", collector: collector.port, requests: 1_000_000, environment: Self.environment)
                 try await scene.wait(while: service, requests: 300)
-                // Held requests have not ended.
+                // Requests with delayed answers have not ended.
                 while try await scene.tally().totals.reported < 296 {}
                 await service.stop(with: SIGKILL)
                 let tally = try await scene.tally()

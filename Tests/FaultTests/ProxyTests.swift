@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// A network that drops, delays, cuts and duplicates at random.
+    /// A network that randomly drops, delays, cuts and duplicates uploads.
     @Suite(.serialized) struct ProxyTests {
         @Test(arguments: 0..<(isFull ? 8 : 1)) func everyRequestIsCountedOnceOverABadNetwork(time: Int) async throws {
             try await Scene.run { scene in
-                // Each run has other chances, even where the environment sets the seed.
+                // Each run makes other random choices, even if the environment sets the seed.
                 let seed = Seed(value: scene.seed.value &+ UInt64(time))
-                // The network recovers at last: with faults at random for ever, a waiting batch might never arrive.
+                // The network recovers at the end: with random faults forever, a waiting batch might never arrive.
                 let (end, _) = try await scene.serve(requests: isFull ? 1500 : 600) { _, earlier in
                     earlier.count < 100 ? .random(earlier.count, seed) : .pass
                 }
@@ -18,7 +18,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aKilledServiceIsCountedOnceOverABadNetwork() async throws {
+        @Test func killedServiceIsCountedOnceOverABadNetwork() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let seed = scene.seed

@@ -2,7 +2,7 @@ import MartletReports
 import Testing
 
 extension Scene {
-    /// Expects each request to be counted once, no file to wait in the buffer, and the report to call itself complete.
+    /// Expects each request to be counted once, the buffer to be empty, and the report to be complete.
     func expectEverythingCountedOnce(
         stores: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -17,8 +17,8 @@ extension Scene {
             reports.allSatisfy { $0.completeness == 1 } || stores.count > 1, "\(seed)", sourceLocation: sourceLocation)
     }
 
-    /// Expects the service's ledger to explain every request that is missing from the report, to the last one. For a case
-    /// with one process that ended by itself.
+    /// Expects the service's ledger to explain every single request that is missing from the report. For a case with
+    /// one process that ended by itself.
     func expectLedgerExplains(_ end: AgentReport, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let totals = try await tally().totals
         #expect(totals.ended == totals.served, "\(seed)", sourceLocation: sourceLocation)
@@ -28,7 +28,7 @@ extension Scene {
         #expect(end.delivered == totals.reported, "\(end); \(seed)", sourceLocation: sourceLocation)
     }
 
-    /// Expects the collector to know of the losses too, which the agent tells with its last batch.
+    /// Expects the collector to know the losses too, because the agent reports them with its last batch.
     func expectCollectorKnows(_ end: AgentReport, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let ledgers = try await agents(of: store).agents.compactMap(\.ledger)
         let dropped = ledgers.flatMap(\.dropped).reduce(into: [:]) { $0[$1.key, default: 0] += Int($1.value) }

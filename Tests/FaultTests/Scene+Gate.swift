@@ -1,8 +1,7 @@
 import Fixtures
 
 extension Scene {
-    /// Runs one service from its start to its end behind a gate, and then delivers the waiting batches through the same
-    /// gate.
+    /// Runs one service behind a gate from start to end, and then delivers the waiting batches through the same gate.
     func serve(
         requests: Int = 400, flushes: Int = 100, options: [String] = [], environment: [String: String] = [:],
         _ decide: @escaping @Sendable (UploadMessage, _ earlier: [Gate.Upload]) -> Treatment

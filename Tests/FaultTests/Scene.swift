@@ -5,7 +5,7 @@ import MartletStorage
 import Synchronization
 import Testing
 
-/// The surroundings of one case: a folder, the counting server, the started processes. A process or a mount that is left
+/// The environment of one case: a folder, the counting server, the started processes. A process or a mount that remains
 /// at the end is a failure.
 final class Scene: Sendable {
     let folder: TemporaryFolder
@@ -23,7 +23,7 @@ final class Scene: Sendable {
         serverURL = url
     }
 
-    /// Runs a case, and fails it when it leaves a process or a mount.
+    /// Runs a case. Fails if it leaves a process or a mount.
     static func run(_ body: @escaping @Sendable (Scene) async throws -> Void) async throws {
         let (folder, seed, server) = (try TemporaryFolder(), Seed(), CountingServer())
         for name in ["ended", "home", "tmp"] {
@@ -40,7 +40,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// The service's buffer, unless a case sets another one.
+    /// The service's buffer, unless a case sets another.
     var buffer: URL { folder.url.appendingPathComponent("buffer") }
 
     var store: String { folder.path("collector.sqlite") }
@@ -54,8 +54,8 @@ final class Scene: Sendable {
     /// Starts a service.
     ///
     /// - Parameters:
-    ///   - life: A name that no other process of this case has.
-    ///   - port: The port of the collector, or of the gate in front of it.
+    ///   - life: a name that no other process of this case has.
+    ///   - port: the port of the collector, or of the gate in front of it.
     func start(
         _ life: String, collector port: Int, requests: Int = 0, _ options: [String] = [],
         environment: [String: String] = [:], program: ChildProcess.Program = .faultProgram
@@ -77,10 +77,10 @@ final class Scene: Sendable {
         return process
     }
 
-    /// Waits until the load has reached a state; throws when the service ends before that.
+    /// Waits until the load has reached a state; throws if the service ends before that.
     func wait(while service: ChildProcess, until isReached: @Sendable () -> Bool) async throws {
         while !isReached() {
-            // Polling awaits both events at once; a wait for the load alone would never end after a crash.
+            // Polling detects both events. Waiting only for the load would never end after a crash.
             guard kill(service.pid, 0) == 0 else {
                 throw ChildProcess.Failure(output: "the service has ended: \(await service.finish().errors)")
             }
@@ -88,7 +88,7 @@ final class Scene: Sendable {
         }
     }
 
-    /// Waits until the server has had `requests` requests in all.
+    /// Waits until the server has received `requests` requests in total.
     func wait(while service: ChildProcess, requests: Int) async throws {
         try await wait(while: service) { server.total >= requests }
     }
@@ -99,9 +99,9 @@ final class Scene: Sendable {
         return try JSONDecoder().decode(AgentReport.self, from: Data(output.utf8))
     }
 
-    /// Starts the service without a load until no file waits any more, as its next starts would. The batches for every
-    /// collector of this case go to `port`, unless the environment says otherwise: a gate's address stands for the
-    /// collector behind it.
+    /// Starts the service without a load until no file waits any more, like its next starts would. The batches for
+    /// every collector of this case go to `port`, unless the environment says otherwise: the address of a gate counts
+    /// as that of its collector.
     func drain(collector port: Int, environment: [String: String] = [:]) async throws {
         let adopted = ["MARTLET_BUFFER_ADOPT": addresses.withLock { $0 }.joined(separator: ",")]
         let environment = adopted.merging(environment) { $1 }
@@ -112,10 +112,10 @@ final class Scene: Sendable {
         }
     }
 
-    /// The paths of all files in the buffer, in any directory that the agent chose for it. A file stays there until its
-    /// requests are settled.
+    /// The paths of all files in the buffer, in any directory that the agent may have chosen. A file stays there until
+    /// its requests are settled.
     var waiting: [String] {
-        // Each folder has an enumeration of its own, because an enumeration does not enter another file system.
+        // Each folder is enumerated separately, because an enumeration does not enter another file system.
         ["buffer", "tmp", "mount/buffer", "mount/tmp"].flatMap { directory in
             let names = FileManager.default.enumerator(atPath: folder.path(directory))?.allObjects as? [String] ?? []
             return names.map { "\(directory)/\($0)" }
@@ -129,8 +129,8 @@ final class Scene: Sendable {
         .sorted()
     }
 
-    /// Returns whether a lock has no directory beside it, as after a process that was killed before it made its
-    /// directory. The agent removes such a lock when it is a minute old.
+    /// Returns whether a lock has no directory, as after a process that was killed before it made its directory. The
+    /// agent removes such a lock when it is a minute old.
     private func isLockOfNothing(_ path: String) -> Bool {
         guard path.hasSuffix(".lock") else { return false }
         return !FileManager.default.fileExists(atPath: folder.path(String(path.dropLast(".lock".count))))
@@ -138,7 +138,7 @@ final class Scene: Sendable {
 
     // MARK: The counts
 
-    /// - Parameter store: See ``report(of:)``. The case's own store if it is `nil`.
+    /// - Parameter store: see ``report(of:)``; `nil` for the case's own store.
     func tally(store: String? = nil) async throws -> Tally {
         try tally(of: [try await report(of: store ?? self.store)])
     }
@@ -154,7 +154,7 @@ final class Scene: Sendable {
 
     /// Returns the report of a window that is wide enough for a clock that was wrong by an hour.
     ///
-    /// - Parameter store: the path of a file, `clickhouse:…`, or the address of a collector that is asked for it.
+    /// - Parameter store: the path of a file, `clickhouse:…`, or the address of a collector.
     func report(of store: String) async throws -> Report {
         let format = ISO8601DateFormatter()
         let (from, to) = (Date(timeIntervalSinceNow: -3 * 3600), Date(timeIntervalSinceNow: 3 * 3600))
@@ -186,7 +186,7 @@ final class Scene: Sendable {
     // MARK: Leftovers
 
     private func expectNothingIsLeft() async {
-        // In half an hour another process may get a number again. Ours has the folder among its arguments.
+        // In half an hour another process may get the same number. Ours have the folder in their arguments.
         let alive = started.withLock { $0 }.filter { pid in
             let arguments = (try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)) ?? ""
             return arguments.contains(folder.url.lastPathComponent)

@@ -7,7 +7,7 @@ struct Seed: Sendable, CustomStringConvertible {
 
     var description: String { "MARTLET_FAULTS_SEED=\(value)" }
 
-    /// Returns the draw of this number: for the same seed always the same, independent of other draws.
+    /// Returns the random number at this position. It depends only on the seed, not on other draws.
     func draw(_ number: Int, in range: ClosedRange<Int>) -> Int {
         var generator = SeededGenerator(seed: value &+ UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
         return Int.random(in: range, using: &generator)

@@ -4,20 +4,20 @@ import Synchronization
 import Testing
 
 extension FaultTests {
-    /// A service with two collectors, of which one goes away while batches are under way.
+    /// A service with two collectors, one of which goes down during uploads.
     @Suite(.serialized) struct SeveralCollectorsTests {
         private final class Weather: Sendable {
             let isCalm = Atomic(false)
         }
 
-        /// The variables of a service with these collectors, which adopts no other's batches.
+        /// The variables of a service with these collectors that adopts no other batches.
         private func environment(_ ports: [Int]) -> [String: String] {
             let list = ports.map { "http://127.0.0.1:\($0)" }.joined(separator: ",")
             return ["MARTLET_ENDPOINT": list, "MARTLET_BUFFER_ADOPT": "", "MARTLET_EXPORT_TIMEOUT": "1s"]
         }
 
-        /// Two stores: a batch that one of them may have must not reach the other.
-        @Test func twoCollectorsWithTwoStoresThatAreKilledInTurnsCountEachRequestInOneOfThem() async throws {
+        /// Two stores: if one of them may have a batch, it must not reach the other.
+        @Test func twoStoresWithCollectorsKilledInTurnCountEachRequestInOneOfThem() async throws {
             try await Scene.run { scene in
                 let stores = [scene.store, scene.folder.path("second.sqlite")]
                 var collectors = [try await scene.collector(), try await scene.collector(store: stores[1])]
@@ -41,8 +41,8 @@ extension FaultTests {
             }
         }
 
-        /// The gates stand for two collectors: each loses answers that its store has given.
-        @Test func twoCollectorsWithTwoStoresOverABadNetworkCountEachRequestInOneOfThem() async throws {
+        /// The gates act as two collectors, and each loses answers that its store has given.
+        @Test func twoStoresOverABadNetworkCountEachRequestInOneOfThem() async throws {
             try await Scene.run { scene in
                 let stores = [scene.store, scene.folder.path("second.sqlite")]
                 let collectors = [try await scene.collector(), try await scene.collector(store: stores[1])]
@@ -52,8 +52,8 @@ extension FaultTests {
             }
         }
 
-        /// Two ways to one store, as two collectors of one database are.
-        @Test func twoCollectorsOfOneStoreOverABadNetworkCountEachRequestOnce() async throws {
+        /// Two routes to one store, like two collectors with one database.
+        @Test func twoCollectorsOfOneStoreCountEachRequestOnceOverABadNetwork() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 try await serve(scene, [collector.port, collector.port], kills: isFull ? 20 : 3)
@@ -62,7 +62,7 @@ extension FaultTests {
             }
         }
 
-        /// Runs services behind gates, all but the last of which are killed, and delivers the batches that wait.
+        /// Runs services behind gates, kills all except the last, and delivers the waiting batches.
         private func serve(_ scene: Scene, _ collectors: [Int], kills: Int) async throws {
             let (seed, weather) = (scene.seed, Weather())
             let gates = try collectors.enumerated().map { number, port in
@@ -72,7 +72,7 @@ extension FaultTests {
             }
             let environment = environment(gates.map(\.port))
             var life = 0
-            // Each process prefers one of the collectors by a hash, so a few may all prefer the same.
+            // Each process prefers one of the collectors by a hash, so by chance a few may all prefer the same.
             while life < kills || life < 100 && gates.contains(where: { $0.uploads.isEmpty }) {
                 let service = try scene.start(
                     "life-\(life)", collector: gates[0].port, requests: 1_000_000, environment: environment)
@@ -80,7 +80,7 @@ extension FaultTests {
                 await service.stop(with: SIGKILL)
                 life += 1
             }
-            // With faults at random for ever, a waiting batch might never arrive.
+            // With random faults forever, a waiting batch might never arrive.
             weather.isCalm.store(true, ordering: .relaxed)
             let last = try scene.start(
                 "last", collector: gates[0].port, requests: 300, ["--flushes", "100"], environment: environment)

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Services that share a name and a folder, and a service whose collector or token was changed.
+    /// Services that share a name and a folder, and a service whose collector or token has changed.
     @Suite(.serialized) struct SharedBufferTests {
         /// A collector with its own store and its own token.
         private struct Destination {
@@ -13,7 +13,7 @@ extension FaultTests {
 
             var environment: [String: String] { ["MARTLET_TOKEN": token] }
 
-            /// Chooses a port; the collector is away at first, so that batches wait.
+            /// Chooses a port. The collector is down at first, so that batches wait.
             init(_ name: String, in scene: Scene) async throws {
                 (store, token) = (scene.folder.path("\(name).sqlite"), "token-of-\(name)")
                 let process = try await Self.open(store: store, token: token, port: 0)
@@ -31,7 +31,7 @@ extension FaultTests {
             }
         }
 
-        /// Starts a service while its collector is away and kills it, so that batches and a journal are left.
+        /// Starts a service while its collector is down and kills it, so that batches and a journal remain.
         private func leave(
             _ life: String, for destination: Destination, in scene: Scene, _ environment: [String: String] = [:]
         )
@@ -65,7 +65,7 @@ extension FaultTests {
                 })
         }
 
-        @Test func twoServicesOfOneNameAndFolderNeverTakeEachOthersBatches() async throws {
+        @Test func servicesWithTheSameNameAndFolderNeverTakeEachOthersBatches() async throws {
             try await Scene.run { scene in
                 let (ours, theirs) = (
                     try await Destination("ours", in: scene), try await Destination("theirs", in: scene)
@@ -84,7 +84,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aServiceWithANewAddressSendsWaitingBatchesToTheOldOne() async throws {
+        @Test func waitingBatchesGoToTheOldAddressAfterAServicesAddressChanged() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
                 let (old, new) = (try await Destination("old", in: scene), try await Destination("new", in: scene))
@@ -102,7 +102,7 @@ extension FaultTests {
         }
 
         /// The old address is gone for good, or the token has changed.
-        @Test(arguments: [true, false]) func adoptedBatchesGoToThePresentCollector(hasMoved: Bool) async throws {
+        @Test(arguments: [true, false]) func adoptedBatchesGoToTheCurrentCollector(hasMoved: Bool) async throws {
             try await Scene.run { scene in
                 let old = try await Destination("old", in: scene)
                 let new = hasMoved ? try await Destination("new", in: scene) : old
@@ -126,7 +126,7 @@ extension FaultTests {
             }
         }
 
-        @Test func anOldCollectorThatNeverAnswersHoldsUpNoOtherBatch() async throws {
+        @Test func silentOldCollectorDelaysNoOtherBatch() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }
@@ -146,9 +146,8 @@ extension FaultTests {
             }
         }
 
-        /// The name of an endpoint comes from the service that recorded the request, even when another service folds its
-        /// journal.
-        @Test func aJournalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
+        /// The service that recorded a request names its endpoint, even if another service folds its journal.
+        @Test func journalIsFoldedWithTheTemplatesOfItsOwnService() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
                 let destination = try await Destination("destination", in: scene)

@@ -1,7 +1,7 @@
 import Fixtures
 import Foundation
 
-/// A wall clock that a test sets while a process runs. The process loads `clock.c` ahead of the C library, which adds the
+/// A wall clock that a test can set while a process runs. The process loads `clock.c` before the C library; it adds the
 /// seconds in a file to the real time.
 struct ShiftedClock: Sendable {
     private let library: String
@@ -15,7 +15,7 @@ struct ShiftedClock: Sendable {
 
     var environment: [String: String] { ["LD_PRELOAD": library, "FAULT_CLOCK": offset.path] }
 
-    /// Shifts the process's clock from now on by `seconds` against the real clock.
+    /// Shifts the process's clock by `seconds` from the real clock.
     func shift(by seconds: Int) throws {
         let handle = try FileHandle(forWritingTo: offset)
         defer { try? handle.close() }

@@ -3,12 +3,13 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// A service can end although its collector takes everything and never answers.
+    /// A service can end although its collector accepts everything and never answers.
     ///
-    /// The bounds are the documented ones plus 10 seconds, in which a busy machine may leave a process unscheduled.
+    /// The limits are the documented ones plus 10 seconds, because a busy machine may not schedule a process for so
+    /// long.
     @Suite(.serialized) struct ShutdownTests {
         @Test(arguments: isFull ? [0.5, 2] : [0.5])
-        func shutdownEndsInItsTimeAndTheNextStartDeliversTheRest(limit: Double) async throws {
+        func shutdownEndsInTimeAndTheNextStartDeliversTheRest(limit: Double) async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }
@@ -25,7 +26,7 @@ extension FaultTests {
             }
         }
 
-        @Test func aServiceGroupEndsAtSIGTERMInTheDocumentedFiveSeconds() async throws {
+        @Test func serviceGroupEndsWithinFiveSecondsOfSIGTERM() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()
                 let gate = try Gate(collector: collector.port) { _, _ in .hang }

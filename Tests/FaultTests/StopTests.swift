@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 extension FaultTests {
-    /// The collector is asked to end while clients are connected.
+    /// The collector is terminated while clients are connected.
     @Suite(.serialized) struct StopTests {
         private let folder: TemporaryFolder
         private let collector: CollectorProcess
@@ -19,7 +19,7 @@ extension FaultTests {
             collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
         }
 
-        @Test func anUploadInWorkGetsItsAnswerWhileOthersAreSentAway() async throws {
+        @Test func uploadInProgressIsAnsweredWhileNewOnesAreRefused() async throws {
             let body = try Self.batch()
             let upload = try #require(Connection(port: collector.port))
             upload.write(Self.head(length: body.count))
@@ -44,7 +44,7 @@ extension FaultTests {
             #expect(try await storedRequests() == 60)
         }
 
-        @Test func neitherIdleNorStalledConnectionsKeepTheCollectorFromEnding() async throws {
+        @Test func idleOrStalledConnectionsDoNotKeepTheCollectorFromEnding() async throws {
             let idle = try #require(Connection(port: collector.port))
             idle.write(Array("GET /healthz HTTP/1.1\r\nHost: collector\r\n\r\n".utf8))
             #expect(!idle.read().isEmpty)

@@ -5,11 +5,11 @@ struct Tally {
     var reported: [String: Int]
     var served: [String: Int]
 
-    /// The endpoints with a lost request or one counted twice; empty when every count is right.
+    /// The endpoints with a request that was lost or counted twice; empty if every count is right.
     ///
-    /// A worker makes one request after the other, so at most the last request of each endpoint was under way when the
-    /// process was killed: the server had it, the program did not see its end, and the agent may have seen it or not.
-    /// Every other request has to be in the report, once.
+    /// A worker makes one request after the other, so at most the last request of each endpoint was in flight when the
+    /// process was killed: the server received it, the program did not see its end, and the agent may or may not have.
+    /// Every other request must be in the report, once.
     var complaints: [String] {
         Set(served.keys).union(reported.keys).union(ended.keys).sorted().compactMap { endpoint in
             let (ended, reported, served) = (ended[endpoint] ?? 0, reported[endpoint] ?? 0, served[endpoint] ?? 0)

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 
 extension FaultTests {
-    /// Uploads over another transport than the chosen one.
+    /// Uploads over a transport other than the chosen one.
     @Suite(.serialized) struct TransportTests {
-        @Test(arguments: [nil, "libcurl"]) func uploadsGoOverURLSessionWhenLibcurlIsNotFound(asked: String?)
+        @Test(arguments: [nil, "libcurl"]) func uploadsUseURLSessionIfLibcurlIsNotFound(asked: String?)
             async throws
         {
             try await Scene.run { scene in

@@ -1,11 +1,11 @@
 import Fixtures
 
-/// The fate of an upload between the agent and the collector.
+/// What happens to an upload between the agent and the collector.
 enum Treatment: Sendable, Hashable {
     case pass
-    /// The upload reaches the collector late, by a number of milliseconds, even when the agent has given it up by then.
+    /// The upload reaches the collector after some milliseconds, even if the agent has given it up by then.
     case delay(Int)
-    /// The gate takes the upload and never answers; the collector does not see it.
+    /// The gate accepts the upload and never answers; the collector does not see it.
     case hang
     /// The gate answers instead of the collector.
     case answer(Int, retryAfter: String? = nil)
@@ -15,7 +15,7 @@ enum Treatment: Sendable, Hashable {
     case drop
     /// The collector stores the upload and answers; the agent sees a reset.
     case storeThenReset
-    /// The collector stores the upload and answers; the agent waits in vain.
+    /// The collector stores the upload and answers; the agent gets no answer.
     case storeThenHang
     /// The collector sees only the first bytes of the upload, in percent.
     case cutRequest(Int)
@@ -24,11 +24,11 @@ enum Treatment: Sendable, Hashable {
     /// The upload reaches the collector over two connections at once.
     case duplicate
 
-    /// Cuts the answer after `bytes` bytes, perhaps within its head; cuts all of it for a transport that would not
-    /// survive that.
+    /// Truncates the answer after `bytes` bytes, perhaps within its head. Removes all of it for a transport that would
+    /// crash otherwise.
     static func cutHead(_ bytes: Int) -> Treatment { .cutAnswer(TestedTransport.survivesCutHead ? bytes : 0) }
 
-    /// Returns a random treatment, as a bad network deals it.
+    /// Returns a random treatment, as in a bad network.
     static func random(_ number: Int, _ seed: Seed) -> Treatment {
         let draw = { (which: Int, range: ClosedRange<Int>) in seed.draw(number * 2 + which, in: range) }
         return switch draw(0, 0...11) {

@@ -2,12 +2,12 @@ import Fixtures
 import Foundation
 import MartletTelemetry
 
-/// An upload of the agent as it came over the connection.
+/// An upload of the agent as it arrived over the connection.
 struct UploadMessage: Sendable {
     private let head: String
     let body: [UInt8]
 
-    /// Reads one upload; `nil` when the connection ended before it was complete.
+    /// Reads one upload; `nil` if the connection ended before it was complete.
     init?(from connection: Connection) {
         let end = Array("\r\n\r\n".utf8)
         var bytes: [UInt8] = []
@@ -36,7 +36,7 @@ struct UploadMessage: Sendable {
     /// Whether a request to ClickHouse inserts rows into a table.
     func inserts(into table: String) -> Bool { head.contains("query=INSERT%20INTO%20\(table)%20") }
 
-    /// The bytes that go on to the collector, with a header that closes the connection after the answer.
+    /// The bytes to pass to the collector, with a header that closes the connection after the answer.
     var bytes: [UInt8] {
         let lines = head.components(separatedBy: "\r\n").filter { !$0.lowercased().hasPrefix("connection:") }
         return Array((lines + ["Connection: close", "", ""]).joined(separator: "\r\n").utf8) + body

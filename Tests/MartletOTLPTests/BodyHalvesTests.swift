@@ -8,11 +8,11 @@ import Testing
 
 @Suite struct BodyHalvesTests {
     @Test(arguments: [2, 3, 11])
-    func halvesHaveAllOfABatchOnceAndSayHowManyRequests(endpoints: Int) throws {
+    func halvesTogetherHaveEachPointOnceAndCountTheirRequests(endpoints: Int) throws {
         var sample = SampleBatch(seed: 1)
         sample.endpoints = endpoints
         var batch = sample.next()
-        batch.unwatched = 1_000_000_000
+        batch.captureGap = 1_000_000_000
         let halves = try #require(BodyHalves(batch.otlp(), signal: .metrics))
         let whole = try OTLPExportMetricsServiceRequest(serializedBytes: batch.otlp())
         let first = try OTLPExportMetricsServiceRequest(serializedBytes: halves.first.body)

@@ -5,26 +5,26 @@ import Testing
     static let text = Array(String(repeating: "a martlet never lands; ", count: 500).utf8)
 
     @Test(arguments: [[], [7], text])
-    func compressedBytesInflateToTheSame(bytes: [UInt8]) throws {
+    func compressedBytesInflateToTheOriginal(bytes: [UInt8]) throws {
         let compressed = try Gzip.compress(bytes)
         #expect(Array(compressed.prefix(2)) == [0x1f, 0x8b])  // RFC 1952, section 2.3.1
         #expect(try Gzip.decompress(compressed, limit: 100_000) == bytes)
     }
 
-    @Test func aTruncatedStreamIsRefusedAtEveryLength() throws {
+    @Test func truncatedStreamIsRefusedAtEveryLength() throws {
         let compressed = try Gzip.compress(Self.text)
         for length in 0..<compressed.count {
             #expect(throws: Gzip.Failure.self) { try Gzip.decompress(Array(compressed[..<length]), limit: 100_000) }
         }
     }
 
-    @Test func aFlippedBitInTheTrailerIsRefused() throws {
+    @Test func flippedBitInTheTrailerIsRefused() throws {
         var compressed = try Gzip.compress(Self.text)
         compressed[compressed.count - 5] ^= 1
         #expect(throws: Gzip.Failure.self) { try Gzip.decompress(compressed, limit: 100_000) }
     }
 
-    @Test func theChecksumIsTheOneOfTheStandard() {
+    @Test func checksumMatchesTheStandard() {
         #expect(Gzip.crc32(Array("123456789".utf8)) == 0xcbf4_3926)  // ITU-T V.42's check value
         #expect(Gzip.crc32([]) == 0)
     }

@@ -7,12 +7,12 @@ import Testing
 
 @Suite struct MergedMetricsTests {
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func mergedBatchesEqualOneIntervalOfTheWholeTime(seed: UInt64) throws {
+    func mergedBatchesEqualOneLongInterval(seed: UInt64) throws {
         var sample = SampleBatch(seed: seed)
         sample.endpoints = 12
         let batches = (0..<6).map { number in
             var batch = sample.next()
-            batch.unwatched = UInt64(number) * 1_000_000_000
+            batch.captureGap = UInt64(number) * 1_000_000_000
             batch.agentCPU = UInt64(number + 1) * 1_000_000
             return batch
         }
@@ -21,7 +21,7 @@ import Testing
         #expect(merged.metricNames == whole.metricNames)
         #expect(merged.distributions == whole.distributions)
         #expect(merged.agentMetrics == whole.agentMetrics)
-        // A different order changes a sum of doubles by an ulp.
+        // Another order of additions changes a sum of doubles by an ulp.
         for (key, total) in whole.totals {
             let other = try #require(merged.totals[key])
             #expect(other.count == total.count)
@@ -54,7 +54,7 @@ import Testing
         #expect(try merged.otlp().count == before)
     }
 
-    @Test func aBodyThatIsNoAgentsBatchIsNotMerged() throws {
+    @Test func bodyThatNoAgentMakesIsNotMerged() throws {
         var sample = SampleBatch(seed: 6)
         let batch = try sample.next().otlp()
         #expect(MergedMetrics([]) == nil)
@@ -85,7 +85,7 @@ import Testing
         var merged = batches[0]
         for batch in batches.dropFirst() {
             merged.end = batch.end
-            (merged.ledger, merged.unwatched, merged.agentCPU) = (batch.ledger, batch.unwatched, batch.agentCPU)
+            (merged.ledger, merged.captureGap, merged.agentCPU) = (batch.ledger, batch.captureGap, batch.agentCPU)
             for (dimensions, statistics) in batch.series {
                 merged.series[dimensions, default: RequestStatistics()].merge(statistics)
             }
@@ -97,7 +97,7 @@ import Testing
 extension OTLPExportMetricsServiceRequest {
     var metrics: [OTLPMetric] { resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics) }
     var metricNames: Set<String> { Set(metrics.map(\.name)) }
-    /// The points of the distributions without their sums.
+    /// The points of the distributions, without their sums.
     var distributions: Set<OTLPExponentialHistogramDataPoint> {
         Set(
             metrics.flatMap(\.exponentialHistogram.dataPoints).map { point in

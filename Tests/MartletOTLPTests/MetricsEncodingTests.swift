@@ -5,8 +5,8 @@ import Testing
 @testable import MartletOTLP
 
 @Suite struct MetricsEncodingTests {
-    /// Martlet's collector needs neither; other programs show them to people, or convert names by them.
-    @Test func everyMetricHasADescriptionAndTheBatchItsSchemaAlsoAfterMerging() throws {
+    /// Martlet's collector needs neither. Other programs show them to people, or convert names with them.
+    @Test func metricsHaveDescriptionsAndBatchesASchemaEvenAfterMerging() throws {
         var statistics = RequestStatistics()
         var phases = PhaseDurations()
         phases[.queue] = 5
@@ -21,7 +21,7 @@ import Testing
         }
         let batch = MetricsBatch(
             resource: TelemetryResource(service: "s", instance: "i"), start: 1, end: 2, series: series,
-            sizes: series.mapValues { _ in sizes }, ledger: Ledger(), unwatched: 1, agentCPU: 1)
+            sizes: series.mapValues { _ in sizes }, ledger: Ledger(), captureGap: 1, agentCPU: 1)
         let merged = try #require(try MergedMetrics(batch.otlp()))
         for body in [try batch.otlp(), try merged.otlp(), try merged.otlp(.cumulative)] {
             let request = try OTLPExportMetricsServiceRequest(serializedBytes: body)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func sizesAreDistributionsOfAllRequestsWhoseCountsStayTheDurations() throws {
+    @Test func sizesAreDistributionsAndRequestsAreCountedByDurations() throws {
         var (statistics, sizes) = (RequestStatistics(), BodySizes())
         for bytes in [0, 100, 100, 5000] as [UInt64] {
             statistics.record(seconds: 1, bytesSent: bytes, bytesReceived: 0)

@@ -22,23 +22,23 @@ import Testing
     }
 
     @Test(arguments: [[], [0xff], Array("{}".utf8), Array("<html>".utf8)] as [[UInt8]])
-    func aBodyThatIsNoSuchMessageIsAFullSuccess(body: [UInt8]) {
+    func bodyThatIsNotAnExportResponseIsAFullSuccess(body: [UInt8]) {
         #expect(PartialSuccess(inBody: body, signal: .metrics) == nil)
         #expect(PartialSuccess(inBody: body, signal: .traces) == nil)
     }
 
-    @Test func aNumberBelowZeroIsNone() throws {
+    @Test func negativeNumberCountsAsNone() throws {
         var metrics = OTLPExportMetricsServiceResponse()
         metrics.partialSuccess.rejectedDataPoints = -5
         #expect(try PartialSuccess(inBody: metrics.serializedBytes(), signal: .metrics) == nil)
     }
 
-    @Test func onlyPointsThatTellOfRequestsAreCounted() throws {
+    @Test func onlyPointsAboutRequestsAreCounted() throws {
         var sample = SampleBatch(seed: 1)
         sample.endpoints = 2
         // Each endpoint has durations, bytes received and two phases.
         var batch = sample.next()
-        batch.unwatched = 1_000_000_000
+        batch.captureGap = 1_000_000_000
         #expect(try PartialSuccess.dataPoints(inBody: batch.otlp()) == 8)
         #expect(PartialSuccess.dataPoints(inBody: [0xff]) == 0)
     }

@@ -24,7 +24,7 @@ import Testing
         return Dictionary(uniqueKeysWithValues: request.metrics.map { ($0.name, $0) })
     }
 
-    @Test func theMetricsAreThoseOfTheSemanticConventions() throws {
+    @Test func metricsMatchTheSemanticConventions() throws {
         var sample = SampleBatch(seed: 1)
         var batch = Self.batch(&sample)
         batch.instanceStart = batch.start - 1000
@@ -69,7 +69,7 @@ import Testing
         #expect(delay.count == 5 && delay.max == 0.04)
     }
 
-    @Test func oneHalfOfABatchHasTheProcess() throws {
+    @Test func onlyOneHalfOfABatchHasTheProcessMetrics() throws {
         var sample = SampleBatch(seed: 3)
         let halves = try #require(BodyHalves(Self.batch(&sample).otlp(), signal: .metrics))
         let names = try [halves.first, halves.second].map {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct TracesEncodingTests {
     /// Compares each byte with SwiftProtobuf's encoding of the same message.
     @Test(arguments: [[], [0], [0, 1, 2, 3], Array(0..<400)])
-    func theFieldByFieldEncodingMatchesTheMessage(numbers: [Int]) throws {
+    func encodingFieldByFieldMatchesTheMessage(numbers: [Int]) throws {
         let spans = try numbers.map(span)
         let resource = TelemetryResource(service: "s", instance: "i")
         let bytes = try DetailsBatch(resource: resource, details: spans).otlp()
@@ -31,8 +31,8 @@ import Testing
         #expect(bytes == expected)
     }
 
-    /// Returns a span with all fields, or with few if `number` is a multiple of 3. The texts' lengths lie around the borders
-    /// at which a length takes another byte.
+    /// Returns a span with all fields, or with few if `number` is a multiple of 3. The lengths of its texts are around
+    /// the limits at which a length takes another byte.
     private func span(_ number: Int) throws -> SpanRecord {
         var span = SpanRecord(
             traceID: try #require(TraceID(high: 1 << 63, low: UInt64(number) + 1)),

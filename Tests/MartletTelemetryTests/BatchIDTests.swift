@@ -2,13 +2,13 @@ import MartletTelemetry
 import Testing
 
 @Suite struct BatchIDTests {
-    @Test func aBatchIDReadsItsOwnText() {
+    @Test func batchIDReadsItsOwnText() {
         let id = BatchID(instance: "0f5e-1", sequence: 42, signal: .traces)
         #expect(id.description == "0f5e-1/42/traces")
         #expect(BatchID(id.description) == id)
     }
 
-    @Test func aMergedBatchNamesItsFirstIntervalAndAPartItsHalves() {
+    @Test func mergedBatchNamesItsFirstIntervalAndAPartItsHalves() {
         let merged = BatchID(instance: "a", sequence: 12, first: 5, part: "01", signal: .metrics)
         #expect(merged.description == "a/5-12.01/metrics")
         #expect(BatchID(merged.description) == merged)
@@ -20,17 +20,17 @@ import Testing
         "a/5.01010101010101010/metrics", "a/5-6-7/metrics", "",
         "a/1", "a/b/metrics", "a/1/logs", "/1/metrics", "a b/1/metrics", "a/-1/metrics", "a/1/metrics/",
     ])
-    func aTextThatIsNoBatchIDIsRefused(text: String) {
+    func invalidBatchIDIsRefused(text: String) {
         #expect(BatchID(text) == nil)
     }
 
-    @Test func aRangeOfAnyLengthIsRefused() {
+    @Test func rangeAboveTheLimitIsRefused() {
         #expect(BatchID("a/1-1048576/metrics") != nil)
         #expect(BatchID("a/1-1048577/metrics") == nil)
         #expect(BatchID("a/0-18446744073709551615/metrics") == nil)
     }
 
-    @Test func anInstanceOfAnyLengthIsRefused() {
+    @Test func tooLongInstanceIsRefused() {
         #expect(BatchID(String(repeating: "a", count: 64) + "/1/metrics") != nil)
         #expect(BatchID(String(repeating: "a", count: 65) + "/1/metrics") == nil)
     }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [0.01, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999])
-    func aQuantileIsWithinHalfAPercentOfTheExactOne(q: Double) throws {
+    func quantileIsWithinHalfAPercentOfTheExactValue(q: Double) throws {
         let values = Self.values(10_000)
         let exact = values.sorted()[Int((q * 10_000).rounded(.up)) - 1]
         let estimate = try #require(Self.histogram(values).quantile(q))
@@ -28,20 +28,20 @@ import Testing
     }
 
     @Test func anyCountHasQuantiles() throws {
-        // The count becomes larger than any UInt64 when it is rounded to a Double.
+        // Rounded to a Double, the count is larger than any UInt64.
         let histogram = try #require(
             ExponentialHistogram(
                 scale: 0, sum: 1, min: nil, max: nil, zeroCount: 0, offset: 0, buckets: [UInt64.max - 1, 1]))
         for q in [0, 0.5, 1] { #expect((histogram.quantile(q) ?? .nan).isFinite) }
     }
 
-    @Test func theLargestValueIsExact() {
+    @Test func largestValueIsExact() {
         let values = Self.values(1000)
         #expect(Self.histogram(values).quantile(1) == values.max())
         #expect(Self.histogram(values).min == values.min())
     }
 
-    @Test func mergingIsTheSameAsRecordingEverythingInOne() {
+    @Test func mergingEqualsRecordingEverythingInOneHistogram() {
         let values = Self.values(5000)
         var merged = Self.histogram(Array(values[..<1234]))
         merged.merge(Self.histogram(Array(values[1234...])))
@@ -53,7 +53,7 @@ import Testing
         #expect(abs(merged.sum - whole.sum) < 1e-9 * whole.sum)
     }
 
-    @Test func mergingTwoScalesIsTheSameAsRecordingAtTheCoarserOne() {
+    @Test func mergingTwoScalesEqualsRecordingAtTheCoarserOne() {
         let values = Self.values(2000)
         var merged = Self.histogram(Array(values[..<1000]), scale: 7)
         merged.merge(Self.histogram(Array(values[1000...]), scale: 3))
@@ -86,7 +86,7 @@ import Testing
         #expect(histogram.count == 3)
     }
 
-    @Test func zeroNegativeAndNonFiniteValuesDoNoHarm() {
+    @Test func zeroNegativeAndNonFiniteValuesAreHandled() {
         let histogram = Self.histogram([0, -1, .nan, .infinity, 1])
         #expect(histogram.count == 3)
         #expect(histogram.zeroCount == 2)
@@ -94,7 +94,7 @@ import Testing
         #expect(ExponentialHistogram().quantile(0.5) == nil)
     }
 
-    @Test func aHistogramThatCannotBeIsRefused() {
+    @Test func impossibleHistogramIsRefused() {
         func make(scale: Int32 = 3, sum: Double = 1, offset: Int32 = 0, buckets: [UInt64] = [1])
             -> ExponentialHistogram?
         {
@@ -119,7 +119,7 @@ import Testing
         #expect(histogram.countOfValues(upTo: .nan) == 0)
     }
 
-    @Test func twoHistogramsHaveTheQuantilesOfTheirSum() {
+    @Test func quantilesOfTwoHistogramsAreThoseOfTheirSum() {
         let shares = [0, 0.001, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1]
         let values = Self.values(600)
         let ends = [1e-300, 1e300]

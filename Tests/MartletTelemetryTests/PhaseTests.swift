@@ -2,7 +2,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct PhaseTests {
-    @Test func aRequestHasOnlyThePhasesThatWereSet() {
+    @Test func requestHasOnlyThePhasesThatWereSet() {
         var durations = PhaseDurations()
         #expect(RequestPhase.allCases.allSatisfy { durations[$0] == nil })
         for (number, phase) in RequestPhase.allCases.enumerated() { durations[phase] = UInt64(number) }
@@ -11,7 +11,7 @@ import Testing
         #expect(RequestPhase.allCases.map { durations[$0] } == [0, nil, 2, 3, 4, 5])
     }
 
-    @Test func theMeanIsOverTheRequestsThatHadThePhase() {
+    @Test func meanCoversOnlyRequestsThatHadThePhase() {
         var (first, again) = (PhaseDurations(), PhaseDurations())
         first[.connect] = 3_000_000_000
         first[.transfer] = 1_000_000_000

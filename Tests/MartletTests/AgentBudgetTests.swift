@@ -2,27 +2,27 @@ import Testing
 
 @testable import Martlet
 
-/// Sequences of costs, with the steps that the agent has left after each. The process uses a whole core unless a test
-/// says otherwise, so that the budget of 5 % is 0.5 s in a period of 10 s.
+/// Sequences of costs, and the steps that the agent has left after each. Unless a test says otherwise, the process uses
+/// a whole core, so the budget of 5 % is 0.5 s in a period of 10 s.
 @Suite struct AgentBudgetTests {
     private var budget = AgentBudget(maxCPU: 0.05, maxMemory: 1000, start: Cost())
     private var cost = Cost()
 
     private typealias Cost = AgentBudget.Cost
 
-    @Test mutating func detailsGoFirstAndThenPhasesTraceHeadersAndSpansTogether() {
+    @Test mutating func detailsAreGivenUpFirstThenPhasesTraceHeadersAndSpansTogether() {
         period(agent: 0.6)
         #expect(budget.allowance == .withoutDetails)
         period(agent: 0.6)
         #expect(budget.allowance == .countsOnly)
     }
 
-    @Test mutating func countingGoesOnForAsLongAsItCostsLessThanFourTimesTheBudget() {
+    @Test mutating func countingContinuesBelowFourTimesTheBudget() {
         for _ in 0..<100 { period(agent: 1.9) }
         #expect(budget.allowance == .countsOnly)
     }
 
-    @Test mutating func countingIsPausedAfterAMinuteAtFourTimesTheBudget() {
+    @Test mutating func countingPausesAfterAMinuteAtFourTimesTheBudget() {
         for _ in 0..<2 { period(agent: 5) }
         for _ in 0..<5 {
             period(agent: 2.1)
@@ -32,7 +32,7 @@ import Testing
         #expect(budget.allowance == .nothing)
     }
 
-    @Test mutating func aPeriodBelowFourTimesTheBudgetBeginsTheMinuteAnew() {
+    @Test mutating func periodBelowFourTimesTheBudgetRestartsTheMinute() {
         for _ in 0..<7 { period(agent: 2.1) }
         period(agent: 1.9)
         for _ in 0..<5 { period(agent: 2.1) }
@@ -41,7 +41,7 @@ import Testing
         #expect(budget.allowance == .nothing)
     }
 
-    @Test mutating func aBurstWithinAPeriodIsAllowed() {
+    @Test mutating func burstWithinAPeriodIsAllowed() {
         period(agent: 0.4, seconds: 1)
         period(agent: 0.05, seconds: 9)
         #expect(budget.allowance == .everything)
@@ -54,14 +54,14 @@ import Testing
         #expect(budget.allowance == .withoutDetails)
     }
 
-    @Test mutating func aProcessThatUsesManyCoresLeavesTheAgentItsShareOfAll() {
+    @Test mutating func agentMayUseItsShareOfAllCoresThatTheProcessUses() {
         period(agent: 1.9, process: 40)
         #expect(budget.allowance == .everything)
     }
 
-    // MARK: Coming back
+    // MARK: Resuming
 
-    @Test mutating func eachStepComesBackByItselfOneAfterTheOther() {
+    @Test mutating func stepsResumeByThemselvesOneAfterTheOther() {
         for _ in 0..<2 { period(agent: 0.6) }
         period(agent: 0.4)
         #expect(budget.allowance == .withoutDetails)
@@ -70,7 +70,7 @@ import Testing
         #expect(budget.pause == nil)
     }
 
-    @Test mutating func capturePausedComesBackToCounting() {
+    @Test mutating func pausedCaptureResumesWithCountingOnly() {
         for _ in 0..<8 { period(agent: 2.1) }
         #expect(budget.allowance == .nothing)
         period(agent: 0)
@@ -81,7 +81,7 @@ import Testing
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func pausesDoubleWhereAStepHasToBeGivenUpAgain() {
+    @Test mutating func pausesDoubleIfAStepHasToBeGivenUpAgain() {
         var pauses: [Int64] = []
         for _ in 0..<400 {
             let before = budget.allowance
@@ -91,7 +91,7 @@ import Testing
         #expect(pauses.prefix(9) == [10, 20, 40, 80, 160, 320, 600, 600, 600])
     }
 
-    @Test mutating func aPauseLastsAsLongAsItSays() {
+    @Test mutating func pauseLastsForItsStatedLength() {
         period(agent: 0.6)
         period(agent: 0.1)
         period(agent: 0.6)
@@ -102,7 +102,7 @@ import Testing
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func thePauseIsAsShortAsTheFirstAfterACalmTime() {
+    @Test mutating func pauseIsShortAgainAfterACalmTime() {
         for _ in 0..<3 {
             period(agent: 0.6)
             while budget.allowance != .everything { period(agent: 0.1) }
@@ -112,7 +112,7 @@ import Testing
         #expect(budget.pause?.length == .seconds(10))
     }
 
-    @Test mutating func turningTheSwitchOnForgetsAllSteps() {
+    @Test mutating func switchingCaptureOnRestoresAllSteps() {
         for _ in 0..<8 { period(agent: 2.1) }
         budget.restart(at: cost)
         #expect(budget.allowance == .everything)
@@ -122,19 +122,19 @@ import Testing
 
     // MARK: Odd periods
 
-    @Test mutating func aProcessThatWasStoppedIsNotJudgedByTheTimeThatWentBy() {
+    @Test mutating func suspendedProcessIsNotJudgedByTheTimeThatPassed() {
         period(agent: 0.4, process: 10, seconds: 3600)
         #expect(budget.allowance == .everything)
         period(agent: 0.6)
         #expect(budget.allowance == .withoutDetails)
     }
 
-    @Test mutating func aPeriodWithoutAnyCPUIsWithinTheBudget() {
+    @Test mutating func periodWithoutCPUTimeIsWithinTheBudget() {
         period(agent: 0, process: 0)
         #expect(budget.allowance == .everything)
     }
 
-    @Test mutating func aCounterThatGoesBackIsNoCost() {
+    @Test mutating func decreasingCounterCountsAsNoCost() {
         period(agent: 0.4)
         cost.agentCPU = 0
         cost.processCPU = 0
@@ -144,7 +144,7 @@ import Testing
 
     // MARK: Memory
 
-    @Test mutating func memoryIsJudgedAtOnceAndOneStepAtATime() {
+    @Test mutating func memoryIsJudgedImmediatelyAndOneStepAtATime() {
         for expected in [Allowance.withoutDetails, .countsOnly, .nothing, .nothing] {
             period(agent: 0, memory: 1001)
             // A second later is too soon for the next step.
@@ -154,7 +154,7 @@ import Testing
         #expect(budget.pause?.reason == "1001 bytes of memory exceed MARTLET_MAX_MEMORY (1000)")
     }
 
-    @Test mutating func stepsGivenUpForMemoryComeBackWhenThereIsRoom() {
+    @Test mutating func stepsGivenUpForMemoryResumeWhenThereIsRoom() {
         for _ in 0..<3 { period(agent: 0, memory: 1001) }
         for expected in [Allowance.countsOnly, .withoutDetails, .everything] {
             period(agent: 0, memory: 1000)
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test mutating func theReasonHasTheFigures() {
+    @Test mutating func reasonContainsTheFigures() {
         period(agent: 0.6)
         #expect(
             budget.pause?.reason

@@ -8,7 +8,7 @@ import Synchronization
 
 @testable import Martlet
 
-/// The arrivals of requests, or the permissions for them to leave; each can be awaited.
+/// Counts arrivals of requests, or permissions for them to leave. A test can wait for each.
 final class Arrivals: Sendable {
     private let state = Mutex<(waiting: [@Sendable () -> Void], arrived: Int)>(([], 0))
 
@@ -40,14 +40,14 @@ final class Arrivals: Sendable {
     func forget() { state.withLock { $0 = ([], 0) } }
 }
 
-/// The arrivals of requests at `/never` and `/held`, and of posts to a silent collector.
+/// Arrivals of requests at `/never` and `/held`, and of posts to a silent collector.
 let arrivals = Arrivals()
 
-/// The permissions for which requests at `/held` wait.
+/// Permissions that requests at `/held` wait for.
 let departures = Arrivals()
 
-/// Runs `body` with an agent that ships to a stub of a collector, which also serves the requests. By default the agent keeps the
-/// details of failed requests alone, so that the number of posts is not left to chance.
+/// Runs `body` with an agent that ships to a stub collector, which also serves the requests. By default the agent keeps
+/// only the details of failed requests, so that the number of posts is deterministic.
 func withAgent(
     _ change: (inout MartletConfiguration) -> Void = { _ in },
     installing install: @escaping @Sendable (MartletConfiguration.Capture) -> EffectiveCapture = EffectiveCapture

@@ -11,7 +11,7 @@ import Tracing
 
 extension AgentTests {
     @Suite struct BudgetWatchTests {
-        @Test func anAgentThatCostsTooMuchGivesUpOneStepAfterTheOtherAndSaysEachOnce() async throws {
+        @Test func agentOverBudgetGivesUpStepByStepAndLogsEachStepOnce() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({
                 $0.include = ["127.0.0.1/hello/*", "127.0.0.1/trace"]
@@ -31,7 +31,7 @@ extension AgentTests {
                 let traced = try await ask("trace")
                 #expect(traced.count > 1)
                 let second = try #require(agent.status.captureReason)
-                // The answer is a line end between two headers that are missing.
+                // The answer is the line break between the two missing headers.
                 let untraced = try await ask("trace")
                 #expect(untraced == Data("\n".utf8))
                 #expect(agent.status.captureMode == .off)
@@ -64,7 +64,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aPausedCaptureGoesOnByItselfAndSaysSo() async throws {
+        @Test func pausedCaptureResumesByItselfAndLogsIt() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({
                 $0.maxCPU = 1e-9
@@ -86,7 +86,7 @@ extension AgentTests {
             }
         }
 
-        @Test func eachBatchTellsTheCPUTimeThatTheAgentTook() async throws {
+        @Test func eachBatchReportsTheAgentsCPUTime() async throws {
             try await withAgent { agent, collector, base in
                 for name in ["one", "two"] {
                     _ = try await URLSession.shared.data(from: base / "hello" / name)
@@ -98,7 +98,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theServicesSwitchOverridesTheBudget() async throws {
+        @Test func servicesSwitchOverridesTheBudget() async throws {
             try await withAgent({
                 $0.maxCPU = 1e-9
                 $0.budgetTerms = .impatient
@@ -116,7 +116,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRequestIsCountedWithItsSizesWhenOnlyCountsAreAllowed() async throws {
+        @Test func requestIsCountedWithItsSizesIfOnlyCountsAreAllowed() async throws {
             try await withAgent { agent, collector, base in
                 CaptureSwitch.recorder?.allow(.countsOnly)
                 for _ in 0..<3 {
@@ -140,7 +140,7 @@ extension AgentTests {
         }
 
         /// The agent's memory is judged at the end of each period, so each judgement takes a step.
-        @Test func memoryTakesOneStepAtATime() async throws {
+        @Test func memoryGivesUpOneStepAtATime() async throws {
             let number = 100
             try await withAgent({
                 $0.interval = .milliseconds(100)
@@ -171,14 +171,14 @@ extension AgentTests {
                     #expect(figures == "\(bytes) bytes of memory exceed MARTLET_MAX_MEMORY (\(limit))")
                 }
                 #expect(reported.allSatisfy { reason in steps.contains { reason.hasPrefix($0 + ":") } })
-                // The last task is cancelled first, so that no task gets a free connection.
+                // The last task is cancelled first, so that no other task takes its connection.
                 for task in tasks.reversed() { task.cancel() }
                 var ended = ends.makeAsyncIterator()
                 for _ in tasks { await ended.next() }
             }
         }
 
-        @Test func theServicesClosuresAreNoCostOfTheAgents() async throws {
+        @Test func serviceClosuresDoNotCountAsTheAgentsCost() async throws {
             let burnt = Atomic<UInt64>(0)
             let burn: @Sendable () -> Void = {
                 let start = Clock.threadCPU()
@@ -203,11 +203,11 @@ extension AgentTests {
             }
         }
 
-        @Test func aClosureOnTheAgentsThreadIsNoCostOfTheAgentsEither() async {
+        @Test func closureOnTheAgentsThreadDoesNotCountAsTheAgentsCost() async {
             let (whole, own) = await withCheckedContinuation { continuation in
                 Thread {
                     AgentCost.beginThread()
-                    AgentCost.leaveOut { while Clock.threadCPU() < 50_000_000 {} }
+                    AgentCost.excludingTime { while Clock.threadCPU() < 50_000_000 {} }
                     continuation.resume(returning: (Clock.threadCPU(), AgentCost.thread))
                 }.start()
             }
@@ -216,7 +216,7 @@ extension AgentTests {
         }
 
         /// The agent times every 61st call of a thread.
-        @Test func startAndEndOfASpanAreMeasured() async {
+        @Test func spanStartAndEndAreMeasured() async {
             _ = await recorded {
                 let tracer = MartletTracer()
                 let (before, context) = (AgentCost.nanoseconds, ServiceContext.topLevel)
@@ -231,8 +231,8 @@ extension AgentTests {
 }
 
 extension BudgetTerms {
-    /// The terms of a budget that is always exceeded: each look at the agent's cost is a judgement, and no step comes
-    /// back within a test.
+    /// The terms of a budget that is always exceeded: each check of the agent's cost is a judgement, and no step
+    /// resumes within a test.
     fileprivate static let impatient = BudgetTerms(
         period: .zero, freeCore: 0, costlyTime: .zero, firstPause: .seconds(3600), longestPause: .seconds(3600))
 }

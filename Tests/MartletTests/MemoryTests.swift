@@ -7,7 +7,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// `MARTLET_MAX_MEMORY` while spans come in.
+    /// `MARTLET_MAX_MEMORY` while spans are recorded.
     @Suite struct MemoryTests {
         /// Records spans with 28 KiB of kept attributes each.
         private static func end(spans number: Int) {
@@ -18,7 +18,7 @@ extension AgentTests {
             }
         }
 
-        @Test func batchesBeingStoredCountToTheMemoryAndItsLimit() async throws {
+        @Test func batchesBeingStoredCountTowardsTheMemoryLimit() async throws {
             try await withAgent({
                 $0.maxMemory = 4 << 20
                 $0.sampleRate = 1
@@ -49,7 +49,7 @@ extension AgentTests {
         }
 
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-        func spansTakeNoMoreThanTheirShareOnAFullDisk() async throws {
+        func spansTakeOnlyTheirShareOfMemoryOnAFullDisk() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
             let limit = 4 << 20
             try await withAgentInOneDirectory(

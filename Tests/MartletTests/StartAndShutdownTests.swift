@@ -11,7 +11,7 @@ import Testing
 extension AgentTests {
     /// Agents that are switched off, started twice and shut down in any order.
     @Suite struct StartAndShutdownTests {
-        @Test func anAgentThatIsSwitchedOffDoesNothingAtAll() async throws {
+        @Test func disabledAgentDoesNothing() async throws {
             let directory = try TemporaryFolder()
             var configuration = MartletConfiguration()
             configuration.isEnabled = false
@@ -25,7 +25,7 @@ extension AgentTests {
             #expect(directory.contents() == [])
         }
 
-        @Test func theSecondStartersShutdownDoesNotEndTheAgentForTheFirst() async throws {
+        @Test func firstShutdownDoesNotEndAnAgentThatWasStartedTwice() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 #expect(second.status.bufferDirectory == agent.status.bufferDirectory)
@@ -42,7 +42,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theLastShutdownEndsTheAgentInAnyOrder() async throws {
+        @Test func lastShutdownEndsTheAgentInAnyOrder() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 await agent.shutdown()
@@ -54,12 +54,12 @@ extension AgentTests {
             }
         }
 
-        @Test func aShutdownThatIsNotTheLastTakesNoLongerThanItMayEither() async throws {
+        @Test func shutdownThatIsNotTheLastKeepsItsTimeLimitToo() async throws {
             try await withAgent { agent, collector, base in
                 let second = MartletAgent.start(Self.quiet)
                 collector.isSilent.store(true, ordering: .relaxed)
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // The collector never answers, so the limit alone ends the shutdown.
+                // The collector never answers, so only the limit ends the shutdown.
                 await second.shutdown(within: .milliseconds(300))
                 #expect(agent.isCapturing)
                 #expect(agent.status.ledger == .init(captured: 1, waiting: 1))

@@ -6,8 +6,7 @@ import MartletTelemetry
 import NIOCore
 import Synchronization
 
-/// A collector from the agent's point of view: it takes posts, remembers them, and gives the answers that the test has
-/// set.
+/// A collector as the agent sees it: it accepts posts, remembers them, and gives the answers that the test has set.
 final class StubCollector: Sendable {
     struct Post: Sendable {
         let path: String
@@ -21,14 +20,14 @@ final class StubCollector: Sendable {
         let fields: HTTPFields
     }
 
-    /// The port of the collector and of the tests' service. Requests to other ports, which other tests of this process
-    /// make, are not counted.
+    /// The port of the collector and of the test's service. Requests to other ports come from other tests of this
+    /// process and are not counted.
     let port = Atomic<Int>(0)
 
     /// The time before an answer, in milliseconds.
     let delay = Atomic<Int>(0)
 
-    /// Whether the collector takes posts and never answers.
+    /// Whether the collector accepts posts and never answers.
     let isSilent = Atomic<Bool>(false)
 
     /// The store that the answers name; `nil` for none.
@@ -47,14 +46,14 @@ final class StubCollector: Sendable {
         (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
     }
 
-    /// Adds to the next answers. Every later answer is 200.
+    /// Sets the next answers. All later answers are 200.
     func answer(_ statuses: Int..., headers: HTTPFields = [:], body: [UInt8] = []) {
         answers.withLock { $0 += statuses.map { ($0, headers, body) } }
     }
 
     var received: [Post] { posts.withLock { $0 } }
 
-    /// The acknowledged posts by batch id, as counted by a collector that remembers ids.
+    /// The acknowledged posts by batch id, as a collector that remembers ids would count them.
     var accepted: [String: Post] {
         Dictionary(received.filter { $0.status == 200 }.map { ($0.batch ?? "", $0) }) { first, _ in first }
     }
@@ -94,10 +93,10 @@ final class StubCollector: Sendable {
         }
     }
 
-    /// Returns the time without capture in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
-    func unwatched() throws -> [Double] { try times(named: MetricName.unwatched) }
+    /// Returns the capture gap in seconds for each batch, the oldest first; 0 for a batch that does not report it.
+    func captureGaps() throws -> [Double] { try times(named: MetricName.captureGap) }
 
-    /// Returns the agent's CPU time in seconds for each batch, the oldest first; 0 for a batch that does not tell it.
+    /// Returns the agent's CPU time in seconds for each batch, the oldest first; 0 for a batch that does not report it.
     func agentCPU() throws -> [Double] { try times(named: MetricName.agentCPU) }
 
     private func times(named name: String) throws -> [Double] {

@@ -1,5 +1,5 @@
-/// The number of requests that the agent captures in a cell. Most cells have one; the table holds the others.
-/// `docs/capture.md` tells the reasons.
+/// The number of requests that the agent captures in a cell. Most cells have one; the table lists the others.
+/// `docs/capture.md` explains why.
 enum Captured {
     static func requests(in cell: String, mode: ParityRun.Mode) -> Int {
         guard let counts = exceptions[cell] else { return 1 }
@@ -22,7 +22,7 @@ enum Captured {
     /// Returns the servers that the requests of a cell with a rule reach, in order.
     static func rolesReached(in cell: String) -> [String] { reached[cell] ?? [] }
 
-    /// The cells whose requests reach a server in spite of the rule, or because of it.
+    /// The cells whose requests reach a server despite the rule, or because of it.
     private static let reached: [String: [String]] = [
         "rule answers with a redirect, completion handler": ["http"],
         "rule answers with a redirect, session delegate": ["http"],
@@ -52,7 +52,7 @@ enum Captured {
     ]
 
     private static let exceptions: [String: (automatic: Int, explicit: Int)] = [
-        // Explicit mode cannot see a session whose configuration it was not given.
+        // Explicit mode does not see a session whose configuration was not passed to it.
         "shared session, completion handler": (1, 0),
         "shared session, async": (1, 0),
         "session whose protocols are replaced after the capture": (1, 0),
@@ -77,7 +77,7 @@ enum Captured {
         "failure: no such scheme": (0, 0),
         "failure: scheme in upper case": (0, 0),
 
-        // Other loaders than the HTTP loader load these requests.
+        // Loaders other than the HTTP loader load these requests.
         "foreign protocol, registered before the first session": (0, 0),
         "foreign protocol, put in front before the capture": (0, 0),
         "foreign protocol, put in front after the capture": (0, 0),

@@ -4,7 +4,7 @@ import Testing
 /// The `error.type` of every failure in the matrix: the table in `docs/capture.md`.
 struct FailureTests {
     @Test(arguments: names, ParityRun.Mode.withAgent)
-    func aFailureHasTheNameOfItsCause(in cell: (name: String, error: String), mode: ParityRun.Mode) async throws {
+    func failureIsNamedByItsCause(in cell: (name: String, error: String), mode: ParityRun.Mode) async throws {
         let spans = try await ParityRun.of(mode).spans(of: cell.name)
         #expect(spans.map { $0.attribute("error.type")?.stringValue } == [cell.error])
     }

@@ -2,8 +2,8 @@ import Fixtures
 import Foundation
 import Testing
 
-/// The first session of a process fixes the protocols of `URLSession.shared`. Uploads over a session of the agent's own
-/// must not come first, even when an earlier process left batches to upload.
+/// The first session of a process fixes the protocols of `URLSession.shared`. The agent's session for uploads must not
+/// be the first, even if an earlier process left batches to upload.
 struct LateSessionTests {
     private static let cell = "foreign protocol, registered before the first session"
 
@@ -26,7 +26,7 @@ struct LateSessionTests {
     }
 
     @Test(arguments: ["automatic", "explicit"])
-    func aProtocolThatIsRegisteredAfterTheStartWorksAsWithoutTheAgent(mode: String) async throws {
+    func protocolRegisteredAfterTheStartWorksAsWithoutTheAgent(mode: String) async throws {
         let folder = try TemporaryFolder()
         let bare = try await run("bare", Self.cell, in: folder)
         #expect(bare.cells.first?.saw.contains { $0.contains("203") } == true)

@@ -3,7 +3,7 @@ import Foundation
 import MartletOTLP
 import Synchronization
 
-/// One run of the program, with or without the agent. The agent keeps everything that it can: the details of every
+/// One run of the program, with or without the agent. The agent keeps as much as possible: the details of every
 /// request, with all header fields and bodies.
 struct ParityRun: Decodable, Sendable {
     enum Mode: String, CaseIterable, Sendable {
@@ -54,7 +54,7 @@ struct ParityRun: Decodable, Sendable {
         try JSONDecoder().decode([String].self, from: try await output("list"))
     }
 
-    /// Returns the run of a mode. The three modes run once, at the same time, and all tests look at these runs.
+    /// Returns the run of a mode. The three modes run once, at the same time, and all tests use these runs.
     static func of(_ mode: Mode) async throws -> ParityRun {
         guard let run = try await runs.value[mode] else { throw ChildProcess.Failure(output: "no run \(mode)") }
         return run
@@ -88,9 +88,9 @@ struct ParityRun: Decodable, Sendable {
             "HOME": folder.path("home"), "TMPDIR": folder.path(""),
             // Foundation sends headers in the order of a dictionary.
             "SWIFT_DETERMINISTIC_HASHING": "1",
-            // Without a name server a failed look-up ends within a cell's time.
+            // Without a name server, a failed look-up ends within a cell's time.
             "RES_OPTIONS": "timeout:1 attempts:1", "LOCALDOMAIN": ".",
-            // The limits are far away, because the agent gives up details first.
+            // The limits are very high, because the agent would give up details first.
             "MARTLET_MAX_CPU": "100%", "MARTLET_MAX_MEMORY": "1GiB",
             "MARTLET_SAMPLE_RATE": "1", "MARTLET_CAPTURE_HEADERS": "all", "MARTLET_CAPTURE_BODIES": "all",
             "MARTLET_ENDPOINT": collector, "MARTLET_COMPRESSION": "none",

@@ -7,14 +7,14 @@ import Testing
 /// Each test is one cell of the matrix; the cells are in `Tests/ParityProgram/Cells`.
 struct ParityTests {
     @Test(arguments: try await ParityRun.cellNames(), ParityRun.Mode.withAgent)
-    func theProgramSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
+    func programSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
         let bare = try #require(try await ParityRun.of(.bare).cell(cell))
         let agent = try #require(try await ParityRun.of(mode).cell(cell))
         #expect(agent.saw.changes(since: bare.saw) == [])
     }
 
     @Test(arguments: try await ParityRun.cellNames(), ParityRun.Mode.withAgent)
-    func theServerSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
+    func serverSeesNoDifference(in cell: String, mode: ParityRun.Mode) async throws {
         let bare = try #require(try await ParityRun.of(.bare).cell(cell))
         let agent = try #require(try await ParityRun.of(mode).cell(cell))
         guard !Captured.isRuled(cell) else {
@@ -51,21 +51,21 @@ struct ParityTests {
     }
 
     @Test(arguments: ParityRun.Mode.withAgent)
-    func theAgentCapturesAsItWasAskedTo(mode: ParityRun.Mode) async throws {
+    func agentUsesTheConfiguredCaptureMode(mode: ParityRun.Mode) async throws {
         #expect(try await ParityRun.of(mode).captureMode == mode.rawValue)
         #expect(try await ParityRun.of(.bare).captureMode == nil)
     }
 
-    /// Shows that the runs keep details: that code touches more of a request than any other.
+    /// Checks that the runs keep details: that code reads more of a request than any other.
     @Test(arguments: ParityRun.Mode.withAgent)
-    func theAgentKeepsHeadersAndBodies(mode: ParityRun.Mode) async throws {
+    func agentKeepsHeadersAndBodies(mode: ParityRun.Mode) async throws {
         let span = try #require(try await ParityRun.of(mode).spans(of: "POST with a body").first)
         #expect(span.attribute("martlet.response.body")?.stringValue == "received a body\n")
         #expect(span.attribute("http.response.header.content-length") != nil)
     }
 
     @Test(arguments: ParityRun.Mode.allCases)
-    func everyCellRanToItsEnd(mode: ParityRun.Mode) async throws {
+    func everyCellRanToTheEnd(mode: ParityRun.Mode) async throws {
         let run = try await ParityRun.of(mode)
         #expect(try await run.cells.map(\.name) == ParityRun.cellNames())
         #expect(run.cells.filter { cell in cell.saw.contains { $0.hasPrefix("the cell failed") } }.map(\.name) == [])
@@ -90,7 +90,7 @@ extension ParityRun.Received {
 }
 
 extension OTLPSpan {
-    /// The trace parent of the requests that are made within the span.
+    /// The trace parent of requests within the span.
     fileprivate var traceParent: String { "00-\(traceID.hex)-\(spanID.hex)-01" }
 }
 
@@ -100,7 +100,7 @@ extension Data {
 }
 
 extension [String] {
-    /// Lines that came and went, with their numbers.
+    /// Lines that were added and removed, with their numbers.
     fileprivate func changes(since other: [String]) -> [String] {
         difference(from: other).map { change in
             switch change {

@@ -1,10 +1,10 @@
 import MartletOTLP
 import Testing
 
-/// Phases and connections of real transfers, as libcurl tells them.
+/// Phases and connections of real transfers, as reported by libcurl.
 struct TransferTests {
     @Test(arguments: [("tls", "1.1"), ("http2", "2")], ParityRun.Mode.withAgent)
-    func aNewConnectionHasAllPhasesAndAReusedOneHasNoConnectionPhases(
+    func newConnectionHasAllPhasesAndAReusedOneHasNoConnectionPhases(
         over server: (role: String, version: String), mode: ParityRun.Mode
     ) async throws {
         let spans = try await ParityRun.of(mode).spans(of: "connection kept alive over \(server.role)")
@@ -19,14 +19,14 @@ struct TransferTests {
     }
 
     @Test(arguments: ParityRun.Mode.withAgent)
-    func aConnectionWithoutTLSHasNoPhaseOfIt(mode: ParityRun.Mode) async throws {
+    func connectionWithoutTLSHasNoTLSPhase(mode: ParityRun.Mode) async throws {
         let span = try #require(try await ParityRun.of(mode).spans(of: "connection kept alive").first)
         #expect(Set(span.phases.keys) == Self.all.subtracting(["tls"]))
     }
 
-    /// The server sleeps before its part of a handshake, before the head of its answer and before its second half.
+    /// The server sleeps before its part of a handshake, before the head of its answer and before the second half.
     @Test(arguments: ["tls", "http2"], ParityRun.Mode.withAgent)
-    func aSlowAnswerOverTLSHasItsTimeInThePhasesThatTookIt(over role: String, mode: ParityRun.Mode) async throws {
+    func timeOfASlowAnswerOverTLSIsInTheRightPhases(over role: String, mode: ParityRun.Mode) async throws {
         let span = try #require(try await ParityRun.of(mode).spans(of: "slow POST over \(role)").first)
         let milliseconds = span.phases.mapValues { Double($0) / 1e6 }
         if role == "tls" { #expect(milliseconds["tls"] ?? 0 >= 20) }

@@ -24,7 +24,7 @@ enum InFlight {
             for _ in 0..<walks {
                 _ = InFlightRequests.summary(in: nil)
                 _ = InFlightRequests.hung(after: .seconds(300))
-                _ = InFlightRequests.withUnseenEnd
+                _ = InFlightRequests.endedSilently
             }
         }
         print("resume() beside \(tasks.count) in flight, nobody walks: \(text(of: quiet))")

@@ -73,7 +73,7 @@ extension HistogramPoint {
     func durations(
         unit: Double, _ limits: IntakeLimits
     ) throws(PointRefusal) -> (sketch: ExponentialHistogram, unit: Double) {
-        guard count > 0 else { throw .countOfBuckets }
+        guard count > 0 else { throw .countMismatch }
         guard let seconds = seconds(unit: unit) else {
             throw PointRefusal(reason: "the sum of durations is missing or impossible")
         }
@@ -84,7 +84,7 @@ extension HistogramPoint {
             case .exponential(let scale, let zeroCount, let offset, let counts, let negative):
                 try exponential(scale, zeroCount, offset, counts, negative, unit)
             }
-        guard found.0.count == count else { throw .countOfBuckets }
+        guard found.0.count == count else { throw .countMismatch }
         return (sketch: found.0, unit: found.1)
     }
 
@@ -97,7 +97,7 @@ extension HistogramPoint {
         }
         let (min, max) = (bound(figures.min, unit).map { $0 * unit }, bound(figures.max, unit).map { $0 * unit })
         let range = temporality == .delta ? (min: min, max: max) : (nil, nil)
-        guard let values = buckets.spread(count: count, within: range) else { throw .countOfBuckets }
+        guard let values = buckets.spread(count: count, within: range) else { throw .countMismatch }
         return ExponentialHistogram(values, scale: ExplicitBuckets.scale, sum: seconds, min: min, max: max)
     }
 

@@ -69,7 +69,7 @@ struct MetricsDecoding {
                 try takeSizes(metric, sizes, scope)
             } else if metric.name == MetricName.ledger {
                 ledger = LedgerReading(try metric.message().sum) ?? ledger
-            } else if metric.name == MetricName.unwatched {
+            } else if metric.name == MetricName.captureGap {
                 unwatched = try metric.message().sum
             } else if metric.name == MetricName.agentCPU {
                 agentCPU = try metric.message().sum

@@ -85,7 +85,7 @@ struct PointKey: Hashable {
     var end: UnixNanoseconds
 
     init(_ point: HistogramPoint, _ limits: IntakeLimits) throws(PointRefusal) {
-        guard point.count > 0 else { throw .countOfBuckets }
+        guard point.count > 0 else { throw .countMismatch }
         (start, end) = (point.intervalStart, point.end)
         // The store keeps times as 63 bits, which last until 2262.
         guard end > 0, start <= end, end <= UInt64(Int64.max) else {

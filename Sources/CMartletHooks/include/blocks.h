@@ -3,9 +3,9 @@
 
 #include <stdint.h>
 
-/// Allocates the blocks of an open file, so that writing to them through a mapping cannot fail for want of room.
+/// Allocates the blocks of an open file, so that writing to them through a mapping cannot fail for lack of space.
 ///
-/// Returns 0, or the errno; ENOTSUP on a file system that does not promise as much.
+/// Returns 0, or the errno; ENOTSUP on a file system that cannot guarantee this.
 int martlet_allocate_blocks(int descriptor, int64_t count);
 
 // Returns how many bytes of its memory the process may lock (RLIMIT_MEMLOCK).

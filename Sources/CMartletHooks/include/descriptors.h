@@ -2,21 +2,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// An open file of the agent's. A service may close numbers that it does not know (`closefrom`, a daemon's loop) and use them
-// again, so a number alone does not identify a file.
+// An open file of the agent. A service may close descriptors that it does not know (`closefrom`, a daemon's loop) and
+// reuse their numbers, so a number does not identify a file.
 struct martlet_descriptor {
     int number;
     uint64_t device;
     uint64_t inode;
 };
 
-// Registers a descriptor that was just made, so that a forked child closes its copy. Thread-safe.
+// Registers a new descriptor, so that a forked child closes its copy. Thread-safe.
 struct martlet_descriptor martlet_descriptor_of(int number);
 
-// Returns whether the number still stands for the file. Thread-safe.
+// Returns whether the number still refers to the file. Thread-safe.
 bool martlet_is_ours(struct martlet_descriptor file);
 
-// Closes the file if the number still stands for it, and forgets it. To be called once for each file. Thread-safe.
+// Closes the file if the number still refers to it, and forgets it. Call it once for each file. Thread-safe.
 void martlet_close(struct martlet_descriptor file);
 
 // Closes a file of which only the number is known, in the same way.

@@ -2,16 +2,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// The Swift methods that Martlet runs code ahead of.
+// The Swift methods before which Martlet runs code.
 enum martlet_hook { MARTLET_HOOK_START_LOADING = 0, MARTLET_HOOK_STOP_LOADING = 1, MARTLET_HOOK_RESUME = 2 };
 enum { MARTLET_HOOKS = 3, MARTLET_SLOTS = 4 };
 
-// Runs ahead of the hooked method, on the caller's thread, with the object that the method was called on. It must not block,
-// throw or trap, because it runs inside a service. Returns whether startLoading goes on; the other methods do in any case.
+// Runs before the hooked method, on the caller's thread, with the object of the call. It must not block, throw or trap,
+// because it runs inside a service. Returns whether startLoading continues; the other methods always do.
 typedef bool (*martlet_before)(enum martlet_hook hook, void *object);
 
-// The vtable slots that hold one method: those of all classes that have it, MARTLET_SLOTS at most. The method takes nothing
-// and returns nothing.
+// The vtable slots of one method, in all classes that have it, at most MARTLET_SLOTS. The method has no parameters and
+// no result.
 struct martlet_method {
     void **slots[MARTLET_SLOTS];
     size_t count;
@@ -19,7 +19,7 @@ struct martlet_method {
 
 enum martlet_install_result {
     MARTLET_INSTALLED = 0,
-    // A slot does not lie in readable memory, or does not hold the address of a method's code.
+    // A slot is not in readable memory, or does not hold the address of a method's code.
     MARTLET_NOT_A_METHOD = 1,
     // The slots of a method do not all hold the same address.
     MARTLET_METHODS_DIFFER = 2,
@@ -27,15 +27,15 @@ enum martlet_install_result {
     MARTLET_NOT_WRITABLE = 3,
 };
 
-// Makes `before` run ahead of the methods, which are in the order of their hooks. It checks all slots of all methods before
-// it writes the first, and puts a page's protection back afterwards. Nothing has changed unless the result is
-// MARTLET_INSTALLED. Not thread-safe. To be called once, or again after martlet_remove.
+// Makes `before` run before the methods, which are in the order of their hooks. Checks all slots of all methods before
+// it writes the first, and restores a page's protection afterwards. Changes nothing unless the result is
+// MARTLET_INSTALLED. Not thread-safe. Call it once, or again after martlet_remove.
 enum martlet_install_result martlet_install(const struct martlet_method methods[MARTLET_HOOKS], martlet_before before);
 
-// Makes another `before` run from now on. Thread-safe.
+// Replaces `before`. Thread-safe.
 void martlet_change(martlet_before before);
 
-// Puts all methods back. A thread that is in a hook leaves it as usual.
+// Restores all methods. A thread that is in a hook leaves it as usual.
 void martlet_remove(void);
 
 // Returns whether the hook is still in all its slots. Thread-safe.

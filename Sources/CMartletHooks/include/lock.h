@@ -1,7 +1,7 @@
 #pragma once
 #include <stdint.h>
 
-// A lock in one word: 0 if free, 1 if taken, 2 if taken and perhaps waited for. A forked child may use it.
+// A lock in one word: 0 if free, 1 if taken, 2 if taken and a thread may be waiting. Also works in a forked child.
 
 void martlet_lock_slowly(uint32_t *lock);
 void martlet_wake_waiter(uint32_t *lock);

@@ -1,12 +1,12 @@
 #pragma once
 #include <stdbool.h>
 
-// Names the calling thread, for people who look at the process; 15 bytes at most.
+// Names the calling thread, for people who inspect the process; at most 15 bytes.
 void martlet_name_thread(const char *name);
 
-// Returns the processor that the calling thread runs on at this moment; any number if that is not known.
+// Returns the processor that the calling thread is running on; any number if that is unknown.
 unsigned martlet_processor(void);
 
-// Returns whether libdispatch has begun to make threads in this process; `false` if it does not tell. From then on it works in
-// no forked child.
+// Returns whether libdispatch has begun to create threads in this process; `false` if that is unknown. After that it
+// works in no forked child.
 bool martlet_has_queue_threads(void);

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Posts bodies over libcurl, one at a time. For one thread.
+// Posts bodies over libcurl, one at a time. Not thread-safe.
 //
 // libcurl is looked up, as in transfer.h; nothing links it.
 typedef struct martlet_uploader martlet_uploader;
@@ -11,13 +11,13 @@ typedef struct martlet_uploader martlet_uploader;
 // Makes an uploader; NULL if libcurl was not found or is older than 7.66.
 martlet_uploader *martlet_uploader_create(void);
 
-// Ends the upload under way, and lets go of connections and descriptors until the next upload begins.
+// Ends the current upload, and releases connections and descriptors until the next upload begins.
 void martlet_uploader_rest(martlet_uploader *uploader);
 
-// Frees the uploader, also in the middle of an upload.
+// Frees the uploader, even during an upload.
 void martlet_uploader_destroy(martlet_uploader *uploader);
 
-// The kinds of PEM files for https, one of them a folder of files.
+// The kinds of PEM files for https; one is a folder of files.
 enum martlet_file {
     MARTLET_AUTHORITIES,
     MARTLET_AUTHORITIES_DIRECTORY,
@@ -26,39 +26,39 @@ enum martlet_file {
     MARTLET_FILE_KINDS,
 };
 
-// Sets a file for all uploads from then on, which is read for each connection. NULL is no file, not even the system's.
+// Sets a file for all later uploads, which is read for each connection. NULL means no file, not even the system's.
 void martlet_uploader_set_file(martlet_uploader *uploader, enum martlet_file kind, const char *path);
 
-// Adds a header to the upload that begins next: a whole line without its end. Returns false if that fails.
+// Adds a header to the next upload: a whole line without its line break. Returns false if that fails.
 bool martlet_upload_add_header(martlet_uploader *uploader, const char *line);
 
-// Begins an upload. Everything is copied. Returns false if it could not begin; `martlet_upload_error` says why.
+// Begins an upload. Everything is copied. Returns false if it could not begin; `martlet_upload_error` gives the reason.
 bool martlet_upload_begin(
     martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds);
 
 enum martlet_upload_state { MARTLET_UPLOAD_RUNNING, MARTLET_UPLOAD_ANSWERED, MARTLET_UPLOAD_FAILED };
 
-// Goes on with the upload, and waits for the network for `milliseconds` at most.
+// Continues the upload, and waits for the network for at most `milliseconds`.
 enum martlet_upload_state martlet_upload_proceed(martlet_uploader *uploader, int milliseconds);
 
-// Ends the upload, whatever its state. The connection is kept for the next one if possible, until the uploader rests.
+// Ends the upload in any state. If possible, the connection is kept for the next one, until the uploader rests.
 void martlet_upload_end(martlet_uploader *uploader);
 
 // Returns the status of an upload that was answered.
 long martlet_upload_status(const martlet_uploader *uploader);
 
-// Return the value of the answer's header, empty if it has none. No others are kept than "Retry-After",
-// "Martlet-Rejected-Requests" and "Martlet-Store".
+// Return the value of the answer's header, empty if it has none. Only "Retry-After", "Martlet-Rejected-Requests" and
+// "Martlet-Store" are kept.
 const char *martlet_upload_retry_after(const martlet_uploader *uploader);
 const char *martlet_upload_rejected_requests(const martlet_uploader *uploader);
 const char *martlet_upload_store(const martlet_uploader *uploader);
 
-// Return the length of the kept beginning of the answer's body, 64 KiB at most, and copy it.
+// Return the length of the kept beginning of the answer's body, at most 64 KiB, and copy it.
 size_t martlet_upload_body_length(const martlet_uploader *uploader);
 void martlet_upload_copy_body(const martlet_uploader *uploader, uint8_t *bytes);
 
-// Returns the reason why an upload failed, in words.
+// Returns the reason why an upload failed.
 const char *martlet_upload_error(const martlet_uploader *uploader);
 
-// Returns whether a byte of an upload that failed has left for the server; true if that is not known.
+// Returns whether any byte of an upload was sent to the server; true if that is unknown.
 bool martlet_upload_is_sent(const martlet_uploader *uploader);

@@ -5,7 +5,7 @@ import Synchronization
 /// A running agent, shared by all values that hold it.
 final class AgentCore: Sendable {
     let recorder: Recorder
-    /// `nil` for one in memory, and where the agent is switched off.
+    /// `nil` for an agent in memory, and if the agent is switched off.
     let thread: AgentThread?
     let capture: EffectiveCapture
     /// The scope of an agent in memory that sees nothing else; `nil` for an agent that sees the whole process.
@@ -45,12 +45,12 @@ final class AgentCore: Sendable {
         capture = scope == nil ? EffectiveCapture.install(configuration.capture) : EffectiveCapture.installForScope()
         let log = AgentLog(configuration)
         if configuration.bootstrapsTracing { TracingBootstrap.install(log) }
-        // No thread of this agent's looks at the file again.
+        // No thread of this agent rereads the file.
         RulesWatch(configuration, capture: capture, active: recorder.rules, log: log).start()
     }
 
-    /// Makes a forked child's agent, with the configuration, the rules and the number of holders of `parent` and none of its
-    /// records. Takes no lock of the parent's.
+    /// Makes a forked child's agent. It has the configuration, the rules and the number of holders of `parent`, and
+    /// none of its records. Takes no lock that the parent may hold.
     init(replacing parent: AgentCore) {
         replaced = parent.replaced ?? parent
         configuration = parent.configuration
@@ -78,7 +78,8 @@ final class AgentCore: Sendable {
         return (recorder, AgentThread(requests: requests, board: board))
     }
 
-    /// Logs the state of capture, installs tracing and starts shipping. For an agent that ``RunningAgents`` has already.
+    /// Logs the state of capture, installs tracing and starts shipping. Call it after the agent was added to
+    /// ``RunningAgents``.
     func startShipping(_ log: AgentLog) {
         guard thread != nil else { return }
         if let reason = capture.reason { log.warning("Capture is \(capture.mode.rawValue): \(reason)") }
@@ -103,7 +104,7 @@ final class AgentCore: Sendable {
             } else if CaptureSwitch.isConnected(to: recorder) {
                 if newValue { URLSessionCapture.forgetWaiting() }
                 newValue ? CaptureSwitch.switchOn() : CaptureSwitch.switchOff()
-                // The collector is told soon.
+                // The collector should learn of the change soon.
                 thread?.requests.signal()
             }
         }
@@ -127,8 +128,8 @@ final class AgentCore: Sendable {
     }
 }
 
-/// The bytes that the agent holds in memory beside shipping's (``ShippingStatus/heldBytes``), roughly. `MARTLET_MAX_MEMORY`
-/// limits both together, and `status` shows them.
+/// An estimate of the agent's memory in bytes, without that of shipping (``ShippingStatus/heldBytes``).
+/// `MARTLET_MAX_MEMORY` limits the sum of both, and `status` shows it.
 ///
 /// The journal's files do not count: they are on the disk, and `MARTLET_BUFFER_MAX` counts them.
 enum AgentMemory {

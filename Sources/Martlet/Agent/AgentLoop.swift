@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import MartletTelemetry
 
-/// The work of the agent's thread, in its order: seal when the interval is over, upload the batches that wait, answer the
-/// callers that asked.
+/// The work of the agent's thread, in this order: it seals an interval that is over, uploads the waiting batches, and
+/// answers the callers of `flush` and `shutdown`.
 struct AgentLoop: ~Copyable {
     private let interval: UInt64
     private let checkInterval: UInt64
@@ -23,9 +23,9 @@ struct AgentLoop: ~Copyable {
     private let rules: RulesWatch
     private var delivery: Delivery
     private var outbox: Outbox?
-    /// The outbox before the current one, out of use. Its lock is held as long as it has batches or segments of the journal.
+    /// The previous outbox, no longer used. Its lock is held while batches or journal segments remain in it.
     private var retired: Outbox?
-    /// The batches that no directory takes.
+    /// The batches that could not be stored in any directory.
     private var memory: MemoryOutbox
 
     init(
@@ -54,7 +54,7 @@ struct AgentLoop: ~Copyable {
             configuration, instance: resource.instance, log: log, requests: requests, board: board
         ) {
             _ = keeper.prepareNextSegment()
-            rules.look()
+            rules.reload()
         }
         outbox = nil
         retired = nil
@@ -64,7 +64,7 @@ struct AgentLoop: ~Copyable {
     }
 
     mutating func run() {
-        // Requests recorded before the journal was open are in memory alone.
+        // Requests recorded before the journal was open are only in memory.
         if recorder.hasRequestsInMemory { seal(isCallerWaiting: true) }
         deliver(isCallerWaiting: false)
         while true {
@@ -86,14 +86,14 @@ struct AgentLoop: ~Copyable {
         }
     }
 
-    /// Does the work that does not wait for the end of an interval, which may be long. To be called once ahead of a seal,
-    /// because each call is a judgement.
+    /// Does the work that cannot wait for the end of a long interval. Call it only once before a seal, because each
+    /// call judges the budget.
     private mutating func check() {
         nextCheck = Clock.monotonic() &+ checkInterval
         URLSessionCapture.countHung(into: recorder)
         if budget.check() { nextSeal = 0 }
-        if rules.check() { nextSeal = 0 }
-        keeper.noteUnwatched(recorder.unwatched.nanoseconds())
+        if rules.reloadAndReport() { nextSeal = 0 }
+        keeper.noteCaptureGap(recorder.captureGap.nanoseconds())
         checkHooks()
     }
 
@@ -103,7 +103,7 @@ struct AgentLoop: ~Copyable {
         delays.send()
     }
 
-    /// Warns of a hook that another library has taken out, and leaves it as it is.
+    /// Warns if another library has removed a hook. Does not reinstall it.
     private func checkHooks() {
         if let missing = capture.missingHooks() {
             log.warn(of: .hooks, "Capture: \(missing)")
@@ -119,8 +119,8 @@ struct AgentLoop: ~Copyable {
         deliver(isCallerWaiting: true)
     }
 
-    /// Closes the journal and the outbox. Called before the callers are answered, because the process may end with the
-    /// answer.
+    /// Closes the journal and the outbox. Called before the callers are answered, because the process may exit as soon
+    /// as it has the answer.
     private mutating func close() {
         sealer.close(losing: memory.losable)
         outbox.take()?.close()
@@ -135,20 +135,19 @@ struct AgentLoop: ~Copyable {
 
     // MARK: Where batches wait
 
-    /// Opens the outbox and with it the journal, or another outbox if the current one is out of its directory. To be called
-    /// ahead of ``run()``; called again at every seal, so that a disk that comes back is used, and a directory that was removed
-    /// is made anew.
+    /// Opens the outbox and the journal in it. Replaces an outbox whose directory was lost. Call it before ``run()``.
+    /// It is called again at every seal, so that a recovered disk is used and a removed directory is recreated.
     mutating func openOutbox() {
         if let open = outbox.take() {
             if open.isUsable { outbox = consume open } else { retire(open) }
         }
         if outbox == nil { reuseRetired() }
         guard outbox == nil else { return }
-        if let new = sealer.makeOutbox() { use(new) } else { sealer.goOnWithoutDirectory() }
+        if let new = sealer.makeOutbox() { use(new) } else { sealer.fallBackToMemory() }
     }
 
     private mutating func use(_ new: consuming Outbox) {
-        // A retired outbox of the same directory has lost its lock, and the new one has made another.
+        // A retired outbox of the same directory has lost its lock: the new outbox has created another lock file.
         if let old = retired.take(), old.serviceDirectory != new.serviceDirectory { retired = consume old }
         sealer.keepJournal(in: new)
         outbox = consume new
@@ -160,8 +159,8 @@ struct AgentLoop: ~Copyable {
         if retired == nil, outbox.isThere { retired = consume outbox }
     }
 
-    /// Takes the retired outbox back into use, if its directory is there. No process could make it anew, because this one has
-    /// its lock.
+    /// Takes the retired outbox back into use if its directory still exists. No other process can have recreated the
+    /// directory, because this process holds its lock.
     private mutating func reuseRetired() {
         guard var old = retired.take() else { return }
         guard old.isUsable else { return retired = consume old }
@@ -169,7 +168,7 @@ struct AgentLoop: ~Copyable {
         use(old)
     }
 
-    /// Returns the retired outbox or a new one, in no directory of `failed`; `nil` if none can be used.
+    /// Returns the retired outbox or a new one, in a directory that is not in `failed`; `nil` if none can be used.
     private mutating func otherOutbox(except failed: Set<URL>) -> Outbox? {
         if var old = retired.take() {
             if !failed.contains(old.serviceDirectory), old.isUsable {
@@ -181,7 +180,7 @@ struct AgentLoop: ~Copyable {
         return sealer.makeOutbox(except: failed)
     }
 
-    /// Closes the retired outbox when nothing of this process waits in it, so that another process may have it.
+    /// Closes the retired outbox once nothing of this process waits in it, so that another process can take it over.
     private mutating func closeRetired() {
         guard outbox != nil, !sealer.hasStraySegments, var old = retired.take() else { return }
         sealer.updateAccount(of: &old)
@@ -189,7 +188,7 @@ struct AgentLoop: ~Copyable {
     }
 
     private mutating func sealAndStore(isCallerWaiting: Bool, isLast: Bool = false) {
-        // The batch's interval is still in the journal, which has no room for another one beside it.
+        // The batch's interval is still in the journal, which has no room for another one.
         if memory.held != nil { moveToDisk() }
         guard memory.held == nil else { return }
         if let interval = sealer.seal(isCallerWaiting: isCallerWaiting, isLast: isLast) {
@@ -199,14 +198,14 @@ struct AgentLoop: ~Copyable {
         }
     }
 
-    /// Stores the batches that wait in memory, as far as the outbox takes them.
+    /// Stores as many of the batches in memory as the outbox accepts.
     private mutating func moveToDisk() {
         guard var open = outbox.take() else { return }
         sealer.move(&memory, to: &open)
         outbox = consume open
     }
 
-    /// Stores an interval in the outbox, in the first other directory that takes it, or else in memory.
+    /// Stores an interval in the outbox. If that fails, tries the other directories, and then memory.
     private mutating func store(_ interval: SealedInterval) {
         var failed: Set<URL> = []
         while var open = outbox.take() {
@@ -224,7 +223,7 @@ struct AgentLoop: ~Copyable {
             retire(open)
             use(next)
         }
-        sealer.goOnWithoutDirectory()
+        sealer.fallBackToMemory()
         sealer.store(interval, in: &memory)
     }
 
@@ -233,7 +232,7 @@ struct AgentLoop: ~Copyable {
     private mutating func deliver(isCallerWaiting: Bool) {
         let held = memory.held
         deliverAll(isCallerWaiting: isCallerWaiting)
-        // The flush is also for the requests that came after the held interval.
+        // The flush also covers the requests that came after the held interval.
         guard isCallerWaiting, held != nil, memory.held == nil else { return }
         sealAndStore(isCallerWaiting: true)
         deliverAll(isCallerWaiting: true)
@@ -271,8 +270,8 @@ struct AgentLoop: ~Copyable {
     }
 }
 
-/// The agent's one thread, seen from outside. It seals the recorded requests every interval and uploads them, and does both
-/// at once when it is asked to flush or to stop. A service whose task pool is busy or blocked does not hold it up.
+/// The agent's one thread, seen from outside. It seals and uploads the recorded requests every interval, and at once
+/// when it is asked to flush or to stop. It keeps running when the service's task pool is blocked.
 final class AgentThread: Sendable {
     let requests: FlushRequests
     private let board: StatusBoard
@@ -297,7 +296,7 @@ final class AgentThread: Sendable {
             AgentCost.beginThread()
             martlet_begin_work()
             defer { martlet_end_work() }
-            // A file's rules come first, because a request may follow the start at once.
+            // The rules file is read first, because a request may follow the start at once.
             let rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
             rules.start()
             var loop = AgentLoop(
@@ -314,14 +313,14 @@ final class AgentThread: Sendable {
     /// The state of the journal until it is open.
     private static let isOpening = "the journal is not open yet"
 
-    /// Waits until the journal is open, for ``MartletLimits/openingWait`` at most: a killed process loses the requests that are
-    /// recorded before.
+    /// Waits until the journal is open, at most for ``MartletLimits/openingWait``. If the process is killed before, the
+    /// requests recorded until then are lost.
     func awaitOpening() { _ = opening.wait(timeout: .now() + MartletLimits.openingWait.seconds) }
 
     var status: ShippingStatus { board.status }
 
-    /// Blocks signals, because a signal for the service must not land on this thread. Signals of a fault of the thread itself
-    /// stay open: blocked, they would end the process without a message and without a handler.
+    /// Blocks signals, so that no signal for the service is delivered to this thread. Signals for faults of the thread
+    /// itself stay unblocked: blocked, they would kill the process without a message or a handler.
     private func blockSignals() {
         var signals = sigset_t()
         sigfillset(&signals)

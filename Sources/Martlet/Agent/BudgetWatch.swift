@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// Holds the agent to its budget, on the agent's thread: measures, judges, and carries out the judgement.
+/// Keeps the agent within its budget: measures its cost, judges it and applies the result. Runs on the agent's thread.
 struct BudgetWatch {
     private let recorder: Recorder
     private let board: StatusBoard
@@ -24,10 +24,10 @@ struct BudgetWatch {
     /// Whether capture was switched on since the last check, even if it was on before.
     private var wasTurnedOn: Bool { CaptureSwitch.switches.load(ordering: .relaxed) != switches }
 
-    /// Judges the agent's cost and carries out the judgement.
+    /// Judges the agent's cost and applies the result.
     ///
-    /// - Returns: whether a step was given up or taken back, or capture was switched: changes that the collector should hear
-    ///   of soon.
+    /// - Returns: whether the agent's work was reduced or restored, or capture was switched. The collector should learn
+    ///   of these changes soon.
     mutating func check() -> Bool {
         let (before, hasSwitched, wasTurnedOn) = (budget.allowance, hasSwitched, wasTurnedOn)
         switches = CaptureSwitch.switches.load(ordering: .relaxed)

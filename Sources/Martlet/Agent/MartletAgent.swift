@@ -15,10 +15,10 @@ import Tracing
 /// journal on disk is open, a few milliseconds and never more than 200. No other member waits for a disk or a network. All
 /// members may be called from any thread.
 ///
-/// A forked child that executes no other program has an agent of its own, which begins with the first request or span to
-/// record, or with the first use of a member. In the child, a value from before the fork stands for the child's agent.
+/// A forked child that executes no other program has its own agent. That agent starts with the first request or span to
+/// record, or with the first use of a member. In the child, a value from before the fork refers to the child's agent.
 ///
-/// A process has one agent. Each start returns a value of its own that holds it, and the agent ends when the last of these
+/// A process has one agent. Each start returns a new value that holds it, and the agent ends when the last of these
 /// values is shut down. So neither a library nor a test can end an agent that other code still uses. Tests have
 /// ``inMemory(_:)``.
 public final class MartletAgent: Service {
@@ -36,8 +36,8 @@ public final class MartletAgent: Service {
         self.isOwner = isOwner
     }
 
-    /// Starts with the configuration that the environment asks for. A variable that cannot be read is a warning in the
-    /// log, and its default is used.
+    /// Starts with the configuration in the environment. If a variable cannot be read, the agent logs a warning and
+    /// uses the default.
     public static func start() -> MartletAgent {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment()
         if configuration.isEnabled {
@@ -47,9 +47,9 @@ public final class MartletAgent: Service {
         return start(configuration)
     }
 
-    /// Starts with a configuration made in code. While an agent runs, it keeps its own configuration, the returned value
-    /// holds it as well, and a warning is logged unless that agent is in memory. The agent ends when all values that hold it
-    /// were shut down.
+    /// Starts with a configuration made in code. If an agent is already running, it keeps its configuration, and the
+    /// returned value holds it too. The agent logs a warning then, unless it is an agent in memory. The agent ends when
+    /// all values that hold it were shut down.
     public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
         start(configuration, installing: EffectiveCapture.install)
     }
@@ -69,13 +69,13 @@ public final class MartletAgent: Service {
         return MartletAgent(core)
     }
 
-    /// The agent's backend of swift-distributed-tracing. The start installs it, unless
-    /// ``MartletConfiguration/bootstrapsTracing`` is off or the service had another.
+    /// The agent's backend for swift-distributed-tracing. The start installs it, unless
+    /// ``MartletConfiguration/bootstrapsTracing`` is off or the service has already installed another.
     public var tracer: MartletTracer { MartletTracer() }
 
-    /// Whether requests are seen. While it is `false`, requests go on as they would, and one that ends then is not counted.
-    /// `true` also switches on, at once, the work that the agent has given up itself (``MartletStatus/captureReason``).
-    /// `false` takes precedence over the agent's own decision to resume.
+    /// Whether requests are captured. While it is `false`, requests run normally, and a request that ends in this time
+    /// is not counted. `true` also restores at once all work that the agent has given up
+    /// (``MartletStatus/captureReason``). After `false`, the agent does not resume by itself.
     public var isCapturing: Bool {
         get { isRunning && core.isCapturing }
         set { if isRunning { core.isCapturing = newValue } }
@@ -91,7 +91,7 @@ public final class MartletAgent: Service {
         return MartletStatus(
             captureMode: capture.mode, captureReason: capture.reason, captureLimits: capture.limits,
             rules: recorder.rules.count,
-            unwatched: .nanoseconds(Int64(clamping: recorder.unwatched.nanoseconds())), inFlight: inFlight,
+            unwatched: .nanoseconds(Int64(clamping: recorder.captureGap.nanoseconds())), inFlight: inFlight,
             oldestInFlight: oldest, internalErrors: CaptureSwitch.faults,
             cpuTime: .nanoseconds(Int64(clamping: shipping.threadCPU &+ AgentCost.nanoseconds)),
             memoryBytes: AgentMemory.bytes(of: recorder) + shipping.heldBytes,
@@ -103,8 +103,9 @@ public final class MartletAgent: Service {
             lastUpload: shipping.lastUpload, lastCollector: shipping.lastCollector, uploadError: shipping.uploadError)
     }
 
-    /// Returns when everything recorded so far is at the collector or, if it cannot be delivered now, in the outbox (in
-    /// memory where the outbox cannot be written, ``MartletStatus/bufferError``). Returns at once for an agent in memory.
+    /// Returns when everything recorded so far is at the collector. What cannot be delivered now is in the outbox then,
+    /// or in memory if the outbox cannot be written (``MartletStatus/bufferError``). Returns at once for an agent in
+    /// memory.
     public func flush() async {
         guard let thread = core.thread else { return }
         await withCheckedContinuation { continuation in
@@ -112,10 +113,10 @@ public final class MartletAgent: Service {
         }
     }
 
-    /// Stops seeing requests, flushes and ends; never takes longer than `limit`. Batches that could not be delivered by then
-    /// are in the outbox, and the service's next start delivers them. If the agent was started more than once, only the last
-    /// shutdown ends it, and earlier ones flush. An agent in memory ends with the shutdown of the value that ``inMemory(_:)``
-    /// returned. Later calls return at once.
+    /// Stops capturing requests, flushes and ends; never takes longer than `limit`. Batches that could not be delivered
+    /// by then stay in the outbox, and the service's next start delivers them. If the agent was started more than once,
+    /// only the last shutdown ends it, and earlier ones flush. An agent in memory ends when the value that
+    /// ``inMemory(_:)`` returned is shut down. Later calls return at once.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
         let core = core
@@ -124,9 +125,9 @@ public final class MartletAgent: Service {
         let once = Once()
         await withCheckedContinuation { continuation in
             let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
-            // The thread gets a little less, so that it can still note the outcome of the last upload.
+            // The thread gets a little less time, so that it can still note the outcome of the last upload.
             isLast ? thread.requests.stop(within: limit * 0.9, resume) : thread.requests.flush(resume)
-            // The queue is the agent's own, because the global one may be full of the service's work.
+            // The agent uses its own queue, because the global one may be full of the service's work.
             DispatchQueue(label: "martlet.shutdown").asyncAfter(deadline: .now() + limit.seconds, execute: resume)
         }
     }
@@ -141,7 +142,7 @@ public final class MartletAgent: Service {
     private var isRunning: Bool { !isShutDown.load(ordering: .relaxed) && RunningAgents.isRunning(core) }
 }
 
-/// Tells the first caller from all others.
+/// Lets only the first caller proceed.
 private final class Once: Sendable {
     private let isTaken = Atomic<Bool>(false)
 
@@ -152,9 +153,10 @@ extension MartletAgent {
     /// Starts an agent for tests. It captures as the real one does, and keeps the captured requests for the test to assert on
     /// (``requests``). It needs no collector, writes no file, has no thread and uploads nothing.
     ///
-    /// It replaces the process's agent until this value's ``shutdown(within:)``, and a ``start(_:)`` returns it. It sees the
-    /// requests of the whole process that are made outside the scopes of ``inMemory(_:isolation:_:)``; of several such
-    /// agents, the newest sees them. Tests that run in parallel have a scope each instead. Thread-safe.
+    /// It replaces the process's agent until this value's ``shutdown(within:)``, and a ``start(_:)`` returns it. It
+    /// captures the requests of the whole process, except those within a scope of ``inMemory(_:isolation:_:)``. If
+    /// there are several such agents, the newest captures them. For tests that run in parallel, give each a scope
+    /// instead. Thread-safe.
     ///
     ///     let agent = MartletAgent.inMemory()
     ///     _ = try await URLSession.shared.data(from: url)
@@ -167,18 +169,18 @@ extension MartletAgent {
         MartletAgent(RunningAgents.add(AgentCore(inMemory: configuration)), isOwner: true)
     }
 
-    /// Runs `body` with an agent like that of ``inMemory(_:)``. It sees only the requests that are made within `body`, by its
-    /// task and the tasks that it starts, and no other agent sees them. So tests that run in parallel each have their own.
-    /// The agent ends with `body`.
+    /// Runs `body` with an agent in memory, like that of ``inMemory(_:)``. It captures only the requests made within
+    /// `body`, by its task and the tasks that it starts, and no other agent captures these. So each of several parallel
+    /// tests can have its own agent. The agent ends with `body`.
     ///
     ///     try await MartletAgent.inMemory { agent in
     ///         try await checkout.buy()
     ///         #expect(agent.requests.count == 3)
     ///     }
     ///
-    /// A request belongs to the scope in which its task is resumed, a span to the scope in which it starts. A detached task,
-    /// and a thread or queue of one's own, are outside. A ``start(_:)`` in `body` returns this agent. Every session is seen,
-    /// even if `configuration` asks for explicit capture.
+    /// A request belongs to the scope in which its task is resumed, a span to the scope in which it starts. Detached
+    /// tasks, and threads and queues that you create, are outside. A ``start(_:)`` in `body` returns this agent. Every
+    /// session is captured, even if `configuration` asks for explicit capture.
     public static func inMemory<Result>(
         _ configuration: MartletConfiguration = MartletConfiguration(), isolation: isolated (any Actor)? = #isolation,
         _ body: (MartletAgent) async throws -> Result
@@ -189,21 +191,21 @@ extension MartletAgent {
         return try await CaptureScope.$current.withValue(scope) { try await body(MartletAgent(core)) }
     }
 
-    /// The requests that an agent in memory has captured, in the order in which they ended; empty for any other agent. A
-    /// request is here before its caller has its answer, so a test need not wait for it. Past 100,000 requests the oldest are
-    /// removed.
+    /// The requests that an agent in memory has captured, in the order in which they ended; empty for any other agent.
+    /// A request is added before its caller has its answer, so a test need not wait for it. Above 100,000 requests the
+    /// oldest are removed.
     public var requests: [MartletRequest] { core.recorder.recordedRequests?.all ?? [] }
 }
 
 extension MartletAgent {
-    /// Counts a request that no instrument sees, such as one over a connection of the service's own, after its end. It is in
-    /// the same report as all others: its endpoint is named, its details are kept or not, and the patterns and closures of the
-    /// configuration may leave it out. Nothing is counted while ``isCapturing`` is `false`.
+    /// Counts a request that no instrument captures, such as one over the service's own connection, after its end. It
+    /// appears in the same reports as all others: its endpoint is named, its details may be kept, and the patterns and
+    /// closures of the configuration may exclude it. Nothing is counted while ``isCapturing`` is `false`.
     ///
     ///     agent.record(MartletRequest("POST", url, status: 201, start: start, duration: clock.now - began))
     ///
-    /// Within a span, the request belongs to its trace. A request of `URLSession`, or one with a span of its own, is counted
-    /// already and would count twice. Thread-safe; takes some microseconds and waits for nothing.
+    /// Within a span, the request belongs to its trace. Do not record a request of `URLSession` or one with its own
+    /// span: it is counted already and would count twice. Thread-safe; takes some microseconds and waits for nothing.
     ///
     /// - Parameter request: a request as ``MartletRequest/init(_:_:kind:endpoint:status:errorType:start:duration:bytesSent:bytesReceived:)``
     ///   makes it, or one of ``requests``. If its endpoint is empty, the path decides. A method that no RFC names is `_OTHER`.

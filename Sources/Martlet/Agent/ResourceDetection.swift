@@ -2,8 +2,8 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// The attributes of the resource that a process finds out by itself (semantic conventions, "Resource"): its system, its
-/// executable, its container and its pod. It reads variables and a few small files, and asks no network.
+/// Detects the attributes of the resource (semantic conventions, "Resource"): the process's system, executable,
+/// container and pod. It reads variables and a few small files, and makes no network request.
 enum ResourceDetection {
     /// The variables that manifests commonly fill by the Kubernetes downward API, the preferred one first.
     private static let variables = [
@@ -84,9 +84,9 @@ struct ContainerMounts {
     let podUID: String?
 
     /// - Parameters:
-    ///   - cgroup: the text of `/proc/self/cgroup`. Version 1 has the container's path there.
-    ///   - mountinfo: the text of `/proc/self/mountinfo`. With version 2 it alone tells the container: its engine mounts files
-    ///     of its own over `/etc/hostname` and `/etc/hosts`.
+    ///   - cgroup: the text of `/proc/self/cgroup`. With version 1 it has the container's path.
+    ///   - mountinfo: the text of `/proc/self/mountinfo`. With version 2 only this names the container: its engine
+    ///     mounts files over `/etc/hostname` and `/etc/hosts`.
     init(cgroup: String, mountinfo: String) {
         let groups = cgroup.split(separator: "\n").compactMap { $0.split(separator: ":", maxSplits: 2).last }
             .map { $0.split(separator: "/") }
@@ -112,7 +112,7 @@ struct ContainerMounts {
         zip(path, path.dropFirst()).first { $0.hasSuffix("containers") && isContainerID($1) }.map { String($1) }
     }
 
-    /// Returns the uid in the path that the kubelet gives to `/etc/hosts`: `…/pods/<uid>/etc-hosts`.
+    /// Returns the uid in the path from which the kubelet mounts `/etc/hosts`: `…/pods/<uid>/etc-hosts`.
     private static func podUID(ofMount path: [Substring]) -> String? {
         guard path.count >= 3, path.last == "etc-hosts", path[path.count - 3] == "pods" else { return nil }
         return String(path[path.count - 2])
@@ -124,7 +124,7 @@ struct ContainerMounts {
 }
 
 extension TelemetryResource {
-    /// The resource of this process: the settings win over the facts that the process finds itself.
+    /// The resource of this process. Settings take precedence over detected values.
     init(_ configuration: MartletConfiguration, instance: String = UUID().uuidString.lowercased()) {
         let process = ProcessInfo.processInfo
         let set = configuration.resourceAttributes
@@ -137,10 +137,10 @@ extension TelemetryResource {
             attributes: Self.further(all))
     }
 
-    /// Returns the attributes that have no property of their own, within the limits.
+    /// Returns the attributes that have no separate property, within the limits.
     private static func further(_ all: [String: String]) -> [String: String] {
         let further = all.filter { name, value in
-            !AttributeName.ofResource.contains(name) && !name.isEmpty && !value.isEmpty
+            !AttributeName.resourceNames.contains(name) && !name.isEmpty && !value.isEmpty
                 && name.utf8.count <= MartletLimits.attributeName
         }
         let kept = further.sorted { $0.key < $1.key }.prefix(MartletLimits.resourceAttributes)

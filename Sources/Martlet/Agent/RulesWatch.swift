@@ -1,7 +1,7 @@
 import Foundation
 
-/// Keeps an agent's rules as its configuration and its file say, and tells the log of them. A mistake puts no rule in force.
-/// For one thread.
+/// Loads the rules from the configuration and the rules file, reloads the file when it changes, and logs the result. If
+/// a rule is invalid, none apply. Not thread-safe.
 final class RulesWatch {
     private let active: ActiveRules
     private let given: [MartletRule]
@@ -9,8 +9,8 @@ final class RulesWatch {
     private let path: String?
     private let log: AgentLog
     private var file: RulesFile?
-    /// Whether the log's last line about rules holds until another one: rules in force, or a mistake. A forked child's parent
-    /// has told of the rules that the child begins with.
+    /// Whether the last log line was about rules in force or an error in them, so that a further line is due when that
+    /// ends. In a forked child it starts as `true` if the parent had rules: the parent has logged them.
     private var hasWarned: Bool
     private var hasChanged = false
 
@@ -26,8 +26,8 @@ final class RulesWatch {
         hasWarned = active.count > 0
     }
 
-    /// Puts the rules of the configuration in force ahead of the first request, unless a file takes their place. It logs
-    /// nothing, because its caller holds a lock, and reads no file; ``start()`` does both.
+    /// Applies the rules of the configuration before the first request, unless there is a rules file. Logs nothing,
+    /// because its caller holds a lock, and reads no file; ``start()`` does both.
     static func prepare(_ configuration: MartletConfiguration, capture: EffectiveCapture, active: ActiveRules) {
         guard configuration.rulesFile == nil,
             let set = try? checked(configuration.rules, limit: limit(of: capture))
@@ -35,20 +35,20 @@ final class RulesWatch {
         active.replace(by: set)
     }
 
-    /// Puts the rules of the file in force, or else those of the configuration.
+    /// Applies the rules of the file or, without a file, those of the configuration.
     func start() {
-        if file == nil, !given.isEmpty { use(.success(given)) } else { _ = check() }
+        if file == nil, !given.isEmpty { use(.success(given)) } else { _ = reloadAndReport() }
     }
 
-    /// Reads the file if it has changed. Returns whether it has changed since the last call.
-    func check() -> Bool {
-        look()
+    /// Reloads the file if it has changed. Returns whether it has changed since the last call.
+    func reloadAndReport() -> Bool {
+        reload()
         defer { hasChanged = false }
         return hasChanged
     }
 
-    /// Reads the file if it has changed, and leaves the news of it to ``check()``.
-    func look() {
+    /// Reloads the file if it has changed. The next ``reloadAndReport()`` reports the change.
+    func reload() {
         guard let result = file?.readIfChanged() else { return }
         use(result)
         hasChanged = true
@@ -60,14 +60,14 @@ final class RulesWatch {
         capture.mode == .off ? capture.reason ?? "capture is off" : capture.rulesLimit
     }
 
-    private static func checked(_ rules: [MartletRule], limit: String?) throws(RuleMistake) -> RuleSet {
-        if let limit, !rules.isEmpty { throw RuleMistake(place: "", "rules cannot change requests here: \(limit)") }
+    private static func checked(_ rules: [MartletRule], limit: String?) throws(RuleError) -> RuleSet {
+        if let limit, !rules.isEmpty { throw RuleError(place: "", "rules cannot change requests here: \(limit)") }
         return try RuleSet(rules)
     }
 
-    private func use(_ rules: Result<[MartletRule], RuleMistake>) {
+    private func use(_ rules: Result<[MartletRule], RuleError>) {
         let source = path.map { "\($0.printable(upTo: 300)): " } ?? ""
-        do throws(RuleMistake) {
+        do throws(RuleError) {
             let set = try Self.checked(rules.get(), limit: limit)
             active.replace(by: set)
             if set.count > 0 {

@@ -4,26 +4,27 @@ import Synchronization
 
 /// The agents of the process that have not ended, the newest last. Thread-safe.
 ///
-/// A service has one. A test may have more: its agent in memory replaces the process's until it ends.
+/// A service has one. A test may have more: its agent in memory replaces the process's agent until it ends.
 enum RunningAgents {
     private struct State {
         var cores: [AgentCore] = []
-        /// The agents of a forked child that replace its parent's, ended ones included.
+        /// The agents of a forked child that replace those of its parent, including ended ones.
         var replacements: [AgentCore] = []
     }
 
     private static let state = ProcessLock(State())
 
-    /// The newest agent without a scope. A forked child, which must not wait for a lock of its parent's, finds it here.
+    /// The newest agent without a scope. A forked child reads it here, because it must not wait for a lock that its
+    /// parent held.
     private static let newest = Atomic<Unmanaged<AgentCore>?>(nil)
 
-    /// Holds the agent that runs for the caller, that of its scope or the process's; if neither runs, the one that `make`
-    /// returns.
+    /// Holds the agent that runs for the caller: that of its scope, or else the process's. If neither runs, adds the
+    /// agent that `make` returns.
     static func hold(orMake make: () -> AgentCore) -> (core: AgentCore, isNew: Bool) {
         ForkedChild.prepare()
         return state.withLock { state in
             let scope = CaptureSwitch.scope
-            // A task that has outlived its scope is outside.
+            // A task that has outlived its scope belongs to no scope.
             let known = state.cores.last { $0.scope === scope } ?? state.cores.last { $0.scope == nil }
             if let known {
                 known.holders.add(1, ordering: .relaxed)
@@ -47,7 +48,7 @@ enum RunningAgents {
         return core
     }
 
-    /// Lets go of one hold on the agent. The agent ends with the last hold, or at once if its owner lets go.
+    /// Releases one hold on the agent. The agent ends with the last hold, or at once if its owner releases it.
     ///
     /// - Returns: whether the agent has ended.
     @discardableResult
@@ -66,8 +67,8 @@ enum RunningAgents {
 
     static func isRunning(_ core: AgentCore) -> Bool { state.withLock { $0.cores.contains { $0 === core } } }
 
-    /// Publishes the newest agent; called under the lock. The old one is released after the new one is stored, because a fork
-    /// may come between.
+    /// Publishes the newest agent. Call it under the lock. The old one is released after the new one is stored, because
+    /// a fork may happen in between.
     private static func publishNewest(of state: State) {
         let new = state.cores.last { $0.scope == nil }.map { Unmanaged.passRetained($0) }
         newest.exchange(new, ordering: .acquiringAndReleasing)?.release()
@@ -75,13 +76,14 @@ enum RunningAgents {
 
     // MARK: In a forked child
 
-    /// Returns the agent that stands for `core` in this process: `core` itself or, in a forked child, the child's own.
+    /// Returns the agent that takes the place of `core` in this process: `core` itself or, in a forked child, the
+    /// child's agent.
     static func current(for core: AgentCore) -> AgentCore {
         ForkedChild.restartIfForked()
         return core.process == martlet_process() ? core : replacement(of: core)
     }
 
-    /// Starts the child's own agent, if the parent had one.
+    /// Starts the child's agent, if the parent had one.
     static func startReplacement() {
         guard let core = newest.load(ordering: .acquiring)?.takeUnretainedValue() else { return }
         if core.process != martlet_process() { _ = replacement(of: core) }
@@ -101,8 +103,8 @@ enum RunningAgents {
 }
 
 extension ForkedChild {
-    /// Sets the work of a child, and initializes statics ahead of the first request. If a thread of the parent's is in the
-    /// middle of an initialization at a fork, the child waits for it forever: Swift's statics know nothing of forks.
+    /// Sets the work of a child, and initializes statics before the first request. If a thread of the parent is
+    /// initializing a static during the fork, the child would wait for it forever.
     static func prepare() {
         _ = restart.storeIfNil(Restart(restartAgent))
         martlet_count_forks()
@@ -120,9 +122,9 @@ extension ForkedChild {
         URLSessionCapture.prepare()
     }
 
-    /// Forgets the parent's requests, and starts an agent of the child's own in place of the parent's.
+    /// Forgets the parent's requests, and starts the child's agent in place of the parent's.
     private static func restartAgent() {
-        TraceIDs.seedAnew()
+        TraceIDs.reseed()
         AgentCost.reset()
         URLSessionCapture.forgetParentsRequests()
         SegmentMemory.forgetLocked()

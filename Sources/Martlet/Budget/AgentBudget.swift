@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// Decides which work the agent gives up while it costs its service too much, and when it takes the work back: one step a
-/// judgement. A pure value.
+/// Decides which work the agent gives up while it costs its service too much, and when it resumes that work: one step
+/// at a time. A pure value.
 struct AgentBudget: Sendable {
     /// Resources that the agent and its service have used.
     struct Cost: Equatable {
@@ -11,7 +11,7 @@ struct AgentBudget: Sendable {
         var agentCPU: UInt64
         /// CPU time of the whole process, in nanoseconds.
         var processCPU: UInt64
-        /// Bytes that the agent holds or, if more, that it held at some moment since the last judgement.
+        /// Bytes that the agent holds now, or the most that it held since the last judgement.
         var memoryBytes: Int
     }
 
@@ -21,9 +21,10 @@ struct AgentBudget: Sendable {
     private var periodStart: Cost
     /// The pauses of all steps, in the order of the steps.
     private var pauses: [StepPause]
-    /// The time of the last step because of memory, in nanoseconds of the monotonic clock; `nil` before the first.
+    /// The time of the last step taken because of memory, in nanoseconds of the monotonic clock; `nil` before the
+    /// first.
     private var memoryStep: UInt64?
-    /// The time since when counting alone has cost too much by far; `nil` while it does not.
+    /// The time since which counting has cost far too much, with all other work given up; `nil` while it does not.
     private var costlySince: UInt64?
     private(set) var allowance = Allowance.everything
     /// The figures of the last judgement, in words.
@@ -40,8 +41,8 @@ struct AgentBudget: Sendable {
     /// The pause of the last step that was given up; `nil` if none is.
     var pause: StepPause? { allowance == .everything ? nil : pauses[Int(allowance.rawValue) - 1] }
 
-    /// Judges CPU time once a period, and memory at every call, but not within a period of memory's last step: a step needs
-    /// its time to take effect, however often a flush is requested.
+    /// Judges CPU time once a period, and memory at every call. After a step because of memory, memory is not judged
+    /// for a period: a step takes time to have an effect, even if flushes are frequent.
     mutating func judge(_ cost: Cost) {
         let period = terms.period.nanoseconds
         let isPeriodOver = cost.time - min(cost.time, periodStart.time) >= period
@@ -74,7 +75,8 @@ struct AgentBudget: Sendable {
         periodStart = cost
     }
 
-    /// Returns whether a step is to be given up: counting only after it has cost four times the budget for a minute.
+    /// Returns whether to give up a step. Counting is given up only after it has cost four times the budget for a
+    /// minute.
     private mutating func isTooMuch(_ excess: Double, at cost: Cost) -> Bool {
         guard allowance == .countsOnly, excess > MartletLimits.costlyExcess else {
             costlySince = nil
@@ -101,8 +103,7 @@ struct AgentBudget: Sendable {
 
     fileprivate static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100) %" }
 
-    /// The CPU time between two costs, in nanoseconds. A counter that went back, as that of another thread would, counts as
-    /// no use.
+    /// The CPU time between two costs, in nanoseconds. A counter that decreased counts as no use.
     private struct CPUUse: CustomStringConvertible {
         let agent: Double
         let process: Double
@@ -123,14 +124,14 @@ struct AgentBudget: Sendable {
     }
 }
 
-/// The pause before a step that was given up is tried again. It doubles each time that the step has to be given up again
+/// The pause before a step that was given up is tried again. It doubles each time the step has to be given up again
 /// soon. A pure value; times are nanoseconds of the monotonic clock.
 struct StepPause: Sendable {
     private let terms: BudgetTerms
     private(set) var length: Duration
     private var end: UInt64 = 0
     private var lastReturn: UInt64?
-    /// The reason why the step was given up.
+    /// Why the step was given up.
     private(set) var reason = ""
 
     init(_ terms: BudgetTerms) {

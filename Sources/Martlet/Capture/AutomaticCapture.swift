@@ -4,10 +4,10 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// Capture of every request of every session, by code that runs ahead of three methods: the native loader's `startLoading`,
-/// where the observer becomes the loader's client; its `stopLoading`, which may come first; and the tasks' `resume`, where
-/// a request begins for its caller. The agent writes no hook before it has found every slot, and removes all hooks if one
-/// is not called. Switching capture off sets a flag and leaves the hooks in their slots.
+/// Captures every request of every session with code that runs before three methods: the native loader's
+/// `startLoading`, where the observer becomes the loader's client; its `stopLoading`, which may come first; and the
+/// tasks' `resume`, where a request begins for its caller. The agent writes no hook before it has found every slot, and
+/// removes all hooks if one is not called. Switching capture off sets a flag and leaves the hooks in their slots.
 enum AutomaticCapture {
     enum Failure: String, Error {
         case noNativeLoader = "Foundation's HTTP loader was not found"
@@ -18,7 +18,7 @@ enum AutomaticCapture {
         case notCalled = "a hook was installed but is not called"
     }
 
-    /// Hooks the process once. Later calls return or throw the outcome of the first. Thread-safe.
+    /// Installs the hooks once in a process. Later calls return or throw the outcome of the first. Thread-safe.
     static func install() throws(Failure) {
         try outcome.withLock { outcome in
             let result = outcome ?? attempt()
@@ -27,8 +27,8 @@ enum AutomaticCapture {
         }.get()
     }
 
-    /// A sentence that names the hooks that are no longer in their slots; `nil` where all are. Another library that
-    /// replaced a hook may call it or not. Thread-safe.
+    /// A sentence that names the hooks that are no longer in their slots; `nil` if all are. A library that replaced a
+    /// hook may or may not still call it. Thread-safe.
     static var missingHooks: String? {
         let methods = [
             (MARTLET_HOOK_START_LOADING, "URLProtocol.startLoading"),
@@ -41,7 +41,7 @@ enum AutomaticCapture {
 
     private static let outcome = Lock<Result<Void, Failure>?>(nil)
 
-    /// Installs the hooks. To be called only while none is installed.
+    /// Installs the hooks. Call it only while none is installed.
     static func attempt() -> Result<Void, Failure> {
         guard let loader = NativeLoader.type else { return .failure(.noNativeLoader) }
         guard
@@ -61,10 +61,10 @@ enum AutomaticCapture {
             method(of: [loader], at: startLoading), method(of: [loader], at: stopLoading),
             method(of: tasks, at: resume),
         ].compactMap(\.self)
-        guard methods.count == MARTLET_HOOKS, martlet_install(methods, HookProof.noteCall) == MARTLET_INSTALLED else {
+        guard methods.count == MARTLET_HOOKS, martlet_install(methods, HookCheck.noteCall) == MARTLET_INSTALLED else {
             return .failure(.notWritten)
         }
-        guard HookProof.areCalled(loader: loader) else {
+        guard HookCheck.allAreCalled(loader: loader) else {
             martlet_remove()
             return .failure(.notCalled)
         }
@@ -104,12 +104,12 @@ enum AutomaticCapture {
 
     /// Notes that a task is resumed, on the caller's thread. Foundation does not start a task that was cancelled before.
     private static func resumed(_ task: URLSessionTask) {
-        // Foundation resumes a task after a challenge on a queue of its own, outside the scope in which it began.
+        // After a challenge, Foundation resumes the task on its own queue, outside the scope in which it began.
         guard isInForce(in: CaptureSwitch.scope ?? InFlightRequests.scope(of: task)) else { return }
         AgentCost.measure {
             guard task.state == .suspended, let leftOver = InFlightRequests.resume(task) else { return }
-            if let answer = leftOver.unseenEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
-                RequestInstrument(recorder: recorder).recordUnseenEnd(of: leftOver, with: answer)
+            if let answer = leftOver.silentEnd, let recorder = CaptureSwitch.recorder(in: leftOver.start.scope) {
+                RequestInstrument(recorder: recorder).recordSilentEnd(of: leftOver, with: answer)
             }
         }
     }
@@ -117,19 +117,19 @@ enum AutomaticCapture {
     /// Observes a loader that starts, on the session's queue. It runs again when a suspended task is resumed, but a loader
     /// gets only one observer.
     ///
-    /// - Returns: whether it starts now. A rule may put the start off.
+    /// - Returns: whether it starts now. A rule may delay the start.
     private static func startsLoading(_ loader: URLProtocol) -> Bool {
         observe(loader) { _ in true }?.mayStart() ?? true
     }
 
-    /// Observes a loader that is stopped before its start, on the session's queue. A cancel comes before the start where
-    /// the task is resumed at the same moment, and instead of the start right after an answered challenge. A task that was
-    /// never resumed has no request.
+    /// Observes a loader that is stopped before its start, on the session's queue. That happens if the task is
+    /// cancelled at the moment it is resumed, or right after an answered challenge. A task that was never resumed has
+    /// no request.
     private static func stopsLoading(_ loader: URLProtocol) {
         _ = observe(loader) { $0.error != nil && InFlightRequests.knows($0) }
     }
 
-    /// Returns the loader's observer, which is made if it is due; `nil` if the loader has none.
+    /// Returns the loader's observer, and makes it if it is due; `nil` if the loader has none.
     private static func observe(_ loader: URLProtocol, where isDue: (URLSessionTask) -> Bool) -> RequestObserver? {
         guard let task = loader.task else { return nil }
         let scope = InFlightRequests.scope(of: task)
@@ -143,22 +143,21 @@ enum AutomaticCapture {
     }
 }
 
-// These classes are never instantiated: only their metadata is compared.
+// These classes are never instantiated; only their metadata is compared.
 private class PlainProtocol: URLProtocol {}
 private final class StartingProtocol: URLProtocol { override func startLoading() {} }
 private final class StoppingProtocol: URLProtocol { override func stopLoading() {} }
 private class PlainTask: URLSessionTask, @unchecked Sendable {}
 private final class OverridingTask: URLSessionTask, @unchecked Sendable { override func resume() {} }
 
-/// A proof that the hooks are called: it calls each hooked method once and checks that every call was noted. It makes no
+/// Checks that the hooks are called: it calls each hooked method once and checks that every call was noted. It makes no
 /// session, because the first session of a process fixes the protocols of `URLSession.shared`. It makes no request and
 /// sends nothing.
 ///
-/// The calls go through the vtable, as Foundation's own do: the compiler cannot bind a method that any module may override
-/// in another way. The hooked methods do no harm here. A task that is suspended once more often than it is resumed stays
-/// suspended, and a loader that is stopped before its start stays idle, like the loader of a task that was cancelled at
-/// once.
-enum HookProof {
+/// The calls go through the vtable, as Foundation's do: the compiler cannot bind a method that any module may override.
+/// The calls have no side effects. A task that is suspended once more often than it is resumed stays suspended, and a
+/// loader that is stopped before its start stays idle, like the loader of a task that was cancelled at once.
+enum HookCheck {
     private struct Call: Hashable {
         let hook: UInt32
         /// The address of the task or loader.
@@ -167,14 +166,14 @@ enum HookProof {
 
     private static let calls = Lock<Set<Call>>([])
 
-    /// The function that runs ahead of the hooked methods during the proof. It notes each call.
+    /// The function that runs before the hooked methods during the check. It notes each call.
     static let noteCall: martlet_before = { hook, object in
         let call = Call(hook: hook.rawValue, object: UInt(bitPattern: object))
         _ = calls.withLock { $0.insert(call) }
         return true
     }
 
-    static func areCalled(loader type: URLProtocol.Type) -> Bool {
+    static func allAreCalled(loader type: URLProtocol.Type) -> Bool {
         defer { calls.withLock { $0 = [] } }
         guard let url = URL(string: "http://127.0.0.1/") else { return false }
         let loader = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
@@ -211,7 +210,7 @@ private final class CancelledTask: URLSessionDataTask, @unchecked Sendable {
     override var error: (any Error)? { URLError(.cancelled) }
 }
 
-/// The search for a method's slot in a class, without symbol names.
+/// Finds a method's slot in a class, without symbol names.
 ///
 /// One of two subclasses overrides the method and the other does not, so their vtables differ in exactly one word. Every
 /// subclass of the same base has the method at the same index. Without an Objective-C runtime a class's metadata is seven
@@ -220,8 +219,8 @@ private final class CancelledTask: URLSessionDataTask, @unchecked Sendable {
 enum VTable {
     typealias Slot = UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
-    /// Returns the method's index; `nil` unless the subclasses differ in exactly one word that the plain one has from the
-    /// base.
+    /// Returns the method's index. `nil` unless the two subclasses differ in exactly one word, and the plain one has
+    /// the base's word there.
     static func index(plain: AnyClass, overriding: AnyClass, base: AnyClass) -> Int? {
         let differing = (headerWords..<wordCount(of: base)).filter {
             words(plain)[$0] != words(overriding)[$0] && words(plain)[$0] == words(base)[$0]

@@ -5,12 +5,12 @@ import FoundationNetworking
 import MartletTelemetry
 import Synchronization
 
-/// libcurl's handle of a native loader's transfer. Valid as long as its loader, and only on the session's queue.
+/// libcurl's handle of a native loader's transfer. Valid while its loader exists, and only on the session's queue.
 struct EasyHandle {
     let object: UnsafeRawPointer
     let raw: UnsafeMutableRawPointer
 
-    /// Reads a loader's handle; `nil` where Foundation does not store it in the way that this code expects.
+    /// Reads a loader's handle; `nil` if Foundation does not store it as expected.
     init?(of loader: URLProtocol) {
         let loader = UnsafeRawPointer(Unmanaged.passUnretained(loader).toOpaque())
         guard let fields = Self.fields, let object = fields.handle.pointer(in: loader),
@@ -20,12 +20,11 @@ struct EasyHandle {
         self.raw = raw
     }
 
-    /// Whether Foundation stores handles in the way that this code expects. If not, requests are captured without phases
-    /// and without trace headers.
+    /// Whether Foundation stores handles as expected. If not, requests are captured without phases and trace headers.
     static var isAvailable: Bool { fields != nil }
 
-    /// Whether the libcurl functions of this process's Foundation were found. `false` where libcurl is linked statically
-    /// without its symbols, or where the process found another libcurl first. To be read before any use of a handle.
+    /// Whether the libcurl functions of this process's Foundation were found. `false` if libcurl is linked statically
+    /// without its symbols, or if the process found another libcurl first. Read it before any use of a handle.
     static let hasLibcurl = martlet_find_libcurl(NativeLoader.type.map { unsafeBitCast($0, to: UnsafeRawPointer.self) })
 
     /// Whether libcurl can call the agent before it writes a request (7.80 and later).
@@ -39,7 +38,7 @@ struct EasyHandle {
     /// Returns the transfer's figures; `nil` where libcurl does not give them.
     ///
     /// - Parameters:
-    ///   - isTimed: whether the figures have times. Sizes alone cost a quarter.
+    /// - isTimed: whether to read times too. Reading only sizes costs a quarter.
     ///   - firstByte: see ``TransferFigures``.
     func figures(isTimed: Bool, firstByte: UInt64?) -> TransferFigures? {
         var transfer = martlet_transfer()
@@ -64,14 +63,14 @@ struct EasyHandle {
         return martlet_peer(raw, &port).map { (String(cString: $0), Int(port)) }
     }
 
-    /// Makes libcurl call `call` before each request that it writes, also for a redirect. `context` must live as long as
-    /// the handle. A libcurl before 7.80 never calls.
+    /// Makes libcurl call `call` before each request that it writes, also after a redirect. `context` must live as long
+    /// as the handle. libcurl before 7.80 never calls it.
     func callBeforeRequest(_ context: UnsafeMutableRawPointer, _ call: martlet_before_request) {
         _ = martlet_set_before_request(raw, call, context)
     }
 
-    /// Makes libcurl call `call` once, at the head of the answer to the request that is about to be written. Does nothing
-    /// where Foundation uses libcurl's debug callback itself.
+    /// Makes libcurl call `call` once, when the head of the answer to the next request arrives. Does nothing if
+    /// Foundation uses libcurl's debug callback itself.
     func callAtHead(_ context: UnsafeMutableRawPointer, _ call: martlet_head) {
         if !Self.isDebugged { _ = martlet_call_at_head(raw, call, context) }
     }
@@ -80,14 +79,14 @@ struct EasyHandle {
         if !Self.isDebugged { martlet_cancel_head(raw) }
     }
 
-    /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).
+    /// Initializes the type's lazy values before the first request (see ``ForkedChild/prepare()``).
     static func initializeStatics() { _ = isDebugged }
 
-    /// Whether Foundation uses libcurl's debug callback, by the environment variable that Foundation reads for it.
+    /// Whether Foundation uses libcurl's debug callback, according to the environment variable that it reads for it.
     static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil
 
-    /// Adds the trace headers to the request that is about to be written. The header list belongs to Foundation, which
-    /// makes a new one for every transfer. It is never empty, because the loader sets headers of its own.
+    /// Adds the trace headers to the next request that libcurl writes. The header list belongs to Foundation, which
+    /// makes a new one for every transfer. It is never empty, because the loader sets headers itself.
     func addTraceHeaders(_ context: TraceContext) {
         guard let list = Self.headerList(of: object) else { return CaptureSwitch.note(.noHeaders) }
         let (trace, span) = (context.traceID, context.spanID)
@@ -127,7 +126,8 @@ struct EasyHandle {
         let raw: StoredField
     }
 
-    /// The fields from a handle to its header list, found in the first handle that has one. Only a success is remembered.
+    /// The fields from a handle to its header list, found in the first handle that has a list. Only a success is
+    /// remembered.
     private static let listFields = ProcessLock<ListFields?>(nil)
 
     static func headerList(of object: UnsafeRawPointer) -> UnsafeMutableRawPointer? {
@@ -148,13 +148,14 @@ struct EasyHandle {
 }
 
 extension EasyHandle {
-    /// Whether libcurl has the functions that rules need. To be read before any use of the methods below.
+    /// Whether libcurl has the functions that rules need. Read it before any use of the methods below.
     static let canDetour = hasLibcurl && martlet_find_detour_functions()
 
-    /// Takes all detours back for the handle's next transfer.
+    /// Removes all detours for the handle's next transfer.
     func endDetour() { martlet_end_detour(raw) }
 
-    /// Sets or, for `nil`, removes a header field of the request that is about to be written (CURLOPT_HTTPHEADER).
+    /// Sets a header field of the next request that libcurl writes, or removes it if the value is `nil`
+    /// (CURLOPT_HTTPHEADER).
     func replaceHeader(_ name: String, by value: String?) {
         guard let list = Self.headerList(of: object) else { return CaptureSwitch.note(.noHeaders) }
         let line =
@@ -174,8 +175,8 @@ struct TransferFigures: Sendable {
     private let isTimed: Bool
     private let firstByte: UInt64?
 
-    /// - Parameter firstByte: the nanoseconds from writing the request to the head of its answer; `nil` where the head was
-    ///   not observed. For a request with a body, libcurl itself gives the time of the first byte sent instead.
+    /// - Parameter firstByte: the nanoseconds from writing the request to the head of its answer; `nil` if the head was
+    ///   not observed. libcurl cannot measure this for a request with a body: it gives the time of the first byte sent.
     init(_ transfer: martlet_transfer, isTimed: Bool = true, firstByte: UInt64? = nil) {
         self.transfer = transfer
         self.isTimed = isTimed
@@ -189,8 +190,8 @@ struct TransferFigures: Sendable {
     /// Whether the connection had been used before.
     var isConnectionReused: Bool { transfer.connections == 0 && transfer.ready > 0 }
 
-    /// Returns the phases of the request; none where the figures have no times. The queue is the part of the request
-    /// outside its last transfer: waiting for the session or one of its connections, and the earlier hops of a redirect.
+    /// Returns the phases of the request; none if the figures have no times. The queue phase is the part of the request
+    /// outside its last transfer: waiting for the session or a connection, and the earlier hops of a redirect.
     ///
     /// - Parameter duration: the duration of the whole request, in nanoseconds.
     func phases(ofRequestTaking duration: UInt64) -> PhaseDurations {

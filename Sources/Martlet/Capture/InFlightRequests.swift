@@ -4,25 +4,26 @@ import FoundationNetworking
 import MartletTelemetry
 import Synchronization
 
-/// The process's requests that have begun and not ended, by the address of their task. A task keeps its address until it
-/// ends, because its session holds it. A task that was asked for credentials may end unseen;
-/// ``RequestObservation/isLeftOver(at:)`` tells it from the next task at its address.
+/// The process's requests that have begun and not ended, by the address of their task. A task keeps its address until
+/// it ends, because its session holds it. A challenged task may end without a callback.
+/// ``RequestObservation/isStale(at:)`` detects an entry whose address a new task has reused.
 enum InFlightRequests {
-    /// The largest number of known requests. Any further request is captured from its loader on, without its parent in the
-    /// trace, and never counts as hung.
+    /// The largest number of known requests. Above it, a request is captured only from the start of its loader: it has
+    /// no parent in the trace and never counts as hung.
     static let limit = 65_536
-    /// The time after which a task without a native loader counts as taken by a protocol of the service's own.
+    /// How long a task may have no native loader. After that, one of the service's own protocols is assumed to have
+    /// taken it.
     private static let maxTimeToLoader = Duration.seconds(60)
 
-    /// An estimate of the memory for a request in flight, in bytes: 200 for its observation, 110 for its observer, and its
-    /// entry here. The request itself belongs to its task.
+    /// An estimate of the memory for a request in flight, in bytes: 200 for its observation, 110 for its observer, and
+    /// its entry here. The task holds the request itself.
     static let bytesPerRequest = 384
 
     /// A task's address.
     typealias Key = UInt
 
-    /// A shard of the requests, with a lock of its own. A walk through all requests holds `resume()` up only while it
-    /// reads one shard.
+    /// A shard of the requests, with its own lock. A walk through all requests blocks `resume()` only while it reads
+    /// one shard.
     private final class Shard: Sendable {
         let requests = ProcessLock<[Key: RequestObservation]>([:])
     }
@@ -41,12 +42,15 @@ enum InFlightRequests {
     /// Notes that a task is resumed, on the caller's thread. A task that is resumed after a pause, or after an answered
     /// challenge, continues its request.
     ///
-    /// - Returns: the replaced observation, perhaps of an earlier task at this address that ended unseen; `nil` for none.
+    /// - Returns: the replaced observation, perhaps of an earlier task at this address that ended without a callback;
+    ///   `nil` for none.
     static func resume(_ task: URLSessionTask) -> RequestObservation? {
         let (key, new) = (key(task), RequestObservation())
         let (known, continues) = shard(of: key).requests.withLock { requests -> (RequestObservation?, Bool) in
             let known = requests[key]
-            if let known, !known.isResumed, !known.isLeftOver(at: task), !known.isOfEndedScope { return (known, true) }
+            if let known, !known.isResumed, !known.isStale(at: task), !known.belongsToEndedScope {
+                return (known, true)
+            }
             if known != nil || reserveEntry() { requests[key] = new }
             return (known, false)
         }
@@ -57,11 +61,11 @@ enum InFlightRequests {
     /// Returns the observation of a task whose loader starts, a new one if the task has none.
     static func observation(of task: URLSessionTask) -> RequestObservation {
         let key = key(task)
-        // A left-over observation is released after the lock is open.
+        // A stale observation is released outside the lock.
         let (observation, _) = shard(of: key).requests.withLock {
             requests -> (RequestObservation, RequestObservation?) in
             let known = requests[key]
-            if let known, !known.isOfEndedScope { return (known, nil) }
+            if let known, !known.belongsToEndedScope { return (known, nil) }
             let new = RequestObservation()
             if known != nil || reserveEntry() { requests[key] = new }
             return (new, known)
@@ -69,7 +73,7 @@ enum InFlightRequests {
         return observation
     }
 
-    /// Counts one more entry. Returns `false` and counts nothing if the limit is reached.
+    /// Counts one more entry. Returns `false` and counts nothing once the limit is reached.
     private static func reserveEntry() -> Bool {
         let isReserved = count.wrappingAdd(1, ordering: .relaxed).oldValue < limit
         if !isReserved { count.wrappingSubtract(1, ordering: .relaxed) }
@@ -87,21 +91,21 @@ enum InFlightRequests {
         return known(at: key(task))?.start.scope
     }
 
-    /// Whether the task was resumed. An observation at its address may be that of an earlier task.
+    /// Whether the task was resumed. An observation at its address may belong to an earlier task.
     static func knows(_ task: URLSessionTask) -> Bool {
-        known(at: key(task)).map { !$0.isOfEndedScope && !$0.isLeftOver(at: task) } ?? false
+        known(at: key(task)).map { !$0.belongsToEndedScope && !$0.isStale(at: task) } ?? false
     }
 
     static func remove(_ task: URLSessionTask) {
-        // The observation is released after the lock is open: its span may hold values of the service's own types, whose
+        // The observation is released outside the lock: its span may hold values of the service's types, whose
         // deinitializers may run any code.
         let removed = shard(of: key(task)).requests.withLock { $0.removeValue(forKey: key(task)) }
         if removed != nil { count.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Removes an observation whose task may be gone, unless another observation has its address.
+    /// Removes an observation whose task may be gone, unless its address has another observation.
     ///
-    /// - Parameter isDue: a last check, under the lock, when no other thread can change the entry.
+    /// - Parameter isDue: a last check under the lock, when no other thread can change the entry.
     static func remove(_ observation: RequestObservation, at key: Key, where isDue: () -> Bool = { true }) {
         let isRemoved = shard(of: key).requests.withLock { requests in
             guard requests[key] === observation, isDue() else { return false }
@@ -111,7 +115,7 @@ enum InFlightRequests {
         if isRemoved { count.wrappingSubtract(1, ordering: .relaxed) }
     }
 
-    /// Returns the requests for which `isWanted` is true. No lock is held while it looks at them.
+    /// Returns the requests for which `isWanted` is true. `isWanted` runs outside the locks.
     private static func all(
         where isWanted: (RequestObservation) -> Bool
     ) -> [(key: Key, value: RequestObservation)] {
@@ -121,11 +125,11 @@ enum InFlightRequests {
     }
 
     /// The requests that ended without a call to their loader's client.
-    static var withUnseenEnd: [(key: Key, value: RequestObservation)] { all { $0.unseenEnd != nil } }
+    static var endedSilently: [(key: Key, value: RequestObservation)] { all { $0.silentEnd != nil } }
 
-    /// Forgets requests that wait for a loader; to be called before capture is switched on again. While capture was off,
-    /// such a task may have ended unseen, and a later task at its address must not be taken for it. Requests of a scope
-    /// stay, because a scope has a switch of its own.
+    /// Forgets requests that wait for a loader. Call it before capture is switched on again: while capture was off,
+    /// such a task may have ended without a callback, and a later task may have its address. Requests of a scope stay,
+    /// because each scope has its own switch.
     static func forgetWaiting() {
         for (key, observation) in all(where: { $0.start.scope == nil && $0.mayWaitForLoader }) {
             remove(observation, at: key)
@@ -146,8 +150,8 @@ enum InFlightRequests {
     /// An estimate of the memory for all requests in flight, in bytes, including requests that wait for their loader.
     static var estimatedBytes: Int { count.load(ordering: .relaxed) * bytesPerRequest }
 
-    /// Returns the requests in flight for longer than `age`. They stay known until their task ends, so that their end does
-    /// not count as another request.
+    /// Returns the requests in flight for longer than `age`. They stay known until their task ends, so that their end
+    /// does not count as another request.
     static func hung(after age: Duration) -> [RequestObservation] {
         forgetAbandoned()
         return all { $0.isLoading && Clock.hasPassed(age, since: $0.start.monotonic) }.map(\.value)

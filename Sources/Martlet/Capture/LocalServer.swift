@@ -5,18 +5,18 @@ import Foundation
 
 /// A server for one request within the process: it reads the request that libcurl sends, and answers it.
 ///
-/// `@unchecked Sendable` because its state changes on its own serial queue alone.
+/// `@unchecked Sendable` because its state changes only on its serial queue.
 final class LocalServer: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "martlet.rules")
 
-    /// Initializes the type's lazy values ahead of the first request (see ``ForkedChild/prepare()``).
+    /// Initializes the type's lazy values before the first request (see ``ForkedChild/prepare()``).
     static func initializeStatics() { _ = (queue, proceed) }
 
     private let answer: [UInt8]
     private var source: (any DispatchSourceProtocol)?
-    private var request = RequestEnd()
+    private var request = RequestEndScanner()
 
-    /// - Parameter answer: the bytes of HTTP/1.1.
+    /// - Parameter answer: the bytes of an HTTP/1.1 response.
     init(_ answer: [UInt8]) {
         self.answer = answer
     }
@@ -26,8 +26,8 @@ final class LocalServer: @unchecked Sendable {
     /// - Parameter listener: a listening socket, which belongs to the server from now on.
     func listen(_ listener: OwnDescriptor) {
         Self.queue.async { [self] in
-            // A task that is suspended and resumed begins anew.
-            request = RequestEnd()
+            // A task that is suspended and resumed sends its request again.
+            request = RequestEndScanner()
             watch(DispatchSource.makeReadSource(fileDescriptor: listener.number, queue: Self.queue)) { [self] in
                 let connection = martlet_accept(listener.number)
                 if connection >= 0 { serve(OwnDescriptor(number: connection)) }
@@ -35,12 +35,12 @@ final class LocalServer: @unchecked Sendable {
         }
     }
 
-    /// Closes what is open. The server is not used any more.
+    /// Closes all descriptors. The server is not used again.
     func stop() {
         Self.queue.async { [self] in watch(nil) {} }
     }
 
-    /// Waits for events of another source and for none of the one before.
+    /// Waits for events of another source and stops waiting for those of the previous one.
     private func watch(_ next: (any DispatchSourceProtocol)?, _ event: @escaping @Sendable () -> Void) {
         source?.cancel()
         source = next

@@ -2,34 +2,35 @@
 import Foundation
 import FoundationNetworking
 
-/// A protocol that lets the native loader load its task, with an observer in front of the task's client. `URLSession` calls
-/// it on one serial queue, the task's.
+/// A protocol that lets the native loader load its task, and observes the calls to the task's client. `URLSession`
+/// calls it on the task's serial queue.
 final class ObservedProtocol: URLProtocol {
     private var loader: URLProtocol?
     private var observer: RequestObserver?
 
-    /// Returns whether the request is captured explicitly. Foundation calls it under a lock of its own, so it reads no
-    /// state but flags.
+    /// Returns whether the request is captured explicitly. Foundation calls it while it holds a lock, so it only reads
+    /// flags.
     override static func canInit(with request: URLRequest) -> Bool {
         guard CaptureSwitch.isExplicit.load(ordering: .relaxed), CaptureSwitch.isOn.load(ordering: .relaxed),
             let scheme = request.url?.scheme
         else { return false }
-        // Foundation's loader compares the scheme in this way. The agent must not make it load a request that it would not
-        // load by itself.
+        // Foundation's loader compares the scheme in this way. The agent must not make it load a request that it would
+        // otherwise not load.
         return scheme == "http" || scheme == "https"
     }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Starts the native loader, unless the task was cancelled before and so has ended with an error. A loader that starts
-    /// after the cancel would send the request, and then end the process because its session no longer knows the task.
+    /// Starts the native loader, unless the task was cancelled before and so has ended with an error. A loader that
+    /// starts after the cancel would send the request and then crash the process, because its session no longer knows
+    /// the task.
     override func startLoading() {
         if loader == nil { makeLoader() }
         if task?.error == nil, observer?.mayStart() ?? true { loader?.startLoading() }
     }
 
-    /// Stops the native loader. Only this call tells of a cancelled task, so the observer records its end. A suspended task
-    /// stops its loader too, and may be resumed.
+    /// Stops the native loader. For a cancelled task this is the only call, so the observer records the end here. A
+    /// suspended task stops its loader too, and may be resumed.
     override func stopLoading() {
         if task?.state == .canceling { observer?.end(task, error: URLError(.cancelled)) }
         loader?.stopLoading()

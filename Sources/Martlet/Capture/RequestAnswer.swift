@@ -3,7 +3,8 @@ import Foundation
 import FoundationNetworking
 import MartletTelemetry
 
-/// The end of a request as its loader reports it: a response or an error. A class, so that passing it on copies nothing.
+/// The end of a request as its loader reports it: a response or an error. A class, so that passing it on copies
+/// nothing.
 final class RequestAnswer: Sendable {
     /// The time of the end in nanoseconds, by the monotonic clock.
     let time = Clock.monotonic()
@@ -12,7 +13,7 @@ final class RequestAnswer: Sendable {
     /// The error's description; `nil` without an error.
     let message: String?
     let figures: TransferFigures?
-    /// The body that went through the loader's client; `nil` for none, and where bodies are not kept.
+    /// The body that the loader passed to its client; `nil` for none, and if bodies are not kept.
     let body: Data?
 
     /// - Parameters:
@@ -33,7 +34,7 @@ final class RequestAnswer: Sendable {
 
     /// Makes the answer of a hung request.
     ///
-    /// - Parameter challenge: the answer that asked for credentials; `nil` if the server did not ask.
+    /// - Parameter challenge: the authentication challenge; `nil` if there was none.
     init(hungAfter challenge: RequestAnswer?) {
         response = challenge?.response
         error = .hung
@@ -42,7 +43,7 @@ final class RequestAnswer: Sendable {
         body = challenge?.body
     }
 
-    /// The response's status; `nil` where an error came instead of the response or during it. A hung request may have a
+    /// The response's status; `nil` if an error came instead of the response or during it. A hung request may have a
     /// response.
     var status: Int? { error == nil || error == .hung ? response?.statusCode : nil }
 
@@ -57,10 +58,10 @@ enum ErrorType: String {
     case connectionRefused = "connection_refused"
     /// No route, an unreachable network, a proxy that refuses its tunnel, …
     case connectionFailed = "connection_failed"
-    /// The peer closed the connection before it answered, or reset it within its answer.
+    /// The peer closed the connection before it answered, or reset it while it answered.
     ///
-    /// A close without an answer counts as a reset: the service sees the one or the other depending on whether the peer had
-    /// read its request by then, and AsyncHTTPClient's `remoteConnectionClosed` does not tell them apart either.
+    /// A close without an answer counts as a reset: which of the two the service sees depends on whether the peer had
+    /// already read its request. AsyncHTTPClient's `remoteConnectionClosed` covers both as well.
     case connectionReset = "connection_reset"
     case timeout
     case tls
@@ -68,7 +69,7 @@ enum ErrorType: String {
     /// A request that cannot be sent: a URL without a host, a scheme that nothing loads, a GET with a body, a file that is
     /// not there.
     case invalidRequest = "invalid_request"
-    /// An answer that is not HTTP, contradicts itself or is cut off.
+    /// An answer that is not HTTP, contradicts itself or is truncated.
     case invalidResponse = "invalid_response"
     case cancelled
     /// A request in flight for longer than `MARTLET_HUNG`.
@@ -76,7 +77,7 @@ enum ErrorType: String {
     /// Any other error. The text is ``RequestDimensions/otherMethodOrError``, because a raw value has to be a literal.
     case other = "_OTHER"
 
-    /// - Parameter isAnswered: whether a part of the answer came before the error.
+    /// - Parameter isAnswered: whether part of the answer came before the error.
     init(of error: any Error, isAnswered: Bool) {
         let error = error as NSError
         guard error.domain == NSURLErrorDomain else {
@@ -114,8 +115,8 @@ enum ErrorType: String {
         }
     }
 
-    /// Returns the type for libcurl's text (libcurl, lib/strerror.c and the error buffer), because Foundation has no code
-    /// for many errors of libcurl. The first text that fits decides.
+    /// Returns the type for libcurl's text (libcurl, lib/strerror.c and the error buffer), because Foundation has no
+    /// code for many errors of libcurl. The first matching text decides.
     private static func named(_ text: String, isAnswered: Bool) -> ErrorType {
         let texts: [(String, ErrorType)] = [
             ("reset by peer", .connectionReset), ("Broken pipe", .connectionReset),

@@ -5,8 +5,8 @@ import FoundationNetworking
 import MartletOTLP
 import MartletTelemetry
 
-/// The kept details of a request, from its end until they become a span. They hold header fields and bodies within their
-/// limits only, and neither the request nor the response, which may be larger.
+/// The kept details of a request, from its end until they become a span. They hold only header fields and bodies within
+/// the limits: the request and the response may be larger.
 struct RequestDetails: Sendable {
     private let request: CapturedRequest
     private let message: String?
@@ -106,25 +106,25 @@ struct RequestDetails: Sendable {
     }
 }
 
-/// The body that is sent with a request, if it is in memory. A body from a file or a stream is not read.
+/// The body that is sent with a request, if it is in memory. Bodies from files and streams are not read.
 enum RequestBody {
-    /// Returns at most the first `bytes` bytes of a body in memory; `nil` for any other. To be called on the session's
+    /// Returns at most the first `bytes` bytes of a body in memory; `nil` for any other. Call it on the session's
     /// queue, because Foundation changes the body only there.
     ///
     /// - Parameter task: `nil` outside that queue. The result is `nil` then, because the task may send another body.
     static func beginning(of request: URLRequest, _ task: URLSessionTask?, bytes: Int) -> Data? {
         guard let task else { return nil }
         guard let upload = task as? URLSessionUploadTask else { return request.httpBody?.prefix(bytes) }
-        // An upload task sends a body of its own, and not its request's.
+        // An upload task sends its own body instead of the request's.
         guard let body = knownBody(of: upload) else { return nil }
         var beginning = Data()
         body.subdata(in: 0..<min(bytes, body.count)).enumerateBytes { part, _, _ in beginning.append(part) }
         return beginning
     }
 
-    /// Returns the data that `uploadTask(with:from:)` was given. Foundation keeps it in `URLSessionTask.knownBody`, an
-    /// optional enum with data, a file or a stream. `Mirror` reads that property, so the result is `nil` with a Foundation
-    /// that stores the body in another way.
+    /// Returns the data that was passed to `uploadTask(with:from:)`. Foundation keeps it in `URLSessionTask.knownBody`,
+    /// an optional enum with data, a file or a stream. `Mirror` reads that property, so the result is `nil` if
+    /// Foundation stores the body differently.
     private static func knownBody(of task: URLSessionTask) -> DispatchData? {
         guard let bodyIndex, let stored = mirror(of: task)?.children.dropFirst(bodyIndex).first?.value,
             let body = StoredField.unwrapped(stored)
@@ -132,8 +132,8 @@ enum RequestBody {
         return Mirror(reflecting: body).children.first?.value as? DispatchData
     }
 
-    /// The index of `knownBody` among a task's properties, found in a task that never runs; `nil` if there is none. Only
-    /// this property of a running task may be read.
+    /// The index of `knownBody` among a task's properties, found in a task that never runs; `nil` if there is none. Of
+    /// a running task, only this property may be read.
     private static let bodyIndex: Int? = mirror(of: URLSessionTask()).flatMap { mirror in
         mirror.children.enumerated().first { $0.element.label == "knownBody" }?.offset
     }

@@ -8,7 +8,7 @@ struct RequestInstrument: Sendable {
     let recorder: Recorder
 
     /// Puts an observer between a loader that is about to start and its client. Returns `nil` for a request that the
-    /// patterns leave out or the agent made.
+    /// patterns exclude or the agent made.
     func observe(_ loader: URLProtocol, of task: URLSessionTask, for client: any URLProtocolClient) -> RequestObserver?
     {
         let request = loader.request
@@ -33,7 +33,7 @@ struct RequestInstrument: Sendable {
         return observer
     }
 
-    /// Returns the changes that rules make to the request. Costs one load while no rule is in force.
+    /// Returns the changes that rules make to the request. Costs one load if no rule is in force.
     private func rule(
         for request: URLRequest, _ url: URL, _ observation: RequestObservation
     ) -> RuleDecision? {
@@ -45,8 +45,8 @@ struct RequestInstrument: Sendable {
         }
     }
 
-    /// Returns whether the agent made the task: only its own tasks have such a delegate. Properties of a request do not
-    /// survive its copies on Linux.
+    /// Returns whether the agent made the task: only the agent's tasks have such a delegate. Properties of a request
+    /// would not survive its copies on Linux.
     private func isOwnUpload(_ task: URLSessionTask) -> Bool { task.delegate is any OwnUploadDelegate }
 
     /// Records a request at its end, unless it was recorded before.
@@ -55,25 +55,26 @@ struct RequestInstrument: Sendable {
     ) {
         InFlightRequests.remove(task)
         guard let finished = observation.finish() else { return }
-        // A caller that cancels a request after a question for credentials has received that answer.
+        // If a caller cancels a challenged request, the challenge is the answer that it received.
         let isRefused = answer.error == .cancelled && finished.challenge != nil
         record(
             finished, of: task, start: observation.start, answer: isRefused ? finished.challenge ?? answer : answer,
             handle)
     }
 
-    /// Records a request that ended unseen, with the answer that asked for credentials. Its caller received that answer.
-    func recordUnseenEnd(of observation: RequestObservation, with answer: RequestAnswer) {
+    /// Records a request that ended without a callback, with the authentication challenge as its answer: that is what
+    /// its caller received.
+    func recordSilentEnd(of observation: RequestObservation, with answer: RequestAnswer) {
         guard let finished = observation.finish() else { return }
         record(finished, of: nil, start: observation.start, answer: answer, nil)
     }
 
-    /// Counts requests that ended unseen, and counts requests in flight for too long as hung. A hung request that ends
-    /// later is not counted a second time.
+    /// Counts requests that ended without a callback, and counts requests in flight for too long as hung. If a hung
+    /// request ends later, it is not counted again.
     func countHung() {
-        for (key, observation) in InFlightRequests.withUnseenEnd {
+        for (key, observation) in InFlightRequests.endedSilently {
             InFlightRequests.remove(observation, at: key)
-            if let answer = observation.unseenEnd { recordUnseenEnd(of: observation, with: answer) }
+            if let answer = observation.silentEnd { recordSilentEnd(of: observation, with: answer) }
         }
         for observation in InFlightRequests.hung(after: recorder.settings.hung) {
             guard observation.start.scope == nil, let finished = observation.finish() else { continue }
@@ -87,8 +88,8 @@ struct RequestInstrument: Sendable {
         _ finished: FinishedRequest, of task: URLSessionTask?, start: RequestStart, answer: RequestAnswer,
         _ handle: EasyHandle?
     ) {
-        // The agent that runs now takes the request. The agent that saw it begin may have been shut down since, and would
-        // never deliver it.
+        // The agent that runs now records the request. The agent that was running when it began may have been shut
+        // down, and would never deliver it.
         guard let recorder = CaptureSwitch.recorder(in: start.scope) else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(

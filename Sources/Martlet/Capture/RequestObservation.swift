@@ -5,8 +5,8 @@ import FoundationNetworking
 import MartletTelemetry
 import Synchronization
 
-/// A task's request from `resume` to its end, across all its hops, loaders and challenges. Thread-safe: it begins on the
-/// caller's thread and continues on the session's queue, and the agent's thread reads its age.
+/// A task's request from `resume` to its end, across all its hops, loaders and challenges. Thread-safe: it begins on
+/// the caller's thread and continues on the session's queue, and the agent's thread reads its age.
 final class RequestObservation: Sendable {
     let start: RequestStart
     private let state = Lock(State())
@@ -16,9 +16,9 @@ final class RequestObservation: Sendable {
         self.start = start
     }
 
-    /// Whether this process began the observation. `false` in a forked child for a request that was in flight at the fork:
-    /// the request and its lock belong to the parent.
-    var isOfThisProcess: Bool { process == martlet_process() }
+    /// Whether the observation began in this process. `false` in a forked child for a request that was in flight at the
+    /// fork: the request and its lock belong to the parent.
+    var belongsToThisProcess: Bool { process == martlet_process() }
 
     /// Whether the task was resumed and no loader has started.
     var isResumed: Bool { state.withLock { $0.isResumed } }
@@ -26,20 +26,20 @@ final class RequestObservation: Sendable {
     /// Whether a loader has started and the request has not ended.
     var isLoading: Bool { state.withLock { $0.isLoading } }
 
-    /// Whether the request began in a scope that has ended. Its task may never end visibly, so the observation at the address
-    /// of a task may be that of an earlier one.
-    var isOfEndedScope: Bool { start.scope?.hasEnded ?? false }
+    /// Whether the request began in a scope that has ended. Its task may have ended without a callback, so another task
+    /// may have its address now.
+    var belongsToEndedScope: Bool { start.scope?.hasEnded ?? false }
 
-    /// Notes that a loader starts with the request. Only the first loader has an effect: one that follows a challenge
+    /// Notes that a loader starts with the request. Only the first loader has an effect: a loader after a challenge
     /// continues the same request.
     func load(_ request: URLRequest, from url: URL, sampler: TraceSampler) {
         let isFirst = state.withLock { $0.load(request, from: url, in: sampler.span(childOf: start.parent)) }
         if isFirst { start.enclosing?.noteRequest(.client) }
     }
 
-    /// Returns the changes that rules make to the request, for all its loaders the same; `nil` for none.
+    /// Returns the changes that rules make to the request, the same for all its loaders; `nil` for none.
     ///
-    /// - Parameter decide: makes the decision. Only the first call has an effect.
+    /// - Parameter decide: makes the decision. It is called only once.
     func rule(_ decide: () -> RuleDecision?) -> RuleDecision? {
         if let decided = state.withLock({ $0.rule }) { return decided }
         let decision = decide()
@@ -52,11 +52,11 @@ final class RequestObservation: Sendable {
     /// Notes that no rule changed the request after all.
     func forgetRule() { state.withLock { $0.rule = .some(nil) } }
 
-    /// Ends the request and returns its values; `nil` for later callers, and without a loader. A cancelled task fails
-    /// twice, through its loader and through its session.
+    /// Ends the request and returns its values; `nil` if it has already ended, or no loader has started. A cancelled
+    /// task fails twice, through its loader and through its session.
     func finish() -> FinishedRequest? { state.withLock { $0.finish() } }
 
-    /// Counts a request that libcurl is about to write. Returns the trace context of the request; `nil` before a loader
+    /// Counts a request that libcurl is about to write. Returns the request's trace context; `nil` before a loader
     /// starts.
     func noteRequestWritten() -> TraceContext? {
         state.withLock { state in
@@ -69,8 +69,8 @@ final class RequestObservation: Sendable {
 // MARK: - Challenges
 
 extension RequestObservation {
-    /// Notes that the server asked for credentials. The request continues if its caller gives some. Otherwise it never ends
-    /// (Foundation 6.3.1), or has an unseen end, without another call to its loader's client (6.3.2 and later).
+    /// Notes an authentication challenge. If the caller answers it, the request continues. Otherwise it never ends
+    /// (Foundation 6.3.1), or ends without another call to its loader's client (6.3.2 and later).
     func noteChallenge(_ answer: RequestAnswer, of task: URLSessionTask) {
         let challenge = Challenge(answer: answer, task: task)
         state.withLock { ($0.challenge, $0.wasResumed) = (challenge, false) }
@@ -78,29 +78,29 @@ extension RequestObservation {
 
     func noteResumed() { state.withLock { $0.wasResumed = true } }
 
-    /// Whether the request may wait for a loader: no loader has started yet, or the server asked for credentials.
+    /// Whether the request may be waiting for a loader: no loader has started yet, or it was challenged.
     var mayWaitForLoader: Bool { state.withLock { $0.challenge != nil || $0.isResumed } }
 
-    /// The answer that asked for credentials, if its task was completed or released since; `nil` otherwise.
-    var unseenEnd: RequestAnswer? {
-        // The task is loaded outside the lock, because this reference may be the last one and release it.
+    /// The authentication challenge, if its task was completed or released since; `nil` otherwise.
+    var silentEnd: RequestAnswer? {
+        // The task is loaded outside the lock: this may be its last reference, whose release could run other code.
         guard let challenge = state.withLock({ $0.challenge }) else { return nil }
         return (challenge.task?.state ?? .completed) == .completed ? challenge.answer : nil
     }
 
-    /// Returns whether the request ended unseen with this answer, which asked for credentials, now that its loader is gone.
-    /// Foundation suspends a task, gives it another loader and resumes it, so this reads the suspension first and the
-    /// resumption second.
-    func hasUnseenEnd(with answer: RequestAnswer) -> Bool {
+    /// Returns whether the challenged request ended without a callback, now that its loader is gone. Foundation
+    /// suspends a task, gives it another loader and resumes it. So this reads whether it is suspended first, and
+    /// whether it was resumed second.
+    func endedSilently(with answer: RequestAnswer) -> Bool {
         guard let challenge = state.withLock({ $0.challenge }), challenge.answer === answer,
             challenge.task?.state != .suspended
         else { return false }
         return state.withLock { $0.challenge === challenge && !$0.wasResumed }
     }
 
-    /// Returns whether the request belongs to an earlier task at the address of `task`. Only a task that was asked for
-    /// credentials ends unseen.
-    func isLeftOver(at task: URLSessionTask) -> Bool {
+    /// Returns whether the request belongs to an earlier task at the address of `task`. Only a challenged task ends
+    /// without a callback.
+    func isStale(at task: URLSessionTask) -> Bool {
         guard let challenge = state.withLock({ $0.challenge }) else { return false }
         return challenge.task !== task
     }
@@ -109,13 +109,13 @@ extension RequestObservation {
 // MARK: - States
 
 extension RequestObservation {
-    /// The progress of a request. Each case follows the one before it, once.
+    /// The progress of a request. Each case follows the previous one, once.
     private enum Progress {
         /// The task was resumed, and no loader has started.
         case resumed
         /// A loader started with this request, which the first loader gave.
         case loading(URLRequest, URL, TraceContext)
-        /// The request was recorded. Its task may still load, if the request counted as hung.
+        /// The request was recorded. A request that was counted as hung may still be loading.
         case finished(TraceContext)
     }
 
@@ -123,12 +123,12 @@ extension RequestObservation {
         private(set) var progress = Progress.resumed
         /// The number of requests that libcurl wrote: more than one after a redirect or an answered challenge.
         var requestsWritten = 0
-        /// The server's last question for credentials; `nil` if the server has not asked. A request that counted as hung
-        /// may get one too.
+        /// The last authentication challenge; `nil` if there was none. A request that was counted as hung may be
+        /// challenged too.
         var challenge: Challenge?
         /// The decision of the rules; `nil` before there is one.
         var rule: RuleDecision??
-        /// Whether the task was resumed after the challenge. Foundation resumes it when it has credentials.
+        /// Whether the task was resumed after the challenge. Foundation resumes it once it has credentials.
         var wasResumed = false
 
         var isResumed: Bool { if case .resumed = progress { true } else { false } }
@@ -143,14 +143,14 @@ extension RequestObservation {
             }
         }
 
-        /// Returns whether the request was `resumed` and is `loading` now.
+        /// Moves a `resumed` request to `loading`. Returns whether it did.
         mutating func load(_ request: URLRequest, from url: URL, in context: @autoclosure () -> TraceContext) -> Bool {
             guard case .resumed = progress else { return false }
             progress = .loading(request, url, context())
             return true
         }
 
-        /// Returns the request that was `loading` and is `finished` now; `nil` in any other case.
+        /// Moves a `loading` request to `finished` and returns it; `nil` in any other case.
         mutating func finish() -> FinishedRequest? {
             guard case .loading(let request, let url, let context) = progress else { return nil }
             progress = .finished(context)
@@ -161,7 +161,7 @@ extension RequestObservation {
     }
 }
 
-/// A server's question for credentials.
+/// An authentication challenge.
 ///
 /// `@unchecked Sendable` because a weak reference has to be a variable. Only the runtime writes it, and its loads are
 /// atomic.
@@ -175,15 +175,15 @@ private final class Challenge: @unchecked Sendable {
     }
 }
 
-/// A request at its end, with the values that its observation has for its record.
+/// A request at its end, with the values for its record.
 struct FinishedRequest {
-    /// The request as its first loader had it, ahead of redirects and challenges.
+    /// The request as its first loader had it, before redirects and challenges.
     let original: URLRequest
     let url: URL
     let context: TraceContext
     /// The attribute `http.request.resend_count`: the requests that libcurl wrote after the first.
     let resends: Int
-    /// The last answer that asked for credentials; `nil` if the server did not ask.
+    /// The last authentication challenge; `nil` if there was none.
     let challenge: RequestAnswer?
     /// The name of the rule that changed the request; `nil` for none.
     var rule: String?

@@ -7,23 +7,23 @@ import MartletTelemetry
 /// An observer between a native loader and its client. It forwards every call unchanged, and records the request at the
 /// first call that ends it.
 ///
-/// `@unchecked Sendable` because `URLProtocolClient` requires it. It is safe because all calls come on the session's serial
+/// `@unchecked Sendable` because `URLProtocolClient` requires it. That is safe: all calls come on the session's serial
 /// queue, and the last release follows them.
 final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     private let client: any URLProtocolClient
     private let observation: RequestObservation
     private let handle: EasyHandle?
     private let instrument: RequestInstrument
-    /// Whether the request has a body. libcurl does not tell when the answer to such a request came.
+    /// Whether the request has a body. libcurl does not report when the answer to such a request came.
     private let sendsBody: Bool
     /// The changes that rules make to the loader's transfer; `nil` for none.
-    private let rule: RuledTransfer?
+    private let rule: RuleTransfer?
     /// The times at which libcurl wrote the last request and received the head of its answer, in nanoseconds of the
     /// monotonic clock; `nil` before.
     private var (written, head): (UInt64?, UInt64?)
     private var response: URLResponse?
     private var responseBody: Data?
-    /// The answer that asked for credentials, and the key of its task; `nil` if the server did not ask.
+    /// The authentication challenge, and the key of its task; `nil` if there was none.
     private var challenge: (answer: RequestAnswer, task: InFlightRequests.Key)?
 
     /// Makes an observer for a loader that has not started. The observer must be the loader's client until the loader ends.
@@ -41,7 +41,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         self.instrument = instrument
         let handle = EasyHandle(of: loader)
         self.handle = handle
-        self.rule = rule.flatMap { rule in handle.flatMap { RuledTransfer(rule, to: loader, $0) } }
+        self.rule = rule.flatMap { rule in handle.flatMap { RuleTransfer(rule, to: loader, $0) } }
         super.init()
         if rule != nil, self.rule == nil { observation.forgetRule() }
         guard let handle else {
@@ -55,17 +55,18 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         }
     }
 
-    /// Returns whether the loader starts now. If a rule puts the start off, the loader is started later.
+    /// Returns whether the loader starts now. If a rule delays the start, the loader is started later.
     func mayStart() -> Bool { rule?.mayStart() ?? true }
 
-    /// Records a request that ended unseen after a challenge. Foundation releases a loader when its task has ended, or when
-    /// the task continues with another loader. May run on any thread.
+    /// Records a request that ended without a callback after a challenge. Foundation releases a loader when its task
+    /// has ended, or when the task continues with another loader. May run on any thread.
     deinit {
-        guard let (answer, task) = challenge, observation.isOfThisProcess, observation.hasUnseenEnd(with: answer) else {
+        guard let (answer, task) = challenge, observation.belongsToThisProcess, observation.endedSilently(with: answer)
+        else {
             return
         }
         InFlightRequests.remove(observation, at: task)
-        instrument.recordUnseenEnd(of: observation, with: answer)
+        instrument.recordSilentEnd(of: observation, with: answer)
     }
 
     /// Records the request before it forwards the call, so that a request is counted before its caller has the answer.
@@ -80,8 +81,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         client.urlProtocol(loader, didFailWithError: error)
     }
 
-    /// Keeps the body. `URLSession` calls this once, with the whole body, for a task with a completion handler. A delegate
-    /// gets its data in another way.
+    /// Keeps the body. `URLSession` calls this once, with the whole body, for a task with a completion handler. A
+    /// delegate receives its data through other calls.
     func urlProtocol(_ loader: URLProtocol, didLoad data: Data) {
         let recorder = instrument.recorder
         if recorder.settings.contents.hasBodies, recorder.allowance.keepsDetails { responseBody = data }
@@ -94,7 +95,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         client.urlProtocol(loader, wasRedirectedTo: request, redirectResponse: redirectResponse)
     }
 
-    /// Notes that the session's cache answers: the request is not sent, and no rule changes it.
+    /// Notes that the session's cache provides the answer: the request is not sent, and no rule changes it.
     func urlProtocol(_ loader: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
         if rule != nil { observation.forgetRule() }
         client.urlProtocol(loader, cachedResponseIsValid: cachedResponse)
@@ -116,7 +117,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     }
 
     func end(_ task: URLSessionTask?, error: (any Error)?) {
-        guard observation.isOfThisProcess else { return }
+        guard observation.belongsToThisProcess else { return }
         guard let task else { return CaptureSwitch.note(.noTask) }
         AgentCost.measure {
             if written != nil { handle?.ignoreHead() }
@@ -135,23 +136,23 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         }
     }
 
-    /// Returns whether the request may continue after this answer. The agent does not see the loader that follows a
-    /// challenge in explicit mode, so the challenge counts as the end there.
+    /// Returns whether the request may continue after this answer. In explicit mode the agent does not see the loader
+    /// after a challenge, so there the challenge counts as the end.
     private func mayContinue(after answer: RequestAnswer) -> Bool {
         guard answer.error == nil, let response = answer.response, isEveryLoaderSeen else {
             return false
         }
-        return AuthenticationChallenge.isMade(by: response)
+        return AuthenticationChallenge.isPresent(in: response)
     }
 
     private var isEveryLoaderSeen: Bool {
         observation.start.scope != nil || !CaptureSwitch.isExplicit.load(ordering: .relaxed)
     }
 
-    /// Notes a request that libcurl is about to write, the first or that of a redirect, and adds its trace headers. Returns
-    /// 0, which lets libcurl continue.
+    /// Notes a request that libcurl is about to write, the first or a redirected one, and adds its trace headers.
+    /// Returns 0, which lets libcurl continue.
     private func requestIsWritten() -> Int32 {
-        guard observation.isOfThisProcess else { return 0 }
+        guard observation.belongsToThisProcess else { return 0 }
         AgentCost.measure {
             let (context, recorder) = (observation.noteRequestWritten(), instrument.recorder)
             rule?.changeHeaders()
@@ -162,7 +163,8 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         return 0
     }
 
-    /// Whether libcurl tells of the head of an answer: for the first byte of a request with a body, and for a rule's end.
+    /// Whether libcurl should report the head of the answer: to time the first byte of a request with a body, and to
+    /// end a rule.
     private var awaitsHead: Bool {
         rule != nil || (sendsBody && instrument.recorder.allowance.traces)
     }
@@ -180,25 +182,25 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         rule?.noteHead()
     }
 
-    /// The nanoseconds from writing the request to the head of its answer; `nil` where the agent did not await the head or
-    /// it has not come.
+    /// The nanoseconds from writing the request to the head of its answer; `nil` if the agent did not wait for the head
+    /// or it has not come.
     private var firstByte: UInt64? {
         guard let written, let head else { return nil }
         return head &- written
     }
 }
 
-/// The rule by which `URLSession` on Linux treats an answer as a question for credentials. It then asks its delegate or its
+/// The rule by which `URLSession` on Linux recognises an authentication challenge. It then asks its delegate or its
 /// storage, and without credentials the task never ends (6.3.1).
 ///
-/// This type reads the header field as Foundation does (`HTTPMessage.swift`, `_Challenge`), mistakes included. A difference
-/// would make the agent wait for a request that ended, or count a request twice.
+/// This type parses the header field exactly as Foundation does (`HTTPMessage.swift`, `_Challenge`), including its
+/// mistakes. Otherwise the agent would wait for a request that ended, or count a request twice.
 enum AuthenticationChallenge {
     private typealias Text = Substring.UnicodeScalarView
 
-    /// Returns whether the response asks for credentials. `URLSession` knows only Basic with a realm (RFC 7617); a 401 with
-    /// any other scheme is an ordinary answer.
-    static func isMade(by response: HTTPURLResponse) -> Bool {
+    /// Returns whether the response is an authentication challenge. `URLSession` knows only Basic with a realm (RFC
+    /// 7617); a 401 with any other scheme is an ordinary response.
+    static func isPresent(in response: HTTPURLResponse) -> Bool {
         guard response.statusCode == 401, let field = response.value(forHTTPHeaderField: "WWW-Authenticate") else {
             return false
         }
@@ -218,7 +220,7 @@ enum AuthenticationChallenge {
         return false
     }
 
-    /// Returns whether the parameters have a realm before the first parameter that cannot be read.
+    /// Returns whether a realm comes before the first parameter that cannot be read.
     private static func hasRealm(_ parameters: Text) -> Bool {
         var rest = parameters
         repeat {
@@ -234,7 +236,7 @@ enum AuthenticationChallenge {
         return false
     }
 
-    /// Takes a token or a quoted string. Returns `false` where there is neither.
+    /// Takes a token or a quoted string. Returns `false` if there is neither.
     private static func takeValue(_ rest: inout Text) -> Bool {
         guard rest.first == "\"" else { return takeToken(&rest) != nil }
         rest.removeFirst()

@@ -7,7 +7,7 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// The requests of `URLSession`, for the agent. Has no effect on other systems than Linux. Thread-safe.
+/// The agent's interface to the capture of `URLSession`. Has no effect on systems other than Linux. Thread-safe.
 enum URLSessionCapture {
     /// Counts requests that are in flight for too long.
     static func countHung(into recorder: Recorder) {
@@ -16,22 +16,22 @@ enum URLSessionCapture {
         #endif
     }
 
-    /// Forgets tasks that wait for their loader, if capture is off. To be called before it is switched on.
+    /// Forgets tasks that wait for their loader, if capture is off. Call it before capture is switched on.
     static func forgetWaiting() {
         #if os(Linux)
         if !CaptureSwitch.isOn.load(ordering: .relaxed) { InFlightRequests.forgetWaiting() }
         #endif
     }
 
-    /// Forgets tasks that were resumed long ago and never loaded. ``countHung(into:)`` does so too, but an agent in memory has
-    /// no thread that calls it.
+    /// Forgets tasks that were resumed long ago and never loaded. ``countHung(into:)`` does this too, but an agent in
+    /// memory has no thread that calls it.
     static func forgetAbandoned() {
         #if os(Linux)
         InFlightRequests.forgetAbandoned()
         #endif
     }
 
-    /// Returns the number of requests in flight in a scope, or outside any for `nil`, and the age of the oldest.
+    /// Returns the number of requests in flight in a scope, or outside any scope for `nil`, and the age of the oldest.
     static func inFlight(in scope: CaptureScope?) -> (count: Int, oldest: Duration) {
         #if os(Linux)
         InFlightRequests.summary(in: scope)
@@ -49,7 +49,7 @@ enum URLSessionCapture {
         #endif
     }
 
-    /// Initializes statics ahead of the first request.
+    /// Initializes statics before the first request.
     static func prepare() {
         #if os(Linux)
         EasyHandle.initializeStatics()
@@ -58,7 +58,7 @@ enum URLSessionCapture {
         #endif
     }
 
-    /// Forgets the parent's requests in flight, in a forked child.
+    /// Forgets the parent's requests in flight. For a forked child.
     static func forgetParentsRequests() {
         #if os(Linux)
         InFlightRequests.forgetParentsRequests()
@@ -70,10 +70,10 @@ extension URLSessionConfiguration {
     /// Lets Martlet capture the requests of sessions made with this configuration where it does not capture every session
     /// (`MARTLET_CAPTURE=explicit`, or a failed check at start; see `status.captureMode`).
     ///
-    /// A service can always call it: it has no effect in automatic mode, and none on a Mac, where Martlet captures nothing.
-    /// Call it before making the session, because a session copies its configuration. Martlet passes requests on to the
-    /// session's own loader unchanged. `URLSession` asks protocols of the service's own before Martlet, as it asks them
-    /// before that loader. Not thread-safe, like the configuration itself.
+    /// A service can always call it: it has no effect in automatic mode, and none on a Mac, where Martlet captures
+    /// nothing. Call it before making the session, because a session copies its configuration. Martlet passes requests
+    /// on to the session's own loader unchanged. If the service has its own protocols, `URLSession` asks them first, as
+    /// without Martlet. Not thread-safe, like the configuration itself.
     public func captureWithMartlet() {
         #if os(Linux)
         var classes = protocolClasses ?? []
@@ -86,13 +86,13 @@ extension URLSessionConfiguration {
 }
 
 extension EffectiveCapture {
-    /// Installs the hooks that the mode needs. Where automatic capture is not possible, the mode is explicit and has the
+    /// Installs the hooks that the mode needs. If automatic capture is not possible, the mode is explicit, with the
     /// reason.
     static func install(_ capture: MartletConfiguration.Capture) -> EffectiveCapture {
         #if os(Linux)
         return install(capture, automatic: AutomaticCapture.install)
         #else
-        // This branch is for services that are developed on a Mac. It has not been tried there.
+        // For services that are developed on a Mac. This branch has not been tried there.
         return EffectiveCapture(mode: .off, reason: "URLSession capture works on Linux only")
         #endif
     }
@@ -111,7 +111,7 @@ extension EffectiveCapture {
 
     #if os(Linux)
     /// - Parameters:
-    ///   - loader: Foundation's own loader; `nil` where it was not found.
+    ///   - loader: Foundation's loader; `nil` if it was not found.
     ///   - automatic: the function that installs the hooks.
     static func install(
         _ capture: MartletConfiguration.Capture, loader: URLProtocol.Type? = NativeLoader.type,
@@ -132,7 +132,7 @@ extension EffectiveCapture {
             callsBeforeRequest: EasyHandle.canCallBeforeRequest)
     }
 
-    /// The reason why no rule can be in force; `nil` where rules can. All kinds of rules need the same.
+    /// Why no rule can be applied; `nil` if rules can. All kinds of rules have the same requirements.
     private static var rulesLimit: String? {
         guard EasyHandle.hasLibcurl, EasyHandle.isAvailable, EasyHandle.canCallBeforeRequest, EasyHandle.canDetour
         else {
@@ -168,13 +168,13 @@ extension EffectiveCapture {
     #endif
 }
 
-/// The time and the trace in which a request began for its caller. Made on the caller's thread, where the trace is known.
+/// When, and in which trace, a request began for its caller. Made on the caller's thread, where the trace is known.
 struct RequestStart: Sendable {
     let wall = Clock.wall()
     let monotonic = Clock.monotonic()
     let parent: TraceContext?
-    /// The nearest span around the caller that may be a request; `nil` for none. If it is a client's request itself, only
-    /// the inner request is counted.
+    /// The nearest span around the caller that may be a request; `nil` for none. If that span is a client's request
+    /// itself, only the inner request is counted.
     let enclosing: SpanRecording?
     /// The scope of the agent in memory that the request belongs to; `nil` for the process's agent.
     let scope = CaptureSwitch.scope

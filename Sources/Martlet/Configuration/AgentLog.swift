@@ -12,10 +12,10 @@ final class AgentLog: Sendable {
         case bufferFull
         case encoding
         case journal
-        /// A collector answers for no signal, or asks the agent to wait.
+        /// A collector answers neither signal, or asks the agent to wait.
         case collector(URL)
         case upload(Signal, to: URL)
-        /// Batches that wait for other addresses than the agent's own.
+        /// Batches that wait for collectors other than the agent's.
         case elsewhere([URL]?)
         case rejected
         case hooks
@@ -31,8 +31,8 @@ final class AgentLog: Sendable {
         level = configuration.logLevel
     }
 
-    /// Logs a fact that the service should know though nothing is wrong. The default of `MARTLET_LOG_LEVEL` lets it through,
-    /// a stricter level does not. The service's own level applies as well.
+    /// Logs a fact that the service should know although nothing is wrong. With the default `MARTLET_LOG_LEVEL` it is
+    /// logged, at a stricter level it is not. The service's own level applies too.
     func notice(_ message: String) {
         if level <= .warning { (given ?? Logger(label: "martlet")).notice("\(message)") }
     }
@@ -43,12 +43,12 @@ final class AgentLog: Sendable {
         if warned.withLock({ $0.insert(condition).inserted }) { log(.warning, message) }
     }
 
-    /// Logs the end of a condition, at the same level as ``warn(of:_:)``; does nothing if that logged no warning.
+    /// Logs the end of a condition, at the same level as ``warn(of:_:)``. Does nothing if no warning was logged.
     func noteEnd(of condition: Condition, _ message: String) {
         if warned.withLock({ $0.remove(condition) != nil }) { log(.warning, message) }
     }
 
-    /// Logs over a logger made anew, because the service may bootstrap its logging after it started the agent.
+    /// Logs with a newly made logger, because the service may bootstrap its logging after it started the agent.
     private func log(_ level: Logger.Level, _ message: String) {
         guard level >= self.level else { return }
         var logger = given ?? Logger(label: "martlet")

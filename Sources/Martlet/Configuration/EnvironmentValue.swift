@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// Turns the texts of variables into values; each function returns `nil` for a text that it cannot read.
+/// Parses the texts of variables. Each function returns `nil` for a text that it cannot read.
 enum EnvironmentValue {
     /// true/false/1/0/yes/no/on/off, in any case.
     static func boolean(_ text: String) -> Bool? {
@@ -20,7 +20,7 @@ enum EnvironmentValue {
         return quantity(text, units: units).flatMap { $0 < 0x1p62 ? Int($0) : nil }
     }
 
-    /// Bytes of a budget, more than 0: with none the agent would do nothing.
+    /// A number of bytes greater than 0, because with none the agent would do nothing.
     static func budget(_ text: String) -> Int? {
         bytes(text).flatMap { $0 > 0 ? $0 : nil }
     }
@@ -35,7 +35,8 @@ enum EnvironmentValue {
         quantity(text, units: ["": 1, "MS": 1e-3, "S": 1, "M": 60, "H": 3600]).flatMap(seconds)
     }
 
-    /// A duration of at least ``MartletLimits/shortestInterval``: with less the agent would do nothing else.
+    /// A duration of at least ``MartletLimits/shortestInterval``; with a shorter one the agent would be busy all the
+    /// time.
     static func interval(_ text: String) -> Duration? {
         duration(text).flatMap(interval)
     }
@@ -44,7 +45,7 @@ enum EnvironmentValue {
         duration >= MartletLimits.shortestInterval ? duration : nil
     }
 
-    /// The OpenTelemetry specification's durations: whole milliseconds.
+    /// A duration in the form of the OpenTelemetry specification: whole milliseconds.
     static func milliseconds(_ text: String) -> Duration? {
         Int(text).flatMap { seconds(Double($0) / 1000) }
     }
@@ -55,7 +56,7 @@ enum EnvironmentValue {
         return share.flatMap { (0...1).contains($0) ? $0 : nil }
     }
 
-    /// A share of more than 0.
+    /// A share greater than 0.
     static func positiveShare(_ text: String) -> Double? {
         share(text).flatMap { $0 > 0 ? $0 : nil }
     }
@@ -154,9 +155,9 @@ enum EnvironmentValue {
     }
 }
 
-/// Values in the forms of the OpenTelemetry specification, where they differ from Martlet's own.
+/// Values in the forms of the OpenTelemetry specification, where these differ from Martlet's.
 extension EnvironmentValue {
-    /// `true` or `false` in any case. Another text is an error and counts as `false`.
+    /// `true` or `false` in any case. Any other text is an error and counts as `false`.
     static func specificationBoolean(_ text: String) -> Bool? {
         ["true": true, "false": false][text.lowercased()]
     }
@@ -178,7 +179,7 @@ extension EnvironmentValue {
         return pairs
     }
 
-    /// `name=value` with a percent-encoded value, a header field that uploads can have (specification, "OTLP Exporter
+    /// `name=value` with a percent-encoded value, if uploads can have that header field (specification, "OTLP Exporter
     /// Configuration", section "Specifying headers via environment variables").
     static func specificationHeader(_ text: String) -> (name: String, value: String)? {
         guard let separator = text.firstIndex(of: "="),
@@ -203,14 +204,14 @@ extension EnvironmentValue {
 
 /// The rules for header fields that the service adds to uploads.
 enum UploadHeader {
-    /// Names that decide how a body is read or a connection is used. The agent and its transports set them.
+    /// Fields that control how a body is read or a connection is used. The agent and its transports set them.
     private static let reserved: Set = [
         "connection", "content-encoding", "content-length", "content-type", "expect", "host", "keep-alive",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Whether uploads can have the field: a name that the agent does not set itself, and a value of visible ASCII, blanks
-    /// and tabs (RFC 9110, section 5.5) that is not empty.
+    /// Whether uploads can have the field. The agent must not set a field of that name itself, and the value must be
+    /// visible ASCII, blanks and tabs (RFC 9110, section 5.5), and not empty.
     static func isAllowed(_ name: String, _ value: String) -> Bool {
         let lowercased = name.lowercased()
         return !name.isEmpty && EnvironmentValue.isFieldName(name) && !reserved.contains(lowercased)

@@ -2,12 +2,12 @@ import Foundation
 import Logging
 
 extension MartletConfiguration {
-    /// Returns the configuration that an environment asks for. Never fails: a variable that cannot be read keeps its default,
-    /// and adds a sentence to `warnings`.
+    /// Returns the configuration in an environment. Never fails: a variable that cannot be read keeps its default, and
+    /// adds a sentence to `warnings`.
     ///
-    /// An empty variable counts as unset. Where a `MARTLET_*` variable is unset, the `OTEL_*` variable beside it is used with
-    /// the meaning of the OpenTelemetry specification ("Environment Variable Specification"). Of headers both are used, and
-    /// `MARTLET_HEADERS` wins where they have the same name.
+    /// An empty variable counts as unset. If a `MARTLET_*` variable is unset, the corresponding `OTEL_*` variable is
+    /// used with the meaning of the OpenTelemetry specification ("Environment Variable Specification"). Both variables
+    /// of headers are used. If both set a field, `MARTLET_HEADERS` wins.
     public static func fromEnvironment(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> (configuration: MartletConfiguration, warnings: [String]) {
@@ -142,7 +142,7 @@ extension MartletConfiguration {
                 as: { EnvironmentValue.milliseconds($0).flatMap(EnvironmentValue.interval) }) ?? exportTimeout
     }
 
-    /// Adds a variable's header fields. Names are the same in any case, and the last one counts.
+    /// Adds a variable's header fields. Names are case-insensitive, and the last one counts.
     private mutating func addHeaders(
         of variable: String, default fallback: String, _ reader: inout EnvironmentReader
     ) {
@@ -188,10 +188,10 @@ struct EnvironmentReader {
         return nil
     }
 
-    /// Returns those of a variable's comma-separated items that can be read, with a warning about the others; `nil` if it is
-    /// unset, and `nil` with a warning that names the default if none can be read.
+    /// Returns the items of a comma-separated variable that can be read, with a warning about the others. `nil` if the
+    /// variable is unset. `nil` with a warning that names the default if no item can be read.
     ///
-    /// - Parameter noun: the plural for the items. The warning about secret ones tells their positions.
+    /// - Parameter noun: the plural for the items. For secret items the warning gives only their positions.
     mutating func readable<T>(
         _ variable: String, of noun: String, default fallback: String, secret: Bool = false, as read: (String) -> T?
     ) -> [T]? {
@@ -206,8 +206,8 @@ struct EnvironmentReader {
         return values.compactMap(\.value)
     }
 
-    /// Returns those of a variable's path templates that can name an endpoint, with one warning that names each other one and the
-    /// reason; `nil` if the variable is unset.
+    /// Returns the path templates of a variable that can name an endpoint. One warning names each of the others with
+    /// the reason. `nil` if the variable is unset.
     mutating func templates(_ variable: String) -> [String]? {
         guard let items = text(variable).flatMap({ EnvironmentValue.list($0) { _ in true } }) else { return nil }
         var (templates, faults) = ([EndpointTemplate](), [String]())
@@ -215,7 +215,7 @@ struct EnvironmentReader {
             do throws(EndpointTemplate.Mistake) {
                 templates.append(try EndpointTemplate(reading: item, after: templates))
             } catch {
-                // A query may have a secret.
+                // A query may contain a secret.
                 faults.append("\(shown(String(item.prefix { $0 != "?" }), secret: false)) (\(error.reason))")
             }
         }
@@ -226,7 +226,7 @@ struct EnvironmentReader {
         return templates.map(\.name)
     }
 
-    /// Adds a warning for each variable that looks like Martlet's and is not: most likely a misspelling.
+    /// Adds a warning for each unknown variable with Martlet's prefix: it is most likely misspelled.
     mutating func warnAboutUnknown(prefix: String, except other: String) {
         for variable in environment.keys.sorted()
         where variable.hasPrefix(prefix) && !variable.hasPrefix(other) && !known.contains(variable) {
@@ -234,15 +234,15 @@ struct EnvironmentReader {
         }
     }
 
-    /// Returns the text for a warning: printable, short, and hidden if it may be a URL with a credential.
+    /// Returns the text as a warning shows it: printable, short, and hidden if it may be a URL with a credential.
     private func shown(_ text: String, secret: Bool) -> String {
         secret || text.utf8.contains { "@?".utf8.contains($0) } ? "(hidden)" : "\"\(text.printable(upTo: 100))\""
     }
 }
 
-/// The variables of the OpenTelemetry specification, for the variables of Martlet that are unset.
+/// Reads the variables of the OpenTelemetry specification, where Martlet's are unset.
 extension EnvironmentReader {
-    /// Returns the value of the specification's variable if Martlet's own is unset.
+    /// Returns the value of the specification's variable if Martlet's is unset.
     mutating func fallback<T>(
         _ variable: String, unless own: String, default fallback: String, secret: Bool = false,
         as read: (String) -> T?
@@ -250,12 +250,12 @@ extension EnvironmentReader {
         text(own) == nil ? value(variable, default: fallback, secret: secret, as: read) : nil
     }
 
-    /// Returns a resource attribute if Martlet's own variable is unset.
+    /// Returns a resource attribute if Martlet's variable is unset.
     mutating func attribute(_ name: String, of resource: [String: String], unless own: String) -> String? {
         text(own) == nil ? resource[name] : nil
     }
 
-    /// Returns the rate of the sampler that the specification's variables name, if Martlet's own variable is unset.
+    /// Returns the rate of the sampler in the specification's variables, if Martlet's variable is unset.
     mutating func specificationSampleRate(unless own: String) -> Double? {
         let rate = MartletConfiguration.defaultSampleRate
         let argument: Double? =

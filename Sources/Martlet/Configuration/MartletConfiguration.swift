@@ -13,16 +13,17 @@ public struct MartletConfiguration: Sendable {
     public var serviceVersion: String?
     /// The service's environment (`deployment.environment.name`). `MARTLET_ENVIRONMENT`, default none.
     public var environment: String?
-    /// Further attributes of the resource, which each batch carries for other programs: at most 64, their texts cut at 2 KiB.
-    /// They win over those that the agent finds itself, and `host.name` over the name of the host. The names of the three
-    /// properties above, `service.instance.id` and `process.pid` have no effect here. `OTEL_RESOURCE_ATTRIBUTES`, default
-    /// none.
+    /// Further attributes of the resource. Each batch carries them for other programs: at most 64, their texts cut at 2
+    /// KiB. They override the attributes that the agent detects, and `host.name` overrides the name of the host. The
+    /// names of the three properties above, `service.instance.id` and `process.pid` have no effect here.
+    /// `OTEL_RESOURCE_ATTRIBUTES`, default none.
     public var resourceAttributes: [String: String] = [:]
     /// The collectors' addresses; `/v1/metrics` and `/v1/traces` are appended. `MARTLET_ENDPOINT`, default
     /// `http://127.0.0.1:4318`.
     ///
-    /// Each process prefers one of several, and sends to another while that one takes no batches. They should have one store:
-    /// a batch that one of them may have goes to another only if both name the same store. An empty list is the default.
+    /// If there are several, each process prefers one, and sends to another while that one takes no batches. They
+    /// should have one store: if a collector may already have a batch, the batch goes to another only if both name the
+    /// same store. An empty list means the default.
     public var collectors = [defaultCollector] {
         didSet { if collectors.isEmpty { collectors = [Self.defaultCollector] } }
     }
@@ -38,59 +39,61 @@ public struct MartletConfiguration: Sendable {
         set { secretToken.value = newValue }
     }
     private var secretToken = Secret<String?>(nil)
-    /// Further header fields of uploads, such as a vendor's key. `MARTLET_HEADERS`, default none. No log or description shows
-    /// the values. ``token`` takes precedence over an `Authorization` here. A field that the agent sets itself
-    /// (`Content-Type`, `Host`, `Martlet-*` and others), an empty value and one with other characters than visible ASCII,
-    /// blanks and tabs are left out, and the start warns of it.
+    /// Further header fields of uploads, such as a vendor's key. `MARTLET_HEADERS`, default none. No log or description
+    /// shows the values. ``token`` takes precedence over an `Authorization` here. The agent leaves out a field that it
+    /// sets itself (`Content-Type`, `Host`, `Martlet-*` and others), and a value that is empty or has characters other
+    /// than visible ASCII, blanks and tabs. The start logs a warning about it.
     public var headers: [String: String] {
         get { secretHeaders.value }
         set { secretHeaders.value = newValue }
     }
     private var secretHeaders = Secret<[String: String]>([:])
     /// Whether the start makes ``MartletAgent/tracer`` the process's tracer. Turn it off if the service calls
-    /// `InstrumentationSystem.bootstrap(_:)` itself, which traps at a second call. `MARTLET_TRACING`, default `true`.
+    /// `InstrumentationSystem.bootstrap(_:)` itself, because a second call traps. `MARTLET_TRACING`, default `true`.
     public var bootstrapsTracing = true
-    /// The sessions whose requests are seen. `MARTLET_CAPTURE`, default `automatic`.
+    /// The sessions whose requests are captured. `MARTLET_CAPTURE`, default `automatic`.
     public var capture = Capture.automatic
-    /// Globs on `host[:port][/path]` of the requests to see, `*` standing for any characters: `*.example.com`,
-    /// `api.example.com:8443/internal/*`. A part that is left out matches everything. `MARTLET_INCLUDE`, default all.
+    /// Globs on `host[:port][/path]` that select the requests to capture. `*` matches any characters: `*.example.com`,
+    /// `api.example.com:8443/internal/*`. A missing part matches everything. `MARTLET_INCLUDE`, default all.
     public var include: [String] = []
-    /// Globs of the requests to leave out, in the form of ``include``, over which they win. `MARTLET_EXCLUDE`, default none.
+    /// Globs of the requests to exclude, in the form of ``include``. They take precedence over it. `MARTLET_EXCLUDE`,
+    /// default none.
     public var exclude: [String] = []
     /// Path templates that name endpoints; the first match wins. `MARTLET_ENDPOINTS`, default none.
     ///
     /// `{name}`, `:name` and `*` match one segment. `*` and `**` at the end match all that follow, at least one:
     /// `/users/{id}/files/**`. A template that can match no path is ignored.
     public var endpoints: [String] = []
-    /// Names the endpoint of a request where ``endpoints`` are not enough; for `nil` and an empty name Martlet names it.
-    /// Default none.
+    /// Names the endpoint of a request, if ``endpoints`` are not enough. If it returns `nil` or an empty name, Martlet
+    /// names the endpoint. Default none.
     ///
     ///     configuration.name = { $0.path.hasPrefix("/graphql") ? "/graphql" : nil }
     ///
-    /// It is called for every request at its end, in the time of the service, on any thread and on several at once. It should
-    /// take no more than microseconds and wait for nothing. The agent holds no lock meanwhile. Requests that it makes itself
-    /// are counted without it. A name counts to ``maxEndpoints``, so return one of few.
+    /// It is called at the end of every request, on the service's time, on any thread and on several at once. It should
+    /// take only microseconds and wait for nothing. The agent holds no lock meanwhile. Requests that the closure makes
+    /// are counted without calling it. Each name counts towards ``maxEndpoints``, so return one of few.
     public var name: (@Sendable (MartletTarget) -> String?)?
-    /// Leaves requests out beside ``exclude``: those for which it returns `true` are not counted and carry no trace. Unlike the
-    /// patterns, it also decides on requests that the service receives. Called as ``name`` is: at the start of a `URLSession`
-    /// request, and again when it goes on with credentials; at the end of any other. Default none.
+    /// Excludes requests in addition to ``exclude``: those for which it returns `true` are not counted and carry no
+    /// trace. Unlike the patterns, it also applies to requests that the service receives. It is called under the same
+    /// conditions as ``name``: at the start of a `URLSession` request and again when it continues after a challenge,
+    /// and at the end of any other request. Default none.
     public var ignore: (@Sendable (MartletTarget) -> Bool)?
-    /// The number of distinct endpoints; a further one counts to `{other}` of its host. `MARTLET_MAX_ENDPOINTS`, default
-    /// 1000.
+    /// The maximum number of distinct endpoints. A further one counts as `{other}` of its host.
+    /// `MARTLET_MAX_ENDPOINTS`, default 1000.
     public var maxEndpoints = 1000
     /// The share of traces whose details are kept, 0...1, decided by trace id. Counts and distributions are exact at any
     /// rate. `MARTLET_SAMPLE_RATE`, default 0.1.
     public var sampleRate = defaultSampleRate
     static let defaultSampleRate = 0.1
-    /// Whether the details of failed requests are kept whatever the rate. `MARTLET_KEEP_FAILURES`, default `true`.
+    /// Whether the details of failed requests are kept at any rate. `MARTLET_KEEP_FAILURES`, default `true`.
     public var keepFailures = true
-    /// The duration from which a request's details are kept whatever the rate. `MARTLET_SLOW`, default 1 s.
+    /// The duration from which a request's details are kept at any rate. `MARTLET_SLOW`, default 1 s.
     public var slow = Duration.seconds(1)
-    /// Whether `traceparent` and `tracestate` are sent with requests that carry none (W3C Trace Context).
+    /// Whether `traceparent` and `tracestate` are sent with requests that have none (W3C Trace Context).
     /// `MARTLET_PROPAGATE`, default `true`.
     public var propagate = true
-    /// Whether kept details have paths as they are. If not, segments that are values, and neither plain numbers nor UUIDs,
-    /// are taken out. `MARTLET_CAPTURE_PATHS`, default `false`.
+    /// Whether kept details show paths unchanged. If not, segments that are values are removed, except plain numbers
+    /// and UUIDs. `MARTLET_CAPTURE_PATHS`, default `false`.
     public var capturePaths = false
     /// The header fields in kept details. `MARTLET_CAPTURE_HEADERS`, default none.
     public var captureHeaders = CapturedHeaders.none {
@@ -102,62 +105,64 @@ public struct MartletConfiguration: Sendable {
     public var bodyLimit = 4 << 10 {
         didSet { bodyLimit = min(max(bodyLimit, 0), MartletLimits.bodyLimit) }
     }
-    /// Names of header fields, form parameters and JSON keys whose values are taken out of kept details, beside the
-    /// built-in list. `MARTLET_REDACT`, default none.
+    /// Names of header fields, form parameters and JSON keys whose values are removed from kept details, in addition to
+    /// the built-in list. `MARTLET_REDACT`, default none.
     ///
-    /// Whole names in any case; punctuation does not count: `card-number` is `cardNumber` and `card_number` too.
+    /// Whole names, in any case and without regard to punctuation: `card-number` covers `cardNumber` and `card_number`
+    /// too.
     public var redact: [String] = []
-    /// The time after which a request in flight counts as hung, a failure of its own. `MARTLET_HUNG`, default 5 min, at least
-    /// 100 ms.
+    /// The time after which a request in flight counts as hung, a separate kind of failure. `MARTLET_HUNG`, default 5
+    /// min, at least 100 ms.
     public var hung = Duration.seconds(300) {
         didSet { hung = max(hung, MartletLimits.shortestInterval) }
     }
-    /// A file of rules that change requests (JSON5, `docs/rules.md`), read again when it changes. It takes the place of
-    /// ``rules``. `MARTLET_RULES`, default none.
+    /// A file of rules that change requests (JSON5, `docs/rules.md`), reloaded when it changes. It replaces ``rules``.
+    /// `MARTLET_RULES`, default none.
     public var rulesFile: URL?
-    /// Rules that change requests, for drills and tests; the first match with an action is in force. A mistake in one is a
-    /// warning in the log, and then none is in force. Default none. A description of the configuration hides them, because they may
-    /// set credentials.
+    /// Rules that change requests, for drills and tests. The first matching rule with an action applies. If a rule is
+    /// invalid, the agent logs a warning and none apply. Default none. A description of the configuration hides them,
+    /// because they may contain credentials.
     public var rules: [MartletRule] {
         get { secretRules.value }
         set { secretRules.value = newValue }
     }
     private var secretRules = Secret<[MartletRule]>([])
-    /// The share of the process's CPU time that the agent may take, 0...1; 1 % of a core is always allowed. Past it the agent
-    /// gives up details first, then phases, trace headers and spans. It gives up counting last, after a minute at four times
-    /// the share. All of it comes back by itself. `MARTLET_MAX_CPU`, default 0.05.
+    /// The share of the process's CPU time that the agent may use, 0...1; 1 % of a core is always allowed. Above it the
+    /// agent gives up details first, then phases, trace headers and spans. It gives up counting last, after a minute at
+    /// four times the share. All of it resumes automatically. `MARTLET_MAX_CPU`, default 0.05.
     public var maxCPU = 0.05
-    /// Bytes that the agent may hold in memory. Past them it gives up the same work, step by step, and takes it back by
-    /// itself. `MARTLET_MAX_MEMORY`, default 32 MiB.
+    /// Bytes that the agent may hold in memory. Above them it gives up the same work, step by step, and resumes it
+    /// automatically. `MARTLET_MAX_MEMORY`, default 32 MiB.
     public var maxMemory = 32 << 20
-    /// The figures of the budget that are no settings. Tests replace them, so that they need not wait.
+    /// The figures of the budget that are not settings. Tests replace them, so that they need not wait.
     var budgetTerms = BudgetTerms()
     /// The time after which a batch is sealed. `MARTLET_INTERVAL`, default 10 s, at least 100 ms.
     public var interval = Duration.seconds(10) {
         didSet { interval = max(interval, MartletLimits.shortestInterval) }
     }
     /// The directory in which batches wait for the collector. `MARTLET_BUFFER_DIR`, default `$XDG_STATE_HOME/martlet`,
-    /// `~/.local/state/martlet`, else the temporary directory. Batches that no directory takes are sent from memory.
+    /// `~/.local/state/martlet`, else the temporary directory. If no directory can be written, batches are sent from
+    /// memory.
     public var bufferDirectory: URL?
-    /// Bytes on disk that all instances of the service on this host may take together. `MARTLET_BUFFER_MAX`, default 64 MiB.
+    /// Bytes on disk that all instances of the service on this host may use together. `MARTLET_BUFFER_MAX`, default 64
+    /// MiB.
     public var bufferMax = 64 << 20
-    /// Addresses of collectors that the service had before. Batches of this service's name that still wait for one of them, or
-    /// for several of them alone, go to ``collectors``, whatever token they were recorded under. `MARTLET_BUFFER_ADOPT`,
-    /// default none.
+    /// Earlier addresses of the service's collectors. Batches with this service's name that wait only for these addresses
+    /// go to ``collectors``, whatever token they were recorded under. `MARTLET_BUFFER_ADOPT`, default none.
     public var bufferAdopt: [URL] = []
     /// The compression of uploads. `MARTLET_COMPRESSION`, default `gzip`.
     public var compression = Compression.gzip
-    /// The time that each point of a histogram covers, in the uploads of metrics. `MARTLET_TEMPORALITY`, default
+    /// The time that each point of a histogram covers in uploaded metrics. `MARTLET_TEMPORALITY`, default
     /// ``Temporality/delta``.
     public var temporality = Temporality.delta
-    /// The transport of uploads. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` where Foundation is sound
+    /// The transport of uploads. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` if Foundation is sound
     /// (Swift 6.4 and later) or the process has no libcurl to call, else ``Transport/libcurl``.
     public var transport: Transport?
-    /// A PEM file with the authorities that may have signed the collector's certificate, in place of the system's.
+    /// A PEM file with the authorities that the collector's certificate may be signed by, instead of the system's.
     /// `MARTLET_CERTIFICATE`, default the system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
     public var certificate: URL?
-    /// A PEM file with the certificate that the agent shows to a collector which asks for one. `MARTLET_CLIENT_CERTIFICATE`,
-    /// default none.
+    /// A PEM file with the certificate that the agent presents to a collector that asks for one.
+    /// `MARTLET_CLIENT_CERTIFICATE`, default none.
     public var clientCertificate: URL?
     /// A PEM file with the private key of ``clientCertificate``, without a passphrase. `MARTLET_CLIENT_KEY`, default the one
     /// in the certificate's file.
@@ -166,17 +171,18 @@ public struct MartletConfiguration: Sendable {
     public var exportTimeout = Duration.seconds(10) {
         didSet { exportTimeout = max(exportTimeout, MartletLimits.shortestInterval) }
     }
-    /// The level from which messages reach the service's log. The default lets one notice through as well: that the agent is
-    /// the backend of swift-distributed-tracing. `MARTLET_LOG_LEVEL`, default `warning`.
+    /// The level from which messages reach the service's log. The default also allows one notice: that the agent is the
+    /// backend of swift-distributed-tracing. `MARTLET_LOG_LEVEL`, default `warning`.
     public var logLevel = Logger.Level.warning
 
-    /// The agent's logger. `nil`: the handler that the service gave to `LoggingSystem.bootstrap`, under the label `martlet`.
+    /// The agent's logger. If `nil`, the agent logs with the handler of `LoggingSystem.bootstrap`, under the label
+    /// `martlet`.
     public var logger: Logger?
 
-    /// Makes a configuration of the defaults, whatever the environment says.
+    /// Makes a configuration with the defaults. Does not read the environment.
     public init() {}
 
-    /// The sessions whose requests are seen; the raw values are those of `MARTLET_CAPTURE`.
+    /// The sessions whose requests are captured; the raw values are those of `MARTLET_CAPTURE`.
     public enum Capture: String, Sendable, CaseIterable {
         /// Every `URLSession` of the process.
         case automatic
@@ -187,7 +193,7 @@ public struct MartletConfiguration: Sendable {
 
     /// The transports of uploads; the raw values are those of `MARTLET_TRANSPORT`.
     public enum Transport: String, Sendable, CaseIterable {
-        /// A `URLSession` of the agent's own.
+        /// A `URLSession` that belongs to the agent.
         case urlSession = "urlsession"
         /// The libcurl that `URLSession` brings with it on Linux.
         case libcurl
@@ -197,7 +203,8 @@ public struct MartletConfiguration: Sendable {
     public enum Temporality: String, Sendable, CaseIterable {
         /// A point has the requests of one interval. Martlet's collector counts these exactly, and an upload is small.
         case delta
-        /// A point has all requests since its process's start that were delivered. Prometheus and its relatives drop others.
+        /// A point has all delivered requests since the process's start. Prometheus and similar systems accept only
+        /// this.
         case cumulative
     }
 
@@ -210,8 +217,8 @@ public struct MartletConfiguration: Sendable {
     }
 }
 
-/// The header fields of requests and responses that kept details have. Values of fields that may hold secrets are taken out
-/// in every case.
+/// The header fields of requests and responses that kept details have. Values of fields that may hold secrets are
+/// always removed.
 public enum CapturedHeaders: Sendable, Equatable {
     /// No field.
     case none
@@ -248,7 +255,7 @@ public enum CapturedBodies: String, Sendable, CaseIterable {
     case all
 }
 
-/// The facts about a request by which a service's closures name it or leave it out (``MartletConfiguration/name``,
+/// The facts about a request that a service's closures get to name it or exclude it (``MartletConfiguration/name``,
 /// ``MartletConfiguration/ignore``). A plain value.
 public struct MartletTarget: Sendable, Hashable {
     /// Whether the service received the request. If not, it made it.
@@ -259,10 +266,10 @@ public struct MartletTarget: Sendable, Hashable {
     public var host: String
     /// The server's port, the scheme's own if the URL names none; 0 if it is not known.
     public var port: Int
-    /// The path as it stands in the URL, percent-encoded and without query.
+    /// The path as in the URL, percent-encoded and without query.
     public var path: String
 
-    /// Makes a target, as a test of a closure needs it.
+    /// Makes a target. For tests of a closure.
     public init(isReceived: Bool, method: String, host: String, port: Int, path: String) {
         self.isReceived = isReceived
         self.method = method

@@ -1,41 +1,41 @@
 public import Foundation
 
-/// A change to some of the requests that `URLSession` makes, for drills and tests: another address, an answer of the rule's
-/// own, a delay, a failure, other header fields. A plain value. `docs/rules.md` tells what a caller sees.
+/// A change to some of the requests that `URLSession` makes, for drills and tests: another address, a fixed answer, a
+/// delay, a failure, other header fields. A plain value. `docs/rules.md` describes what a caller sees.
 ///
-/// A rule may have a ``header``, a ``delay``, and one of ``connect``, ``redirect``, ``respond``, ``fail`` and ``block``. A rule
-/// with none of them is a mistake.
+/// A rule may have a ``header``, a ``delay``, and one of ``connect``, ``redirect``, ``respond``, ``fail`` and
+/// ``block``. A rule with none of them is invalid.
 public struct MartletRule: Sendable, Hashable {
     /// The name in reports, at most 255 bytes; `nil`, the default, for the rule's number, from 1.
     public var name: String?
-    /// The requests that the rule is for. Default: all.
+    /// The requests that the rule applies to. Default: all.
     public var match = Match()
     /// The header fields that the request is sent with. Default: as the caller and `URLSession` set them.
     public var header = Header()
-    /// An address `host:port` to connect to in place of the URL's. The field `Host` and the name in TLS stay those of the URL
-    /// (as with `curl --connect-to`). Default none.
+    /// An address `host:port` to connect to instead of the URL's. The field `Host` and the name in TLS stay those of the
+    /// URL (as with `curl --connect-to`). Default none.
     public var connect: String?
-    /// A URL whose scheme, host and port take the place of the request's; path and query stay. It has no path of its own.
+    /// A URL whose scheme, host and port replace those of the request; path and query stay. It must not have a path.
     /// Default none.
     public var redirect: URL?
     /// The answer that the caller gets. Nothing is sent. Default none.
     public var respond: Response?
-    /// The time for which the answer is held back, at most a day. Default zero.
+    /// How long the answer is delayed, at most a day. Default zero.
     public var delay = Duration.zero
     /// The failure that the caller gets. Nothing is sent. Default none.
     public var fail: Failure?
     /// Whether the caller gets ``Failure/connectionRefused``. Nothing is sent. Default `false`.
     public var block = false
 
-    /// Makes a rule without an action. The caller sets one.
+    /// Makes a rule without an action, which the caller has to set.
     public init(name: String? = nil, match: Match = Match()) {
         self.name = name
         self.match = match
     }
 
-    /// The requests that a rule is for. All parts that are given have to hold.
+    /// The requests that a rule applies to. All given parts have to match.
     public struct Match: Sendable, Hashable {
-        /// A glob on the URL's host, in any case; `*` stands for any characters.
+        /// A glob on the URL's host, in any case; `*` matches any characters.
         public var host: String?
         /// The URL's port, the scheme's own where the URL names none.
         public var port: Int?
@@ -43,13 +43,13 @@ public struct MartletRule: Sendable, Hashable {
         public var path: String?
         /// The method, in any case.
         public var method: String?
-        /// Globs on the values of header fields that the caller set, by name. The value of a field that is not there matches
-        /// no glob.
+        /// Globs on the values of header fields that the caller set, by name. A missing field matches no glob.
         public var header: [String: String] = [:]
-        /// The share of the other parts' requests, more than 0 and at most 1. It is drawn for each request.
+        /// The share of requests that match the other parts, more than 0 and at most 1. It is decided at random for
+        /// each request.
         public var share = 1.0
 
-        /// Makes a match of these parts, or without any for all requests.
+        /// Makes a match of these parts. Without any, all requests match.
         public init(host: String? = nil, path: String? = nil, method: String? = nil) {
             self.host = host
             self.path = path
@@ -59,9 +59,9 @@ public struct MartletRule: Sendable, Hashable {
 
     /// Changes of the header fields that are sent.
     public struct Header: Sendable, Hashable {
-        /// Fields by name. A value replaces all of the request's own.
+        /// Fields by name. A value replaces all values in the request.
         public var set: [String: String] = [:]
-        /// The names of fields that are not sent, also where libcurl would add them.
+        /// The names of fields that are not sent, even if libcurl would add them.
         public var remove: [String] = []
 
         /// Makes the changes, by default none.
@@ -88,19 +88,19 @@ public struct MartletRule: Sendable, Hashable {
         }
     }
 
-    /// Failures, named as the `error.type` that they count as.
+    /// Failures, named like the `error.type` that they are counted under.
     public enum Failure: String, Sendable, CaseIterable {
         /// The name of the host is not found.
         case dns
         /// No program listens at the address.
         case connectionRefused = "connection_refused"
-        /// There is no way to the host.
+        /// The host cannot be reached.
         case connectionFailed = "connection_failed"
         /// The peer closes the connection before it answers.
         case connectionReset = "connection_reset"
         /// The answer does not come in time.
         case timeout
-        /// There is no handshake, or no certificate that is trusted.
+        /// The handshake fails, or the certificate is not trusted.
         case tls
         /// The request is redirected too often.
         case tooManyRedirects = "too_many_redirects"

@@ -1,4 +1,4 @@
-/// A path template of the user's: `/users/{id}/orders/*`.
+/// A path template of the user: `/users/{id}/orders/*`.
 ///
 /// `{name}`, `:name` and `*` match one segment. `*` and `**` at the end match all remaining segments, at least one. So routes of
 /// Hummingbird and Vapor can be copied. The endpoint's name is the template with each `:name` as `{name}`.
@@ -14,7 +14,7 @@ struct EndpointTemplate: Sendable {
         var isEmpty: Bool { self == .literal([]) }
     }
 
-    /// The reason that a text is no template, such as "has a query".
+    /// Why a text is not a template, such as "has a query".
     struct Mistake: Error, Equatable {
         let reason: String
 
@@ -27,7 +27,7 @@ struct EndpointTemplate: Sendable {
         self = template
     }
 
-    /// - Throws: the reason that the text can match no path.
+    /// - Throws: why the text can match no path.
     init(reading text: String) throws(Mistake) {
         if let mistake = Self.mistake(in: text) { throw mistake }
         let parts = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -41,7 +41,7 @@ struct EndpointTemplate: Sendable {
     }
 
     /// - Parameter earlier: the templates that are tried before.
-    /// - Throws: the reason that the template can never name an endpoint.
+    /// - Throws: why the template can never name an endpoint.
     init(reading text: String, after earlier: [EndpointTemplate]) throws(Mistake) {
         try self.init(reading: text)
         guard let first = earlier.first(where: { $0.covers(self) }) else { return }
@@ -108,7 +108,7 @@ extension Character {
     fileprivate var isBrace: Bool { self == "{" || self == "}" }
 }
 
-/// A pattern on bytes in which `*` stands for any run of bytes, also an empty one.
+/// A pattern on bytes in which `*` matches any run of bytes, also an empty one.
 struct Glob: Sendable, Equatable {
     private let pattern: [UInt8]
 
@@ -118,7 +118,7 @@ struct Glob: Sendable, Equatable {
         pattern = Array(text.utf8)
     }
 
-    /// Takes time linear in the text for each star: after a mismatch only the last star is tried again, one byte further.
+    /// Takes linear time for each star: after a mismatch it retries only the last star, one byte further.
     func matches(_ text: String) -> Bool {
         let text = Array(text.utf8)
         var (p, t) = (0, 0)

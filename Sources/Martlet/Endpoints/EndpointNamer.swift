@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// The naming of endpoints: a path becomes a name of few values. Pure; it never sees a query string.
+/// Names endpoints: maps a path to one of few names. Pure; it never sees a query string.
 ///
-/// A template of the user's has priority. Otherwise the segments that look like values become `{id}`. It works on bytes,
+/// A template of the user has priority. Otherwise the segments that look like values become `{id}`. It works on bytes,
 /// because it may run for every request.
 struct EndpointNamer: Sendable {
-    /// The number of segments after which the rest of a path is `{rest}`.
+    /// The number of segments after which the rest of a path becomes `{rest}`.
     static let maxSegments = 16
     /// The greatest length of a name, in bytes. A longer name is cut to its first segment and `{rest}`.
     static let maxLength = 200
@@ -16,13 +16,13 @@ struct EndpointNamer: Sendable {
 
     private let templates: [EndpointTemplate]
 
-    /// Makes a namer with templates. Text that is not a template is left out; ``MartletConfiguration/fromEnvironment(_:)``
-    /// has warned of it.
+    /// Makes a namer with templates. Ignores invalid templates; ``MartletConfiguration/fromEnvironment(_:)`` has warned
+    /// of them.
     init(templates: [String] = []) {
         self.templates = templates.compactMap(EndpointTemplate.init)
     }
 
-    /// - Parameter path: the path as it stands in the URL, percent-encoded.
+    /// - Parameter path: the path as in the URL, percent-encoded.
     func endpoint(ofPath path: String) -> String {
         let bytes = Array(path.utf8)
         let segments = bytes.dropFirst(bytes.first == Self.slash ? 1 : 0)
@@ -53,9 +53,9 @@ struct EndpointNamer: Sendable {
     }
 }
 
-/// A limit on the number of distinct endpoints, so that no URL can make the agent or the collector grow without bound. The
-/// first endpoints keep their names, and later ones count to `{other}`, until endpoints that were not seen for a day are
-/// forgotten.
+/// A limit on the number of distinct endpoints, so that no URL can make the agent or the collector grow without bound.
+/// The first endpoints keep their names, and later ones count as `{other}`. An endpoint that was not seen for a day
+/// gives up its place.
 struct EndpointBudget: Sendable {
     private struct Key: Hashable {
         let host: String
@@ -78,8 +78,8 @@ struct EndpointBudget: Sendable {
         self.limit = limit
     }
 
-    /// Returns the dimensions that a request counts to: its own endpoint within the limit, then `{other}` of its host. The
-    /// same limit holds for hosts, and past it the host is `{other}` as well.
+    /// Returns the dimensions under which a request is counted: its own endpoint within the limit, and `{other}` of its
+    /// host above it. The same limit applies to hosts, and above it the host is `{other}` as well.
     ///
     /// - Parameter now: the approximate time of the request.
     mutating func admit(_ wanted: RequestDimensions, at now: UnixNanoseconds) -> RequestDimensions {
@@ -92,7 +92,7 @@ struct EndpointBudget: Sendable {
         return dimensions
     }
 
-    /// Forgets endpoints and hosts not seen for ``MartletLimits/unusedEndpoint``, once their limit is reached. To be called
+    /// Forgets endpoints and hosts not seen for ``MartletLimits/unusedEndpoint``, if their limit is reached. Call it
     /// now and then.
     mutating func forgetUnused(at now: UnixNanoseconds) {
         for keys in [\EndpointBudget.named, \.overflowHosts] where self[keyPath: keys].count >= limit {

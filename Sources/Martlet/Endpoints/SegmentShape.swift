@@ -1,17 +1,17 @@
-/// The shape of a path segment: a name of the interface (`users`), or one of many values (`4711`).
+/// The shape of a path segment: a fixed name of the interface (`users`), or a value that varies (`4711`).
 ///
-/// A doubtful segment is a value. The collector keeps a name for as long as its hourly data, and must not keep a secret
+/// In doubt a segment is a value. The collector keeps a name for as long as its hourly data, and must not keep a secret
 /// that long.
 enum SegmentShape: Equatable {
     case name
-    /// A value. Its suffix, a short extension (`4711.json`) or a method (`4711:cancel`), is kept apart from it.
+    /// A value. Its suffix is kept separately: a short extension (`4711.json`) or a method (`4711:cancel`).
     case value(suffix: ArraySlice<UInt8>)
 
     /// The length from which a hexadecimal number is a value. A shorter one may be a word (`facade`, `beef`).
     private static let shortestHexadecimal = 8
     /// The longest run of digits in a name. A longer run is a number, regardless of the text around it (`order12345`).
     private static let longestNumberInName = 4
-    /// The shortest segment that can be told from random text. A shorter one is not tested (`k8s`, `xmlrpc`).
+    /// The shortest segment that is tested for random text. A shorter one is not tested (`k8s`, `xmlrpc`).
     private static let shortestRandom = 7
 
     init(of segment: ArraySlice<UInt8>) {
@@ -19,8 +19,8 @@ enum SegmentShape: Equatable {
         self = Self.isName(segment.prefix(segment.count - suffix.count)) ? .name : .value(suffix: suffix)
     }
 
-    /// Returns whether a segment is one of an interface's own names that begin with a sign: `@me` for the caller, or `$`
-    /// and letters, such as OData's `$metadata` and `$batch`.
+    /// Returns whether a segment is one of the known names that begin with a symbol: `@me` for the caller, or `$` and
+    /// letters, such as OData's `$metadata` and `$batch`.
     private static func isWellKnown(_ segment: ArraySlice<UInt8>) -> Bool {
         segment.elementsEqual("@me".utf8)
             || segment.first == UInt8(ascii: "$") && segment.count > 1 && segment.dropFirst().allSatisfy(\.isLetter)
@@ -30,11 +30,11 @@ enum SegmentShape: Equatable {
         if isWellKnown(segment) { return true }
         var counts = Counts()
         for byte in segment { counts.add(byte) }
-        return !counts.isValue && (segment.count < shortestRandom || !WordLikeness.isRandom(segment))
+        return !counts.isValue && (segment.count < shortestRandom || !RandomTextDetector.isRandom(segment))
     }
 
-    /// Returns a segment's extension, a dot and one to five letters; `nil` for none, and for a segment with other signs,
-    /// such as a mail address.
+    /// Returns a segment's extension: a dot and one to five letters. `nil` if there is none, or if the segment has
+    /// other symbols, as a mail address does.
     private static func fileExtension(of segment: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let dot = segment.lastIndex(of: UInt8(ascii: ".")), dot > segment.startIndex,
             segment.allSatisfy({ $0.isDigit || $0.isLetter || $0.isSeparator })
@@ -43,13 +43,13 @@ enum SegmentShape: Equatable {
         return (2...6).contains(suffix.count) && suffix.dropFirst().allSatisfy(\.isLetter) ? suffix : nil
     }
 
-    /// Returns a segment's custom method (`messages:batchGet`, Google's AIP-136), its only colon and a verb in camel case;
-    /// `nil` for none.
+    /// Returns a segment's custom method (`messages:batchGet`, Google's AIP-136): its only colon and a verb in camel
+    /// case. `nil` for none.
     private static func method(of segment: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let colon = segment.firstIndex(of: UInt8(ascii: ":")), colon > segment.startIndex else { return nil }
         let verb = segment[(colon + 1)...]
         guard (3...40).contains(verb.count), verb.allSatisfy(\.isLetter), verb.first?.isLower == true,
-            !WordLikeness.isRandom(verb)
+            !RandomTextDetector.isRandom(verb)
         else { return nil }
         return segment[colon...]
     }
@@ -81,7 +81,7 @@ enum SegmentShape: Equatable {
         }
 
         var isValue: Bool {
-            // Other signs belong to escapes, addresses, coordinates, lists and keys, and not to an interface's names.
+            // Other symbols occur in escapes, addresses, coordinates, lists and keys, but not in names of an interface.
             hasSigns
                 // `4711`, `2024-01-15`, `10.0`
                 || digits > 0 && letters == 0
@@ -108,16 +108,15 @@ extension UInt8 {
     fileprivate var isHexadecimal: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 }
 
-/// A test that tells words from random text. It compares two explanations of a segment's letters and digits: words written
-/// one behind the other (`getUserProfile2`), and characters drawn from an alphabet. An explanation costs as much as it is
-/// surprising, in quarter bits.
+/// Distinguishes words from random text. It compares two explanations of a segment's letters and digits: words in
+/// sequence (`getUserProfile2`), and characters drawn at random from an alphabet. The cost of an explanation is its
+/// surprise, in quarter bits.
 ///
-/// The weights were chosen so that fewer than 1 in 1,000 of 63,849 English words, joined by hyphens, underscores or
-/// capitals or followed by a version, pass for random, and fewer than 1 in 1,000 random texts of 16 to 200 characters pass
-/// for words (`SegmentShapeTests`).
-struct WordLikeness {
-    /// The margin by which random text has to be the better explanation, in quarter bits. Words have the benefit of the
-    /// doubt.
+/// The weights were chosen so that fewer than 1 in 1,000 of 63,849 English words are taken for random, if they are
+/// joined by hyphens, underscores or capitals or followed by a version. Fewer than 1 in 1,000 random texts of 16 to 200
+/// characters are taken for words (`SegmentShapeTests`).
+struct RandomTextDetector {
+    /// The margin by which the random explanation must be cheaper, in quarter bits. In doubt a text counts as words.
     private static let margin = 30
 
     // The surprise of the next character's kind in a text of words, without that of the letter or digit itself.
@@ -135,7 +134,7 @@ struct WordLikeness {
 
     private var previous = Kind.start
     private var previousLetter = 0
-    /// The cost of words in camel case, and the cost with capitals read as small letters, for segments that have no small
+    /// The cost as words in camel case, and the cost with capitals read as lower case, for segments without lower-case
     /// letters.
     private var costOfWords = 0
     private var costOfCapitals = 0
@@ -147,7 +146,7 @@ struct WordLikeness {
 
     /// - Parameter segment: ASCII letters and digits; any other byte separates words.
     static func isRandom(_ segment: ArraySlice<UInt8>) -> Bool {
-        var likeness = WordLikeness()
+        var likeness = RandomTextDetector()
         for byte in segment { likeness.add(byte) }
         let asWords = likeness.lower == 0 ? likeness.costOfCapitals : likeness.costOfWords
         return asWords > likeness.costOfRandom + margin
@@ -198,7 +197,7 @@ struct WordLikeness {
         costOfCapitals += cost
     }
 
-    /// The cost of random text from the smallest usual alphabet that has all of the segment's characters: hexadecimal,
+    /// The cost of random text from the smallest common alphabet that has all characters of the segment: hexadecimal,
     /// letters, letters and digits of one case, or base64.
     private var costOfRandom: Int {
         let characters = digits + lower + upper
@@ -208,12 +207,12 @@ struct WordLikeness {
     }
 }
 
-/// The surprise of a letter behind another one in English, in half bits; at most 20.
+/// The surprise of a letter after another one in English, in half bits; at most 20.
 ///
 /// `scripts/letter-pairs.py` prints the table from the 63,849 words of Debian's `wamerican` (2020.12.07) that consist of
 /// lower-case letters only.
 enum LetterPairs {
-    /// The table's row is a letter, and its column the letter that follows. `a` stands for 0, `u` for 20.
+    /// The row is a letter, and the column the letter that follows it. In the text, `a` means 0 and `u` means 20.
     private static let table = Array(
         """
         ujijqnkrkungjgukugifmmnqmp

@@ -3,13 +3,13 @@ import Foundation
 import MartletTelemetry
 import Synchronization
 
-/// The memory that a finished request is written to first, which the kernel keeps when the process is killed. Any number of
+/// The memory that a finished request is written to first. The kernel keeps it if the process is killed. Any number of
 /// threads write at once, and none waits for another, for a lock or for a disk.
 ///
-/// `@unchecked Sendable`: threads share the segments through atomics. The agent's thread writes their other fields while they
-/// are closed.
+/// `@unchecked Sendable`: threads share the segments through atomics. The agent's thread writes their other fields only
+/// while they are closed.
 final class Journal: @unchecked Sendable {
-    /// The number of banks: requests go into one while the other becomes a batch.
+    /// The number of banks: requests are written to one while the other becomes a batch.
     static let banks = 2
     /// The number of segments in a bank.
     static let slots = 16
@@ -17,7 +17,7 @@ final class Journal: @unchecked Sendable {
     /// The segments, in the order of banks, then slots.
     private let segments: UnsafeMutablePointer<JournalSegment>
     private let current = Atomic<Int>(0)
-    /// Called when a segment is full, so that the next but one is made ready.
+    /// Called when a segment is full, so that the next but one is prepared.
     private let onFull: @Sendable () -> Void
 
     /// Bytes of records in a segment.
@@ -32,7 +32,7 @@ final class Journal: @unchecked Sendable {
         }
     }
 
-    /// Memory that stays mapped as long as the journal lives, because a thread may still write to it.
+    /// Memory that stays mapped as long as the journal exists, because a thread may still write to it.
     private let retained = Lock<[SegmentMemory]>([])
 
     deinit {
@@ -42,7 +42,7 @@ final class Journal: @unchecked Sendable {
 
     /// Records a request, from any thread.
     ///
-    /// - Returns: `false` if no segment has room. The request must be counted in another way then.
+    /// - Returns: `false` if no segment has room. The caller must count the request in another way then.
     func append(_ request: borrowing CapturedRequest) -> Bool {
         let record = JournalRecord(request)
         var index = current.load(ordering: .acquiring)
@@ -76,14 +76,14 @@ final class Journal: @unchecked Sendable {
         return exchange.exchanged ? next : exchange.original
     }
 
-    /// The number of records in open segments, roughly while threads write. Thread-safe.
+    /// The number of records in open segments; approximate while threads write. Thread-safe.
     var count: Int { (0..<Self.banks).reduce(0) { $0 + count(inBank: $1) } }
 
     func count(inBank bank: Int) -> Int {
         (0..<Self.slots).reduce(0) { $0 + segments[bank * Self.slots + $1].records }
     }
 
-    // MARK: For the agent's thread alone
+    // MARK: Only for the agent's thread
 
     /// The slot of the current bank that requests are written to.
     var slotInUse: Int { current.load(ordering: .acquiring) % Self.slots }
@@ -92,7 +92,7 @@ final class Journal: @unchecked Sendable {
         segments[bank * Self.slots + slot].open(records, seed: seed)
     }
 
-    /// Keeps memory mapped until the journal is gone. The last use of all segments.
+    /// Keeps memory mapped until the journal is released. The segments are not used after that.
     func retain(_ memories: [SegmentMemory]) { retained.withLock { $0 += memories } }
 
     /// Directs requests into a bank from now on.
@@ -101,9 +101,8 @@ final class Journal: @unchecked Sendable {
     func close(bank: Int, slot: Int) -> [JournalLane.Extent] { segments[bank * Self.slots + slot].close() }
 }
 
-/// A segment as the threads that write to it see it: lanes, of which each thread takes the one of the processor that it runs
-/// on. So two threads that record at the same moment do not take cache lines from each other. A thread that finds its lane
-/// full takes the next one.
+/// A segment as the writing threads see it: lanes. Each thread takes the lane of the processor that it runs on, so that
+/// two threads that record at once do not take cache lines from each other. If its lane is full, it takes the next one.
 struct JournalSegment: ~Copyable {
     /// The number of lanes, a power of two.
     static let lanes = 4
@@ -149,10 +148,10 @@ struct JournalSegment: ~Copyable {
     /// Whether the segment takes records. Thread-safe. The first lane is opened last.
     var isOpen: Bool { lane(0).pointee.isOpen }
 
-    /// The number of records, roughly while threads write. Thread-safe.
+    /// The number of records; approximate while threads write. Thread-safe.
     var records: Int { (0..<Self.lanes).reduce(0) { $0 + (lane($1).pointee.extent?.records ?? 0) } }
 
-    // MARK: For the agent's thread alone
+    // MARK: Only for the agent's thread
 
     /// Opens the segment for an interval.
     ///
@@ -163,15 +162,15 @@ struct JournalSegment: ~Copyable {
 
     /// Closes the segment to further records.
     ///
-    /// - Returns: the taken part of each lane; empty if the segment was closed.
+    /// - Returns: the used part of each lane; empty if the segment was already closed.
     func close() -> [JournalLane.Extent] { (0..<Self.lanes).compactMap { lane($0).pointee.close() } }
 }
 
 /// A part of a segment that the threads of some processors write to.
 ///
-/// A lane keeps its address as long as the journal lives, and is closed while it has no memory, so that a late thread finds
-/// it closed and does no harm. It lives in unsafe memory because a writing thread must not count references: all threads
-/// would share that counter.
+/// A lane keeps its address as long as the journal exists. It is closed while it has no memory, so that a late thread
+/// finds it closed and does no harm. It is in unsafe memory because a writing thread must not count references: all
+/// threads would share that counter.
 struct JournalLane: ~Copyable {
     /// The word of the lane's ``Head``.
     private let head = Atomic<UInt64>(Head.closed.word)
@@ -180,8 +179,8 @@ struct JournalLane: ~Copyable {
     /// The byte of the segment's records at which the lane begins.
     private let start: Int
     private let capacity: Int
-    /// The lane's memory, apart from the atomics, which other threads read meanwhile. Written while the lane is closed, and
-    /// read by threads that have a reservation.
+    /// The lane's memory. Apart from the atomics, because other threads read those meanwhile. Written only while the
+    /// lane is closed, and read by threads that have a reservation.
     private let memory: UnsafeMutablePointer<Memory>
 
     private struct Memory {
@@ -200,8 +199,9 @@ struct JournalLane: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// The taken part of a lane in one word, so that one atomic add reserves the bytes of a record and counts it: the number
-    /// of records in the upper 24 bits, their bytes in the lower 40. The highest bit of the bytes marks a closed lane.
+    /// The used part of a lane in one word, so that one atomic add reserves the bytes of a record and counts it. The
+    /// upper 24 bits are the number of records, the lower 40 their bytes. The highest bit of the bytes marks a closed
+    /// lane.
     fileprivate struct Head {
         let word: UInt64
 
@@ -216,7 +216,7 @@ struct JournalLane: ~Copyable {
         var isClosed: Bool { word & Self.closed.word != 0 }
     }
 
-    /// The taken part of a lane.
+    /// The used part of a lane.
     struct Extent {
         let records: Int
         /// The bytes of the segment's records.
@@ -230,7 +230,8 @@ struct JournalLane: ~Copyable {
 
     /// The result of a reservation.
     enum Reservation {
-        /// Bytes for the record, which no other thread writes to. The lane is not used again before the record is published.
+        /// Bytes for the record, which no other thread writes to. The lane is not reused before the record is
+        /// published.
         case reserved(UnsafeMutableRawBufferPointer, seed: UInt64)
         case full
         case closed
@@ -241,13 +242,13 @@ struct JournalLane: ~Copyable {
     /// - Parameter length: a multiple of ``JournalFormat/granule``.
     @inline(__always)
     func reserve(_ length: Int) -> Reservation {
-        // Only threads that see room add to the head, so that it cannot grow without bound.
+        // Only threads that see room add to the head, so it cannot grow without bound.
         let seen = Head(word: head.load(ordering: .relaxed))
         guard seen.bytes <= capacity else { return seen.isClosed ? .closed : .full }
         let reserved = Head(word: head.wrappingAdd(Head.record(length), ordering: .acquiringAndReleasing).oldValue)
         let offset = reserved.bytes
         guard offset + length <= capacity else {
-            // Exactly one record crosses the boundary; the records after it begin beyond.
+            // Exactly one record crosses the end of the lane; later records begin beyond it.
             if offset <= capacity { full.store(reserved.word, ordering: .releasing) }
             return reserved.isClosed ? .closed : .full
         }
@@ -258,14 +259,14 @@ struct JournalLane: ~Copyable {
     /// Makes the bytes written into a reservation a record.
     @inline(__always)
     static func publish(_ record: UnsafeMutableRawBufferPointer, seed: UInt64) {
-        let checksum = JournalChecksum.of(UnsafeRawBufferPointer(record), seed: seed)
+        let checksum = JournalChecksum.checksum(of: UnsafeRawBufferPointer(record), seed: seed)
         JournalFormat.publish(JournalFormat.word(length: record.count, checksum: checksum), at: record)
     }
 
     /// Whether the lane takes records. Thread-safe.
     var isOpen: Bool { !Head(word: head.load(ordering: .acquiring)).isClosed }
 
-    /// The taken part at this moment; `nil` while the lane is closed or about to be full. Thread-safe.
+    /// The used part at this moment; `nil` while the lane is closed or about to be full. Thread-safe.
     var extent: Extent? {
         let seen = Head(word: head.load(ordering: .acquiring))
         guard !seen.isClosed else { return nil }
@@ -273,7 +274,7 @@ struct JournalLane: ~Copyable {
         return taken.isClosed ? nil : Extent(taken, from: start)
     }
 
-    // MARK: For the agent's thread alone
+    // MARK: Only for the agent's thread
 
     /// Opens the lane for an interval.
     ///
@@ -290,12 +291,12 @@ struct JournalLane: ~Copyable {
 
     /// Closes the lane to further records.
     ///
-    /// - Returns: the taken part; `nil` if the lane was closed.
+    /// - Returns: the used part; `nil` if the lane was already closed.
     func close() -> Extent? {
         let last = Head(word: head.exchange(Head.closed.word, ordering: .acquiringAndReleasing))
         guard !last.isClosed else { return nil }
         guard last.bytes > capacity else { return Extent(last, from: start) }
-        // The thread that crossed the boundary is about to note the head.
+        // The thread that crossed the end of the lane is about to store the head.
         while full.load(ordering: .acquiring) == Head.closed.word { sched_yield() }
         return Extent(Head(word: full.load(ordering: .acquiring)), from: start)
     }

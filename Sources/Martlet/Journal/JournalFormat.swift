@@ -1,17 +1,17 @@
 import MartletTelemetry
 import Synchronization
 
-/// The layout of a segment of the journal. docs/buffer.md has it in words, with the recovery.
+/// The layout of a segment of the journal. docs/buffer.md describes it, and the recovery.
 ///
-/// Numbers are in the machine's byte order: a segment is read by the program that wrote it, on the host that wrote it.
+/// Numbers are in the machine's byte order, because a segment is read on the host that wrote it, by the same program.
 enum JournalFormat {
-    /// The text "MARTLJ01", the last two characters for the version.
+    /// The text "MARTLJ01". The last two characters are the version.
     static let magic: UInt64 = 0x3130_4A4C_5452_414D
-    /// Bytes of the header, a page of its own.
+    /// Bytes of the header: a whole page.
     static let headerBytes = 4096
-    /// The boundary, in bytes, that every record begins on, and the step of its checksum.
+    /// Every record begins at a multiple of this number of bytes. The checksum also works in these steps.
     static let granule = 16
-    /// The most bytes that a record can have: its texts have their own limits (``JournalRecord``).
+    /// The maximum size of a record, in bytes. Its texts have their own limits (``JournalRecord``).
     static let longestRecord = 4096
     static let fileSuffix = ".journal"
 
@@ -22,9 +22,9 @@ enum JournalFormat {
 
     static func length(ofWord word: UInt64) -> Int { Int(word >> 32) }
 
-    /// Writes the word that makes the bytes written before it count.
+    /// Writes the first word of a record, which makes the record valid. The other bytes must be written before.
     ///
-    /// - Parameter bytes: on a boundary of ``granule``, in a segment.
+    /// - Parameter bytes: at a multiple of ``granule``, in a segment.
     @inline(__always)
     static func publish(_ word: UInt64, at bytes: UnsafeMutableRawBufferPointer) {
         bytes.baseAddress?.assumingMemoryBound(to: Atomic<UInt64>.self).pointee.store(word, ordering: .releasing)
@@ -44,10 +44,10 @@ struct JournalHeader: Equatable {
     /// The time when the interval began, by the wall clock.
     var start: UnixNanoseconds
 
-    /// The header's words; the first is the checksum's.
+    /// The header's words. The first is for the checksum.
     private var fields: [UInt64] { [0, JournalFormat.magic, sequence, slot, capacity, start] }
 
-    /// The number that is mixed into the checksum of every record.
+    /// A number that is mixed into the checksum of every record.
     var seed: UInt64 { (sequence &* 64 &+ slot &+ 1) &* 0x9e37_79b9_7f4a_7c15 }
 
     init(sequence: UInt64, slot: UInt64, capacity: UInt64, start: UnixNanoseconds) {
@@ -59,7 +59,7 @@ struct JournalHeader: Equatable {
 
     enum ReadResult: Equatable {
         case header(JournalHeader)
-        /// No interval was begun in the segment.
+        /// No interval has begun in the segment.
         case blank
         case damaged
     }
@@ -73,7 +73,7 @@ struct JournalHeader: Equatable {
         return isWhole ? .header(header) : .damaged
     }
 
-    /// Writes the header, the checksum last: until then the segment is blank.
+    /// Writes the header, with the checksum last. Until then the segment is blank.
     func write(to bytes: UnsafeMutableRawBufferPointer) {
         bytes.storeBytes(of: 0, toByteOffset: Self.attemptWord, as: UInt64.self)
         for (index, field) in fields.enumerated() {
@@ -86,47 +86,47 @@ struct JournalHeader: Equatable {
         JournalFormat.publish(0, at: bytes)
     }
 
-    /// The offset of a word behind the fields: 0, or the note of an attempt to send a batch of the interval from memory.
+    /// The offset of a word after the fields: 0, or the note of an attempt to send a batch of the interval from memory.
     private static let attemptWord = 64
-    /// The note of an attempt without a place where the batch may be.
+    /// The note of an attempt when no possible holder is known.
     static let placelessAttempt: UInt64 = 1
 
     static func noteAttempt(_ note: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
         JournalFormat.publish(note, at: UnsafeMutableRawBufferPointer(rebasing: bytes[attemptWord...]))
     }
 
-    /// Returns the note of an attempt; 0 if there was none. For a segment whose header was read.
+    /// Returns the note of an attempt; 0 if there was none. Call it for a segment whose header was read.
     static func attempt(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         bytes.loadUnaligned(fromByteOffset: attemptWord, as: UInt64.self)
     }
 
-    private static let unwatchedWord = 72
+    private static let captureGapWord = 72
 
-    /// Notes for how many nanoseconds capture was off until now, so that a recovered batch tells of it.
-    static func noteUnwatched(_ nanoseconds: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
-        JournalFormat.publish(nanoseconds, at: UnsafeMutableRawBufferPointer(rebasing: bytes[unwatchedWord...]))
+    /// Notes for how many nanoseconds capture was off until now, so that a recovered batch can report it.
+    static func noteCaptureGap(_ nanoseconds: UInt64, in bytes: UnsafeMutableRawBufferPointer) {
+        JournalFormat.publish(nanoseconds, at: UnsafeMutableRawBufferPointer(rebasing: bytes[captureGapWord...]))
     }
 
-    /// Returns for how many nanoseconds capture was off. For a segment whose header was read.
-    static func unwatched(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        bytes.loadUnaligned(fromByteOffset: unwatchedWord, as: UInt64.self)
+    /// Returns for how many nanoseconds capture was off. Call it for a segment whose header was read.
+    static func captureGap(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: captureGapWord, as: UInt64.self)
     }
 
     private var checksum: UInt64 {
-        fields.withUnsafeBytes { UInt64(JournalChecksum.of($0, seed: 0)) | 1 << 32 }
+        fields.withUnsafeBytes { UInt64(JournalChecksum.checksum(of: $0, seed: 0)) | 1 << 32 }
     }
 }
 
-/// Tells a whole record from a torn one, and from the remains of an earlier interval. Every step is a bijection of its input,
-/// so that a single wrong word always changes the 128 bits that are folded in the end. Two states keep the multiplier busy. It
-/// is no protection against forgery: a writer of the file can write a record.
+/// Distinguishes a whole record from a torn one, and from the remains of an earlier interval. Every step is a bijection
+/// of its input, so a single wrong word always changes the 128 bits that are folded at the end. Two states keep the
+/// multiplier busy. It does not protect against forgery: whoever can write the file can write a record.
 enum JournalChecksum {
-    /// Returns the checksum of all but the first word, which the checksum goes into.
+    /// Returns the checksum of everything after the first word, which holds the checksum.
     ///
-    /// - Parameter bytes: a multiple of ``JournalFormat/granule``, and not empty.
+    /// - Parameter bytes: a multiple of ``JournalFormat/granule`` in size, and not empty.
     @inline(__always)
-    static func of(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt32 {
-        // Two odd numbers with bits all over: the fractions of the golden ratio and of the square root of 3.
+    static func checksum(of bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt32 {
+        // Two odd numbers with well mixed bits: the fractions of the golden ratio and of the square root of 3.
         let (even, odd): (UInt64, UInt64) = (0x9e37_79b9_7f4a_7c15, 0xbb67_ae85_84ca_a73b)
         var first = (seed ^ UInt64(bytes.count) << 48) &* odd
         var second = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) ^ seed

@@ -1,27 +1,27 @@
 import Foundation
 import MartletTelemetry
 
-/// The side of the journal that the agent's thread uses: gives segments their memory, moves writers out of an ended interval,
-/// and makes its segments ready again once it is a batch.
+/// The part of the journal that the agent's thread uses: it gives segments their memory, directs writers to the other
+/// bank at the end of an interval, and prepares the old segments again once they are a batch.
 final class JournalKeeper {
     private let journal: Journal
     private var directory: URL?
     private var banks = [Bank](repeating: Bank(), count: Journal.banks)
     /// The bank that requests are written to; `nil` before ``move(to:)`` or ``beginInMemory()``.
     private var inUse: Int?
-    /// The reason why a killed process would lose its last interval; `nil` if it would not.
+    /// Why the last interval would be lost if the process were killed; `nil` if it would not.
     private(set) var problem: String?
-    /// Nanoseconds for which capture was off, as the segments have them.
-    private var unwatched: UInt64 = 0
-    /// The last sequence given to a bank; no sequence is given twice.
+    /// Nanoseconds for which capture was off, as stored in the segments.
+    private var captureGap: UInt64 = 0
+    /// The last sequence given to a bank. No sequence is given twice.
     private var lastSequence: UInt64 = 0
 
     private struct Bank {
         var sequence: UInt64 = 0
-        /// The time from which on the bank's interval may begin, by the wall clock.
+        /// The earliest time at which the bank's interval may begin, by the wall clock.
         var start: UnixNanoseconds = 0
         var memories: [SegmentMemory?] = Array(repeating: nil, count: Journal.slots)
-        /// The taken part of each segment's lanes, from the close of the interval until it is recycled; `nil` otherwise.
+        /// The used part of each segment's lanes, from the close of the interval until it is recycled; `nil` otherwise.
         var extents: [[JournalLane.Extent]]?
     }
 
@@ -40,22 +40,23 @@ final class JournalKeeper {
     /// The sequence of the interval that is closed and not recycled; `nil` if none is.
     var closedSequence: UInt64? { closedBank.map { banks[$0].sequence } }
 
-    /// Whether the closed interval has requests in files, which a killed process would leave.
+    /// Whether the closed interval has requests in files, which survive if the process is killed.
     var isClosedOnDisk: Bool { !closedFiles.isEmpty }
 
     /// Notes in the closed interval's files that a batch of it is about to be sent.
     ///
-    /// - Parameter note: the place where it may be, not 0.
+    /// - Parameter note: which collector may have the batch then; not 0.
     func noteAttempt(_ note: UInt64) {
         for memory in closedFiles { JournalHeader.noteAttempt(note, in: memory.bytes) }
     }
 
-    /// Notes in the segments in use for how many nanoseconds capture was off, so that a killed process leaves that figure.
-    func noteUnwatched(_ nanoseconds: UInt64) {
-        unwatched = nanoseconds
+    /// Notes in the segments in use for how many nanoseconds capture was off, so that the figure survives if the
+    /// process is killed.
+    func noteCaptureGap(_ nanoseconds: UInt64) {
+        captureGap = nanoseconds
         guard let inUse else { return }
         for memory in banks[inUse].memories.compactMap(\.self) {
-            JournalHeader.noteUnwatched(nanoseconds, in: memory.bytes)
+            JournalHeader.noteCaptureGap(nanoseconds, in: memory.bytes)
         }
     }
 
@@ -67,26 +68,27 @@ final class JournalKeeper {
         }
     }
 
-    /// Begins without a directory, unless the journal has begun: a killed process loses its requests.
+    /// Begins without a directory, unless the journal has already begun. Requests are lost if the process is killed.
     func beginInMemory() {
         if inUse == nil { begin() }
     }
 
-    /// Makes segments in a directory from now on. The segments of the interval in use stay in theirs until it has ended.
+    /// Creates new segments in a directory. The segments of the current interval stay where they are until it has
+    /// ended.
     func move(to directory: URL) {
         self.directory = directory
         guard let inUse else { return begin() }
         let other = (inUse + 1) % Journal.banks
         guard banks[other].extents == nil else { return }
-        // A thread that slept since before the last interval may have left a record here: the bank moves after that is
-        // sealed.
+        // A thread that has slept since before the last interval may have left a record here. The bank moves once that
+        // is sealed.
         guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
         guard Self.records(extents) == 0 else { return banks[other].extents = extents }
         for slot in banks[other].memories.indices where slot >= Self.spare || !isReusable(banks[other].memories[slot]) {
             removeMemory(other, slot: slot)
         }
-        // The bank keeps its sequence, which nothing refers to yet: a skipped sequence would look like a lost batch.
+        // The bank keeps its sequence, which is not in use yet: a skipped sequence would look like a lost batch.
         open(other)
     }
 
@@ -99,18 +101,18 @@ final class JournalKeeper {
     /// Whether a segment's file is outside the directory.
     var hasStraySegments: Bool { memories.contains { $0.path != nil && !isReusable($0) } }
 
-    /// Makes the segment after the one in use ready.
+    /// Prepares the segment after the current one.
     ///
     /// - Returns: whether the bank is nearly used up.
     func prepareNextSegment() -> Bool {
         guard let inUse else { return false }
         let next = journal.slotInUse + 1
-        // A segment with memory is open, and threads may write to it already.
+        // A segment that has memory is open, and threads may already write to it.
         if next < Journal.slots, banks[inUse].memories[next] == nil { prepare(inUse, slot: next) }
         return next >= Journal.slots - Journal.slots / 4
     }
 
-    /// Ends the interval: requests go into the other bank.
+    /// Ends the interval: requests are written to the other bank.
     ///
     /// - Returns: the number of requests in the interval; `nil` if the other bank is not free yet.
     func close() -> Int? {
@@ -119,7 +121,7 @@ final class JournalKeeper {
         guard banks[other].extents == nil else { return nil }
         journal.use(bank: other)
         self.inUse = other
-        noteUnwatched(unwatched)
+        noteCaptureGap(captureGap)
         let extents = closeSegments(of: inUse)
         banks[inUse].extents = extents
         return Self.records(extents)
@@ -149,14 +151,14 @@ final class JournalKeeper {
         return lanes
     }
 
-    /// A lane of a closed segment, for the reader.
+    /// A lane of a closed segment, for reading.
     struct ClosedLane {
         /// Valid until the interval is recycled.
         let records: UnsafeRawBufferPointer
         let seed: UInt64
     }
 
-    /// Ends the use of the closed interval, which is a batch now or held no request: its segments are made ready for the
+    /// Ends the use of the closed interval, once it is a batch or if it held no request. Prepares its segments for the
     /// interval after the next.
     func recycle() {
         guard let bank = closedBank, let extents = banks[bank].extents else { return }
@@ -178,8 +180,8 @@ final class JournalKeeper {
 
     /// Closes all segments for good.
     ///
-    /// - Returns: the number of requests in segments that were open, and the memory whose files hold no request and can be
-    ///   removed.
+    /// - Returns: the number of requests in segments that were open, and the memory whose files hold no request and can
+    ///   be removed.
     func closeForGood() -> (requests: Int, empty: [SegmentMemory]) {
         var left = 0
         var empty: [SegmentMemory] = []
@@ -189,7 +191,7 @@ final class JournalKeeper {
             if banks[bank].extents == nil { left += records }
             if records == 0 { empty += banks[bank].memories.compactMap(\.self) }
         }
-        // A thread may be in the middle of a record, so the memory stays.
+        // A thread may be writing a record, so the memory stays mapped.
         journal.retain(memories)
         return (left, empty)
     }
@@ -198,14 +200,13 @@ final class JournalKeeper {
 
     private static let noDirectory = "no directory can be written to"
 
-    /// The number of segments that a bank always has: the one in use and the next.
+    /// The number of segments that a bank always has: the current one and the next.
     private static let spare = 2
 
     private var closedBank: Int? { banks.firstIndex { $0.extents != nil } }
 
-    /// Whether a segment's memory is of the kind, and in the directory, in which segments are made now. A file that was
-    /// removed keeps nothing, and a file in an earlier directory is in the way. Memory of the process's own is right only
-    /// without a directory.
+    /// Whether a segment's memory is where segments are created now, and can be reused. A removed file keeps nothing,
+    /// and a file in an earlier directory has to go. The process's own memory is used only if there is no directory.
     private func isReusable(_ memory: SegmentMemory?) -> Bool {
         guard let memory else { return false }
         guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }
@@ -237,7 +238,7 @@ final class JournalKeeper {
         banks[bank].memories[slot] = memory
         let header = header(bank, slot)
         header.write(to: memory.bytes)
-        JournalHeader.noteUnwatched(unwatched, in: memory.bytes)
+        JournalHeader.noteCaptureGap(captureGap, in: memory.bytes)
         journal.open(bank: bank, slot: slot, memory.records, seed: header.seed)
     }
 

@@ -1,9 +1,9 @@
 import Foundation
 import MartletTelemetry
 
-/// A finished request in the journal: a fixed part, then its texts one after the other.
+/// A finished request in the journal: a fixed part, then its texts in sequence.
 struct JournalRecord: ~Copyable {
-    /// The offsets of the fields. The fields that tell one series from another come last, so that they can be compared as a
+    /// The offsets of the fields. The fields that identify the series come last, so that they can be compared as a
     /// whole.
     enum Field {
         static let word = 0
@@ -26,7 +26,7 @@ struct JournalRecord: ~Copyable {
 
     private static let hasRoute: UInt8 = 1
     private static let hasError: UInt8 = 2
-    /// The record has the name of a rule after its other texts: a byte with its length, and the text.
+    /// The record has a rule's name after its other texts: a byte with its length, and the text.
     private static let hasRule: UInt8 = 4
     /// The longest texts that are kept, in bytes, so that a record is never longer than ``JournalFormat/longestRecord``.
     private static let longestHost = 512
@@ -46,7 +46,7 @@ struct JournalRecord: ~Copyable {
 
     /// Finds the texts of a request, and the length of its record.
     init(_ request: borrowing CapturedRequest) {
-        // The text is asked for once, because a URL puts it together at each call.
+        // The text is read once, because a URL assembles it at each call.
         url = request.destination.url?.absoluteString
         if let url {
             let target = url.utf8.withContiguousStorageIfAvailable { TargetRanges(of: $0) }
@@ -64,18 +64,18 @@ struct JournalRecord: ~Copyable {
         length = JournalFormat.roundedUp(Field.texts + texts + routeLength + methodLength + errorLength + rule)
     }
 
-    /// Writes the record, all but its first word.
+    /// Writes the whole record except its first word.
     ///
     /// - Parameter bytes: ``length`` of them.
     func write(_ request: borrowing CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) {
-        // The last bytes are zeroes where no text is written over them.
+        // The last bytes are zeroes unless text is written over them.
         bytes.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
         bytes.storeBytes(of: 0, toByteOffset: length - 16, as: UInt64.self)
         bytes.storeBytes(of: request.start, toByteOffset: Field.start, as: UInt64.self)
         bytes.storeBytes(of: request.durationNanoseconds, toByteOffset: Field.duration, as: UInt64.self)
         bytes.storeBytes(of: request.bytesSent, toByteOffset: Field.bytesSent, as: UInt64.self)
         bytes.storeBytes(of: request.bytesReceived, toByteOffset: Field.bytesReceived, as: UInt64.self)
-        // Two of the eight lanes are not used: the next fields are written over them.
+        // Two of the eight lanes are unused: the next fields overwrite them.
         bytes.storeBytes(of: request.phases.lanes, toByteOffset: Field.phases, as: SIMD8<UInt64>.self)
         bytes.storeBytes(of: UInt32(clamping: port), toByteOffset: Field.port, as: UInt32.self)
         bytes.storeBytes(of: UInt16(clamping: request.status ?? 0), toByteOffset: Field.status, as: UInt16.self)
@@ -98,7 +98,7 @@ struct JournalRecord: ~Copyable {
     }
 }
 
-/// Writes texts one after the other.
+/// Writes texts in sequence.
 private struct TextWriter {
     private let bytes: UnsafeMutableRawBufferPointer
     private var next = JournalRecord.Field.texts
@@ -120,7 +120,7 @@ private struct TextWriter {
         return count ?? 0
     }
 
-    /// Writes a text after a byte with its length.
+    /// Writes a byte with the text's length, then the text.
     mutating func append(_ text: String, length: UInt8) {
         guard next < bytes.count else { return }
         bytes[next] = length
@@ -132,7 +132,7 @@ private struct TextWriter {
 // MARK: - Reading
 
 extension JournalRecord {
-    /// The fields that decide in which series a request is counted.
+    /// The fields that determine the series in which a request is counted.
     struct Identity {
         var kind: RequestKind
         var method: String
@@ -143,7 +143,7 @@ extension JournalRecord {
         var rule: String?
     }
 
-    /// Returns the identity of a record whose checksum is right; `nil` if its lengths do not fit all the same.
+    /// Returns the identity of a record whose checksum is right; `nil` if its lengths do not fit nevertheless.
     static func read(_ bytes: UnsafeRawBufferPointer) -> Identity? {
         func length(_ field: Int) -> Int { Int(bytes.loadUnaligned(fromByteOffset: field, as: UInt16.self)) }
         var next = Field.texts
@@ -195,8 +195,8 @@ extension JournalRecord {
     }
 }
 
-/// Reads the records of a segment one after the other. It passes over bytes that no checksum confirms, a boundary at a time:
-/// a record is read whole or not at all.
+/// Reads the records of a segment in sequence. It skips bytes that no checksum confirms, one granule at a time, so it
+/// never returns part of a record.
 struct JournalReader {
     private let records: UnsafeRawBufferPointer
     private let seed: UInt64
@@ -215,7 +215,7 @@ struct JournalReader {
             let length = JournalFormat.length(ofWord: word)
             if Self.isPossible(length, in: rest.count) {
                 let record = UnsafeRawBufferPointer(rebasing: rest[..<length])
-                let checksum = JournalChecksum.of(record, seed: seed &+ UInt64(offset))
+                let checksum = JournalChecksum.checksum(of: record, seed: seed &+ UInt64(offset))
                 if word == JournalFormat.word(length: length, checksum: checksum) {
                     offset += length
                     return record
@@ -226,7 +226,7 @@ struct JournalReader {
         return nil
     }
 
-    /// Returns whether every reserved record is written: the word that gives its length comes last.
+    /// Returns whether every reserved record is written. The word with a record's length is written last.
     static func isWritten(_ records: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         while offset < records.count {

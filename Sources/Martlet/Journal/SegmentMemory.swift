@@ -2,18 +2,18 @@ import CMartletHooks
 import Foundation
 import Synchronization
 
-/// The memory of one segment: a mapped file, or the process's own memory where no file is possible.
+/// The memory of one segment: a mapped file, or the process's own memory if no file can be used.
 ///
 /// `@unchecked Sendable`: the value never changes, and the journal orders the access to its bytes.
 final class SegmentMemory: @unchecked Sendable {
     /// The header and the records.
     let bytes: UnsafeMutableRawBufferPointer
-    /// The file's path; `nil` for the process's own memory, which is gone with the process.
+    /// The file's path; `nil` for the process's own memory, which is lost with the process.
     let path: String?
     private let process = martlet_process()
     private let isLocked: Bool
 
-    /// Makes a new file, zeroed, with all of its blocks allocated and mapped.
+    /// Creates a file, zeroed, with all of its blocks allocated and mapped.
     init(path: String, count: Int) throws(WholeFile.Failure) {
         guard let file = OwnDescriptor(path: path, O_CREAT | O_RDWR | O_TRUNC) else {
             throw WholeFile.Failure(operation: "open a segment", code: errno)
@@ -29,7 +29,7 @@ final class SegmentMemory: @unchecked Sendable {
         isLocked = Self.lockPages(bytes)
     }
 
-    /// Makes memory of the process alone.
+    /// Allocates memory of the process instead of a file.
     init(count: Int) throws(WholeFile.Failure) {
         bytes = try Self.map(MAP_PRIVATE | MAP_ANONYMOUS, -1, count)
         path = nil
@@ -47,8 +47,9 @@ final class SegmentMemory: @unchecked Sendable {
         UnsafeMutableRawBufferPointer(rebasing: bytes[min(JournalFormat.headerBytes, bytes.count)...])
     }
 
-    /// Writes to each page ahead of the first record on it: the first write to a page of a file costs many microseconds.
-    /// Memory that may never be used is not touched, because its pages would go to the disk for nothing.
+    /// Writes to each page before the first record on it, because the first write to a page of a file takes many
+    /// microseconds. Memory that may never be used is not touched, because its pages would be written to the disk for
+    /// nothing.
     func touch() {
         for page in stride(from: 0, to: bytes.count, by: JournalFormat.headerBytes) { bytes[page] = 0 }
     }
@@ -60,7 +61,7 @@ final class SegmentMemory: @unchecked Sendable {
     private static func map(_ flags: Int32, _ descriptor: Int32, _ count: Int) throws(WholeFile.Failure)
         -> UnsafeMutableRawBufferPointer
     {
-        // The pages exist before a service's thread touches them: the first touch takes microseconds.
+        // The pages are created before a service's thread touches them, because the first touch takes microseconds.
         #if os(Linux)
         let populate = MAP_POPULATE
         #else
@@ -69,7 +70,7 @@ final class SegmentMemory: @unchecked Sendable {
         let memory = mmap(nil, count, PROT_READ | PROT_WRITE, flags | populate, descriptor, 0)
         guard let memory, memory != MAP_FAILED else { throw WholeFile.Failure(operation: "map a segment", code: errno) }
         #if os(Linux)
-        // A forked child writes to a journal of its own.
+        // A forked child writes to its own journal.
         madvise(memory, count, MADV_DONTFORK)
         #endif
         return UnsafeMutableRawBufferPointer(start: memory, count: count)
@@ -78,11 +79,11 @@ final class SegmentMemory: @unchecked Sendable {
     /// Bytes of the process's memory that the agent has locked.
     private static let locked = Atomic<Int>(0)
 
-    /// Sets the locked bytes to 0, in a forked child, which has no locked pages of its parent's.
+    /// Sets the locked bytes to 0. For a forked child, which has none of its parent's locked pages.
     static func forgetLocked() { locked.store(0, ordering: .relaxed) }
 
-    /// Locks pages in memory: a page that the kernel put out of memory and cannot read back ends the process (SIGBUS). The
-    /// agent locks at most a quarter of the bytes that the process may lock, because the service may need them as well.
+    /// Locks pages in memory: if the kernel evicts a page and cannot read it back, the process crashes (SIGBUS). The
+    /// agent locks at most a quarter of the bytes that the process may lock, because the service may need the rest.
     ///
     /// - Returns: whether the pages are locked.
     private static func lockPages(_ bytes: UnsafeMutableRawBufferPointer) -> Bool {

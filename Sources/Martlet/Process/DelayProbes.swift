@@ -2,22 +2,23 @@ import CMartletHooks
 import Dispatch
 import MartletTelemetry
 
-/// The probes of the executors that a service's own work waits for: Swift's cooperative pool and the main queue.
+/// Probes of the executors that a service's work waits for: Swift's cooperative pool and the main queue.
 ///
-/// A probe is sent only once libdispatch has threads in the process. Before, nothing can be late, and a probe would make the
-/// first thread: libdispatch works in no child that is forked after that. A forked child has no probes for the same reason.
+/// A probe is sent only once libdispatch has threads in the process. Before that nothing can be late, and a probe would
+/// create the first thread: after that libdispatch would not work in any forked child. A forked child has no probes for
+/// the same reason.
 final class DelayProbes: Sendable {
     private let pool = DelayProbe(countingFrom: MartletLimits.probeInterval, to: nil, alwaysRuns: true)
-    /// A main queue that nobody serves, because the main thread waits for something else, has no delay. So it counts once a
-    /// probe has come back, and no longer if one stays away.
+    /// If nothing runs the main queue, its delay is meaningless. So it counts only after a probe has returned, and
+    /// stops counting when one does not.
     private let mainQueue = DelayProbe(
         countingFrom: MartletLimits.probeInterval, to: MartletLimits.longestMainQueueDelay, alwaysRuns: false)
     private let isForkedChild = ForkedChild.isHere
 
     func send() {
         guard !isForkedChild, martlet_has_queue_threads() else { return }
-        // The one unstructured task of the agent. Only a task gets to the pool's own queue, whose width is that of the pool: the
-        // global queues have more threads. It neither waits nor fails, and the next one is sent when it has ended.
+        // The agent's only unstructured task. Only a task runs on the pool's own queue, which is as wide as the pool:
+        // the global queues have more threads. It neither waits nor fails, and the next one is sent when it has ended.
         pool.send { arrive in Task.detached { arrive() } }
         mainQueue.send { arrive in DispatchQueue.main.async(execute: arrive) }
     }
@@ -31,33 +32,33 @@ final class DelayProbes: Sendable {
     }
 }
 
-/// A measurement of the time that work waits before an executor begins it. One probe at a time is under way, so an executor
-/// that is stuck holds one small allocation. Thread-safe.
+/// Measures how long work waits before an executor begins it. Only one probe is pending at a time, so a stuck executor
+/// holds one small allocation. Thread-safe.
 final class DelayProbe: Sendable {
     fileprivate struct State {
-        /// The time at which the probe under way was sent; `nil` if none is.
+        /// When the pending probe was sent; `nil` if none is pending.
         var sent: UInt64?
         var hasReturned = false
         var delays: ProcessStatistics.Samples?
     }
 
-    /// The ages at which a probe that is under way counts, in nanoseconds.
+    /// The ages at which a pending probe counts, in nanoseconds.
     private let counted: ClosedRange<UInt64>
-    /// Whether the executor is known to run, before any probe has come back.
+    /// Whether the executor is known to run even before a probe has returned.
     private let alwaysRuns: Bool
     private let process = martlet_process()
     private let state = Lock(State())
 
     /// - Parameters:
-    ///   - least: the age from which a probe that is under way counts, with its age as its delay.
-    ///   - most: the age up to which it counts; `nil` for no end.
-    ///   - alwaysRuns: whether a first probe that does not come back counts too.
+    ///   - least: the age from which a pending probe counts, with its age as its delay.
+    ///   - most: the age up to which it counts; `nil` for no limit.
+    ///   - alwaysRuns: whether a first probe that does not return counts too.
     init(countingFrom least: Duration, to most: Duration?, alwaysRuns: Bool) {
         counted = least.nanoseconds...max(least.nanoseconds, most?.nanoseconds ?? .max)
         self.alwaysRuns = alwaysRuns
     }
 
-    /// Sends a probe, unless one is under way.
+    /// Sends a probe, unless one is pending.
     ///
     /// - Parameter enqueue: has the executor call the closure.
     func send(_ enqueue: (@escaping @Sendable () -> Void) -> Void) {
@@ -82,8 +83,8 @@ final class DelayProbe: Sendable {
         }
     }
 
-    /// Returns the delays since the last call; `nil` if none is known. The age of a probe that is under way is one of them: its
-    /// delay is at least as long.
+    /// Returns the delays since the last call; `nil` if none is known. The age of a pending probe is one of them,
+    /// because its delay is at least as long.
     func take() -> ProcessStatistics.Samples? {
         let now = Clock.monotonic()
         return state.withLock { state in

@@ -1,7 +1,7 @@
 import Foundation
 import MartletTelemetry
 
-/// The figures of this process, interval by interval. For the agent's thread alone.
+/// Reads the figures of this process at each interval. Only for the agent's thread.
 struct ProcessWatch {
     private let start = ProcessSample.processStart()
     private let delays: DelayProbes
@@ -27,8 +27,8 @@ struct ProcessWatch {
     }
 }
 
-/// The figures of this process at one moment, from the kernel (getrusage(2), proc(5)). A figure that the system does not tell
-/// is missing.
+/// The figures of this process at one moment, from the kernel (getrusage(2), proc(5)). A figure that the system does
+/// not report is missing.
 struct ProcessSample {
     /// Since the process's start.
     private(set) var counts: [ProcessCounter: UInt64] = [:]
@@ -45,7 +45,7 @@ struct ProcessSample {
         if let start, let now = Self.sinceBoot() { gauges[.uptime] = now - min(start, now) }
     }
 
-    /// Returns what was used up since an earlier sample.
+    /// Returns the increase of each counter since an earlier sample.
     func counts(since earlier: ProcessSample) -> [ProcessCounter: UInt64] {
         counts.reduce(into: [:]) { result, count in
             let before = earlier.counts[count.key] ?? 0
@@ -55,7 +55,7 @@ struct ProcessSample {
 
     private mutating func takeUsage() {
         var usage = rusage()
-        // RUSAGE_SELF, whose type is another one in each C library.
+        // RUSAGE_SELF, whose type depends on the C library.
         guard getrusage(0, &usage) == 0 else { return }
         counts = [
             .cpuUser: Self.nanoseconds(usage.ru_utime), .cpuSystem: Self.nanoseconds(usage.ru_stime),
@@ -73,14 +73,14 @@ struct ProcessSample {
         (gauges[.virtualMemory], gauges[.residentMemory]) = (whole &* size, resident &* size)
     }
 
-    /// Returns the number of open descriptors. Linux 6.2 and later tell it as the size of their folder. Before, they are
-    /// counted one by one, and past ``MartletLimits/countedDescriptors`` their number is not known.
+    /// Returns the number of open descriptors. Linux 6.2 and later report it as the size of their folder. Earlier
+    /// versions need a count one by one, and above ``MartletLimits/countedDescriptors`` the number is unknown.
     private static func descriptors() -> UInt64? {
         let path = "/proc/self/fd"
         if let size = status(of: path)?.st_size, size > 0 { return UInt64(size) }
         guard let folder = opendir(path) else { return nil }
         defer { closedir(folder) }
-        // The folder's own descriptor is open too, and "." and ".." are none.
+        // The folder's own descriptor is open too, and "." and ".." are not descriptors.
         var count = -3
         while readdir(folder) != nil {
             count += 1
@@ -94,7 +94,7 @@ struct ProcessSample {
         guard let text = text(of: "/proc/self/stat"), let end = text.lastIndex(of: UInt8(ascii: ")")) else {
             return nil
         }
-        // The name in parentheses may have spaces. The first field behind it is field 3.
+        // The name in parentheses may contain spaces. The first field after it is field 3.
         let fields = text[end...].dropFirst(2).split(separator: UInt8(ascii: " "), maxSplits: 20)
         let ticks = UInt64(clamping: sysconf(Int32(_SC_CLK_TCK)))
         guard fields.count > 19, let start = number(fields[19]), ticks > 0 else { return nil }
@@ -116,7 +116,7 @@ struct ProcessSample {
         return stat(path, &status) == 0 ? status : nil
     }
 
-    /// Returns the beginning of a small file, which one call reads.
+    /// Returns the beginning of a small file, with one read.
     private static func text(of path: String) -> [UInt8]? {
         guard let file = OwnDescriptor(path: path, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 1024)

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The recorder of the process's agent, and the switch that every instrument reads. Both exist once in a process, because a
-/// hook in a class applies to the whole process.
+/// The recorder of the process's agent, and the switch that every instrument reads. A process has one of each, because
+/// a hook in a class applies to the whole process.
 enum CaptureSwitch {
-    /// Whether capture is on, read at the start and the end of every request. While it is off, requests are not recorded
-    /// and go on unchanged.
+    /// Whether capture is on. Read at the start and the end of every request. While it is off, requests are not
+    /// recorded and run unchanged.
     static let isOn = Atomic<Bool>(false)
 
-    /// Whether sessions are captured one by one. Only one of the two modes is in force, so that no request is captured
+    /// Whether sessions are captured one by one. Only one of the two modes applies, so that no request is captured
     /// twice.
     static let isExplicit = Atomic<Bool>(false)
 
@@ -18,17 +18,17 @@ enum CaptureSwitch {
     /// Whether the service switched capture off. The agent of a forked child follows it too.
     private static let isOffByService = Atomic<Bool>(false)
 
-    /// The number of open scopes. While it is 0, no request has to look for its scope.
+    /// The number of open scopes. While it is 0, requests need not look for their scope.
     static let openScopes = Atomic<Int>(0)
 
-    /// The scope of the current Swift task; `nil` outside any.
+    /// The scope of the current Swift task; `nil` outside any scope.
     static var scope: CaptureScope? {
         guard openScopes.load(ordering: .relaxed) > 0 else { return nil }
         ForkedChild.restartIfForked()
         return openScopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
     }
 
-    /// Whether an agent may capture requests: the process's, or one in memory.
+    /// Whether an agent may capture requests: the process's agent, or one in memory.
     static var isActive: Bool {
         ForkedChild.restartIfForked()
         return isOn.load(ordering: .relaxed) || openScopes.load(ordering: .relaxed) > 0
@@ -40,7 +40,7 @@ enum CaptureSwitch {
         return isOn.load(ordering: .relaxed) ? connected.withLock { $0 } : nil
     }
 
-    /// Returns the recorder for requests and spans that began in a scope, or outside any for `nil`.
+    /// Returns the recorder for requests and spans that began in a scope, or outside any scope for `nil`.
     static func recorder(in scope: CaptureScope?) -> Recorder? {
         guard let scope else { return recorder }
         return scope.recorder
@@ -53,8 +53,8 @@ enum CaptureSwitch {
         switchOn()
     }
 
-    /// Connects a forked child's recorder. Capture stays off if the service had switched it off in the parent. Open scopes
-    /// are the parent's, so the child starts with none.
+    /// Connects a forked child's recorder. Capture stays off if the service had switched it off in the parent. The
+    /// child starts with no scopes, because open scopes belong to the parent.
     static func connectForkedChild(_ recorder: Recorder) {
         openScopes.store(0, ordering: .relaxed)
         isOn.store(false, ordering: .relaxed)
@@ -63,13 +63,13 @@ enum CaptureSwitch {
         switchOff()
     }
 
-    /// Replaces the connected recorder. The former one stops counting time without capture, until it is connected again.
+    /// Replaces the connected recorder. The former one stops measuring the capture gap until it is connected again.
     private static func replace(by recorder: Recorder?) {
         let former = connected.withLock { connected in
             defer { connected = recorder }
             return connected
         }
-        former?.unwatched.end()
+        former?.captureGap.end()
     }
 
     // MARK: The switch
@@ -79,8 +79,8 @@ enum CaptureSwitch {
     /// The number of times that capture was switched on, by the service or by an agent that connected.
     static let switches = Atomic<Int>(0)
 
-    /// Switches capture on, for the service or for an agent that connects. The caller has made `URLSession`'s capture forget
-    /// the tasks that wait for their loader.
+    /// Switches capture on, for the service or for an agent that connects. The caller must have made `URLSession`'s
+    /// capture forget the tasks that wait for their loader.
     static func switchOn() {
         switches.wrappingAdd(1, ordering: .relaxed)
         faultCount.store(0, ordering: .relaxed)
@@ -90,13 +90,13 @@ enum CaptureSwitch {
     /// Switches capture off, for the service or for an agent that ends.
     static func switchOff() { change { $0 = .off } }
 
-    /// Pauses capture by the agent's own decision, until ``resume()``.
+    /// Pauses capture because the agent decided to, until ``resume()``.
     ///
     /// - Parameter reason: a text for `status`, the log and the collector.
     static func pause(because reason: String) { change { $0.pause(because: reason) } }
 
-    /// Ends the agent's own pause. Has no effect if capture was switched since. The caller has forgotten waiting tasks, as
-    /// ahead of ``switchOn()``.
+    /// Ends the agent's pause. Has no effect if capture was switched since. The caller must have forgotten waiting
+    /// tasks, as before ``switchOn()``.
     static func resume() {
         change { $0.resume() }
     }
@@ -106,17 +106,17 @@ enum CaptureSwitch {
             change(&state)
             isOn.store(state.isOn, ordering: .releasing)
             isOffByService.store(state == .off, ordering: .relaxed)
-            // An agent in memory does not account for its time.
+            // An agent in memory does not report its capture gap.
             guard let recorder = connected.withLock({ $0 }), recorder.recordedRequests == nil else { return }
-            if state.isOn { recorder.unwatched.end() } else { recorder.unwatched.begin() }
+            if state.isOn { recorder.captureGap.end() } else { recorder.captureGap.begin() }
         }
     }
 
     /// The number of internal errors since capture was switched on.
     static var faults: Int { faultCount.load(ordering: .relaxed) }
 
-    /// Counts an internal error, and switches capture off when they reach ``MartletLimits/faults``. Never called under a
-    /// lock.
+    /// Counts an internal error, and switches capture off at ``MartletLimits/faults`` errors. Never call it while
+    /// holding a lock.
     static func note(_ fault: CaptureFault) {
         let count = faultCount.wrappingAdd(1, ordering: .relaxed).newValue
         guard count == MartletLimits.faults else { return }
@@ -129,8 +129,8 @@ enum CaptureSwitch {
     }
 }
 
-/// The state of capture: on, or switched off by the service or by the agent. A pure value. The service's decision has
-/// priority over the agent's.
+/// The state of capture: on, or switched off by the service or by the agent. The service's decision takes precedence. A
+/// pure value.
 enum CaptureSwitchState: Sendable, Equatable {
     case on
     /// Switched off by the service, until the service switches it on.
@@ -142,7 +142,7 @@ enum CaptureSwitchState: Sendable, Equatable {
 
     var isOn: Bool { self == .on }
 
-    /// The reason why the agent switched capture off; `nil` where it did not.
+    /// Why the agent switched capture off; `nil` if it did not.
     var reason: String? {
         switch self {
         case .on, .off: nil
@@ -163,8 +163,8 @@ enum CaptureSwitchState: Sendable, Equatable {
     }
 }
 
-/// A condition that held when capture was installed and holds no longer. The service does not notice; at the tenth fault the
-/// agent switches capture off.
+/// A condition that held when capture was installed and no longer holds. The service does not notice; at the tenth
+/// fault the agent switches capture off.
 enum CaptureFault: String {
     case noTask = "a loader had no task at its end"
     case noHandle = "a loader had no libcurl handle"
@@ -173,7 +173,8 @@ enum CaptureFault: String {
 
 /// The scope of an agent in memory: requests and spans that begin in it belong to that agent. Thread-safe.
 final class CaptureScope: Sendable {
-    /// The scope of the current Swift task; `nil` outside any. ``CaptureSwitch/scope`` is cheaper where no scope is open.
+    /// The scope of the current Swift task; `nil` outside any scope. ``CaptureSwitch/scope`` is cheaper if no scope is
+    /// open.
     @TaskLocal static var current: CaptureScope?
 
     private let state = Lock(State())
@@ -184,11 +185,11 @@ final class CaptureScope: Sendable {
         var hasEnded = false
     }
 
-    /// The recorder of the scope's agent; `nil` before the agent runs, after its end and while it is switched off. Requests
-    /// and spans in the scope are not captured then.
+    /// The recorder of the scope's agent; `nil` before the agent runs, after its end and while it is switched off.
+    /// Requests and spans in the scope are not captured while it is `nil`.
     var recorder: Recorder? { state.withLock { $0.isOn ? $0.recorder : nil } }
 
-    /// Whether the scope was open and is closed: no request can begin in it any more.
+    /// Whether the scope has been closed: no request can begin in it any more.
     var hasEnded: Bool { state.withLock(\.hasEnded) }
 
     var isOn: Bool {
@@ -196,8 +197,8 @@ final class CaptureScope: Sendable {
         set { state.withLock { $0.isOn = newValue } }
     }
 
-    /// - Parameter recorder: the recorder of the scope's agent; `nil` for an agent that is switched off, whose scope
-    ///   captures nothing.
+    /// - Parameter recorder: the recorder of the scope's agent; `nil` if that agent is switched off. The scope captures
+    ///   nothing then.
     func open(for recorder: Recorder?) {
         state.withLock { $0.recorder = recorder }
         CaptureSwitch.openScopes.add(1, ordering: .relaxed)
@@ -209,21 +210,21 @@ final class CaptureScope: Sendable {
     }
 }
 
-/// The capture mode in force, and the reason where it is not the configured mode.
+/// The current capture mode, and the reason if it is not the configured mode.
 struct EffectiveCapture: Sendable {
     var mode: CaptureMode
     var reason: String?
     /// The limits of capture in this process, a sentence each.
     var limits: [String] = []
-    /// The reason why no rule can change requests in this process; `nil` where rules can.
+    /// Why no rule can change requests in this process; `nil` if rules can.
     var rulesLimit: String?
-    /// Returns a sentence that names the hooks that were taken out since the installation; `nil` where none were. Their
-    /// requests may be missed.
+    /// Returns a sentence that names the hooks that were removed since the installation; `nil` if all are in place.
+    /// Requests of removed hooks may be missed.
     var missingHooks: @Sendable () -> String? = { nil }
 
     static let switchedOff = EffectiveCapture(mode: .off, reason: "MARTLET_ENABLED is false")
 
-    /// Returns the mode in force at this moment: the agent may have switched itself off, or may do less than it can.
+    /// Returns the current mode: the agent may have switched itself off, or may do less than it can.
     func now(restrictedBy recorder: Recorder) -> EffectiveCapture {
         if let reason = CaptureSwitch.state.reason {
             return EffectiveCapture(mode: .off, reason: reason, limits: limits)

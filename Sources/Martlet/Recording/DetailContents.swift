@@ -1,10 +1,10 @@
 import Foundation
 
-/// The header fields and bodies that kept details contain, and the redaction that takes secrets out of them.
+/// The header fields and bodies that kept details contain, and the redaction that removes secrets from them.
 struct DetailContents: Sendable {
     let headers: CapturedHeaders
     let redaction: Redaction
-    /// The number of bytes kept of a body. One more byte is read, which shows whether the body goes on.
+    /// The number of bytes kept of a body. One more byte is read, to find out whether the body continues.
     let bodyLimit: Int
     private let bodies: CapturedBodies
 
@@ -18,8 +18,7 @@ struct DetailContents: Sendable {
     /// Whether details of some requests contain bodies.
     var hasBodies: Bool { bodies != .none }
 
-    /// Returns the header fields that the configuration names, in the order of their names, within
-    /// ``MartletLimits/headerBytes``.
+    /// Returns the configured header fields, sorted by name, within ``MartletLimits/headerBytes``.
     func fields(of all: @autoclosure () -> [AnyHashable: Any]?) -> HeaderFields {
         var fields = HeaderFields()
         guard headers != .none, let all = all() else { return fields }
@@ -30,7 +29,7 @@ struct DetailContents: Sendable {
         return fields
     }
 
-    /// Returns a copy of a body's beginning, so that the rest can leave memory; `nil` for an empty body, or one that the
+    /// Returns a copy of a body's beginning, so that the rest can be released; `nil` for an empty body, or one that the
     /// configuration does not ask for.
     func sample(
         _ body: @autoclosure () -> Data?, contentType: @autoclosure () -> String?, isFailure: Bool

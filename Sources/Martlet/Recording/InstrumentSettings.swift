@@ -5,8 +5,8 @@ import MartletTelemetry
 struct InstrumentSettings: Sendable {
     /// The patterns that select the captured requests.
     let selection: RequestSelection
-    /// The service's own decisions on names and on requests to leave out.
-    let decisions: ServiceDecisions
+    /// The service's closures, which name requests or exclude them.
+    let decisions: ServiceClosures
     /// The sampler that decides which traces' details are kept.
     let sampler: TraceSampler
     /// Whether requests carry `traceparent` and `tracestate`.
@@ -18,7 +18,7 @@ struct InstrumentSettings: Sendable {
 
     init(_ configuration: MartletConfiguration) {
         selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
-        decisions = ServiceDecisions(configuration)
+        decisions = ServiceClosures(configuration)
         sampler = TraceSampler(rate: configuration.sampleRate)
         propagates = configuration.propagate
         contents = DetailContents(configuration)
@@ -56,7 +56,7 @@ struct RequestSelection: Sendable {
             let slash = text.firstIndex(of: "/") ?? text.endIndex
             let authority = text[..<slash]
             path = slash == text.endIndex ? nil : Glob(text[slash...])
-            // The last colon begins the port, unless it belongs to an IPv6 address: `[::1]`.
+            // The last colon begins the port, unless it is part of an IPv6 address: `[::1]`.
             let colon = authority.hasSuffix("]") ? nil : authority.lastIndex(of: ":")
             host = Glob(authority[..<(colon ?? authority.endIndex)].lowercased())
             port = colon.map { Glob(authority[authority.index(after: $0)...]) }
@@ -69,13 +69,15 @@ struct RequestSelection: Sendable {
     }
 }
 
-/// The service's own decisions about requests: ``MartletConfiguration/name`` and ``MartletConfiguration/ignore``. The closures
-/// run on the thread that asks, which holds no lock of the agent's. Their time is the service's.
-struct ServiceDecisions: Sendable {
+/// The service's closures that decide about requests: ``MartletConfiguration/name`` and
+/// ``MartletConfiguration/ignore``. They run on the caller's thread, which holds no lock of the agent. Their time
+/// counts as the service's.
+struct ServiceClosures: Sendable {
     private let name: (@Sendable (MartletTarget) -> String?)?
     private let ignore: (@Sendable (MartletTarget) -> Bool)?
 
-    /// Whether a closure runs. A request of its own is counted without asking it again, which might never end.
+    /// Whether a closure is running. A request that the closure makes is counted without calling the closure again,
+    /// which might never end.
     @TaskLocal private static var isDeciding = false
 
     init(_ configuration: MartletConfiguration) {
@@ -89,7 +91,7 @@ struct ServiceDecisions: Sendable {
         return Self.decide { ignore(MartletTarget(kind, method, destination.target)) } ?? false
     }
 
-    /// Returns the service's name for the endpoint of a request; `nil` if it has none.
+    /// Returns the name that the service gives the endpoint of a request; `nil` if it gives none.
     func name(of request: borrowing CapturedRequest) -> String? {
         guard let name else { return nil }
         let target = MartletTarget(request.kind, request.method, request.destination.target)
@@ -97,9 +99,9 @@ struct ServiceDecisions: Sendable {
         return text.cut(toBytes: MartletLimits.spanName)
     }
 
-    /// Returns the closure's decision; `nil` within another one.
+    /// Returns the closure's decision; `nil` if this is called within a closure.
     private static func decide<Decision>(_ closure: () -> Decision) -> Decision? {
-        isDeciding ? nil : $isDeciding.withValue(true) { AgentCost.leaveOut(closure) }
+        isDeciding ? nil : $isDeciding.withValue(true) { AgentCost.excludingTime(of: closure) }
     }
 }
 

@@ -2,14 +2,14 @@ public import Foundation
 import MartletTelemetry
 import Synchronization
 
-/// A request that ended: one that an agent in memory has captured, for a test to assert on (``MartletAgent/requests``), or
-/// one that no instrument sees, for ``MartletAgent/record(_:)``. A plain value.
+/// A request that ended: one that an agent in memory has captured, for a test to check (``MartletAgent/requests``), or
+/// one to report with ``MartletAgent/record(_:)`` because no instrument captures it. A plain value.
 public struct MartletRequest: Sendable, Hashable {
-    /// The side of a request that was seen.
+    /// Which side of a request was observed.
     public enum Kind: String, Sendable, CaseIterable {
         /// The service made it.
         case client
-        /// The service answered it; seen by tracing alone.
+        /// The service answered it. Only tracing sees such requests.
         case server
     }
 
@@ -21,17 +21,17 @@ public struct MartletRequest: Sendable, Hashable {
     public var host: String
     /// The server's port, the scheme's own if the URL names none; 0 if it is not known.
     public var port: Int
-    /// The name that the request counts to: the path with its changing parts named, `/users/{id}`.
+    /// The name under which the request is counted: the path with its changing parts named, `/users/{id}`.
     public var endpoint: String
-    /// The URL without user, password, query and fragment. For a span that names no URL, the parts that it names: host, port
-    /// and path, or the path.
+    /// The URL without user, password, query and fragment. For a span without a URL, the parts that the span has: host,
+    /// port and path, or only the path.
     public var url: String
     /// The final response's status; `nil` if none came.
     public var status: Int?
     /// The cause of a failure (`error.type`): a transport error's name, or the status as text; `nil` for a success.
     public var errorType: String?
-    /// Whether the request counts as a failure: a transport error, a 5xx, and for a client a 4xx. A request that its caller
-    /// cancelled does not.
+    /// Whether the request counts as a failure: a transport error, a 5xx, and for a client a 4xx. A request that its
+    /// caller cancelled is not a failure.
     public var isFailure: Bool
     /// The name of the rule that changed the request (``MartletRule``); `nil` for none.
     public var rule: String?
@@ -48,12 +48,12 @@ public struct MartletRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - method: in upper case.
-    ///   - url: an absolute URL; user, password, query and fragment are left out.
+    /// - url: an absolute URL; user, password, query and fragment are removed.
     ///   - kind: the side of the service.
-    ///   - endpoint: the name to count to; if it is empty, the path decides.
+    /// - endpoint: the name to count under; if it is empty, the path decides.
     ///   - status: `nil` if no response came.
-    ///   - errorType: the cause of a failure, a name of few (`error.type`). A status that is a failure needs none. `cancelled`
-    ///     is no failure, and `hung` a kind of its own.
+    /// - errorType: the cause of a failure, one of few names (`error.type`). A status that is a failure needs none.
+    ///   `cancelled` is not a failure, and `hung` is a separate kind.
     ///   - start: the start, by the wall clock.
     ///   - duration: a negative one counts as 0.
     ///   - bytesSent: bytes of the body that the service sent.
@@ -112,7 +112,7 @@ final class RecordedRequests: Sendable {
     private let state: Lock<State>
 
     private struct State {
-        /// Only the names of endpoints come from it.
+        /// Used only to name endpoints.
         var names: SeriesStatistics
         var requests: [MartletRequest] = []
     }

@@ -2,34 +2,34 @@ import CMartletHooks
 import MartletTelemetry
 import Synchronization
 
-/// The recorder of finished requests. It takes them from any thread and keeps, until the next drain, exact statistics of
-/// each series and the details of some requests.
+/// Records finished requests. It takes them from any thread and keeps, until the next drain, exact statistics of each
+/// series and the details of some requests.
 ///
-/// The thread that finished a request only writes it into the journal. The agent's thread folds a whole interval: it names
-/// and counts the requests. No code under either lock waits for anything.
+/// The thread that finished a request only writes it into the journal. The agent's thread folds a whole interval into
+/// the statistics: it names and counts the requests. No code under either lock waits for anything.
 final class Recorder: Sendable {
     /// The settings that instruments need.
     let settings: InstrumentSettings
-    /// The time from which the recorder counts, by the wall clock.
+    /// When the recorder began to count, by the wall clock.
     let start = Clock.wall()
     let journal: Journal
     /// The requests of an agent in memory, which keeps no details; `nil` for any other agent.
     let recordedRequests: RecordedRequests?
     /// The rules that change requests of `URLSession`.
     let rules: ActiveRules
-    /// The work that capture may do, by the agent's own decision. Instruments read it before each step of work for a
+    /// The work that the agent currently allows for capture. Instruments read it before each step of work for a
     /// request.
     private let allowed = Atomic<Allowance>(.everything)
-    /// The reason why capture may not do everything; `nil` while it may.
+    /// Why the allowed work is restricted; `nil` while it is not.
     private let reason = Lock<String?>(nil)
     /// The number of details that were not kept because ``allowance`` did not permit them.
     private let refused = Atomic<UInt64>(0)
     /// The time for which capture was off.
-    let unwatched = UnwatchedStopwatch()
-    /// The memory that details may take, in bytes: a quarter of the agent's, because they exist three times while they
+    let captureGap = CaptureGapStopwatch()
+    /// The memory that details may take, in bytes: a quarter of the agent's, because three copies exist while they
     /// become a batch.
     private let maxDetailBytes: Int
-    /// A sampler that counts no limits and so answers for most requests without a lock.
+    /// A sampler that counts no limits, so that most requests need no lock.
     private let unlimitedSampler: DetailSampler
     private let details: Lock<Details>
     private let state: Lock<State>
@@ -37,13 +37,13 @@ final class Recorder: Sendable {
 
     /// The kept details that wait for the end of the interval.
     private struct Details {
-        /// The requests whose spans are made when their series have names.
+        /// Requests whose spans are made once their series have names.
         var requests: [CapturedRequest] = []
         var spans: [SpanRecord] = []
         var sampler: DetailSampler
         /// An estimate of the memory for the details, in bytes.
         var bytes = 0
-        /// An estimate of the memory for drained details that are not released yet, in bytes.
+        /// An estimate of the memory for drained details that are not yet released, in bytes.
         var bytesTaken = 0
     }
 
@@ -53,7 +53,7 @@ final class Recorder: Sendable {
         var counted: UInt64 = 0
         /// The number of requests in closed segments that are not counted yet.
         var closed: UInt64 = 0
-        /// An estimate of the memory for drained statistics that are not released yet, in bytes.
+        /// An estimate of the memory for drained statistics that are not yet released, in bytes.
         var bytesTaken = 0
     }
 
@@ -91,22 +91,23 @@ final class Recorder: Sendable {
         }
     }
 
-    /// The work that capture may do. Thread-safe; reading it costs nothing.
+    /// The work that the agent currently allows. Thread-safe; reading it costs nothing.
     var allowance: Allowance { allowed.load(ordering: .relaxed) }
 
-    /// Sets the work that capture may do.
+    /// Sets the allowed work.
     ///
-    /// - Parameter reason: the reason for a restriction, for `status` and the collector; `nil` for none.
+    /// - Parameter reason: why it is restricted, for `status` and the collector; `nil` for no restriction.
     func allow(_ allowance: Allowance, because reason: String? = nil) {
         self.reason.withLock { $0 = reason }
         allowed.store(allowance, ordering: .relaxed)
     }
 
-    /// The reason why capture does not do everything, by the agent's own decision; `nil` while it does.
+    /// Why the agent has restricted the work of capture; `nil` if it has not.
     var restriction: String? { reason.withLock { $0 } }
 
-    /// Records a request. Thread-safe; never waits for I/O. A request for which the journal has no room is counted in
-    /// memory at once. A forked child does not have the memory of its parent's journal, so it records nothing.
+    /// Records a request. Thread-safe; never waits for I/O. If the journal has no room, the request is counted in
+    /// memory at once. A forked child records nothing here, because it does not have the memory of its parent's
+    /// journal.
     func record(_ request: borrowing CapturedRequest) {
         guard process == martlet_process() else { return }
         guard let name = settings.decisions.name(of: request) else { return take(request) }
@@ -135,7 +136,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Keeps a span that is not a request. To be called after ``reserveDetails(isSampled:isFailure:nanoseconds:)`` returned
+    /// Keeps a span that is not a request. Call it after ``reserveDetails(isSampled:isFailure:nanoseconds:)`` returned
     /// `true`.
     ///
     /// - Parameter bytes: an estimate of the memory for the span.
@@ -148,8 +149,8 @@ final class Recorder: Sendable {
 
     func countDroppedDetails(_ number: Int) { details.withLock { $0.sampler.countDropped(number) } }
 
-    /// An estimate of the memory in bytes, for the current interval and for drained intervals that are not released yet.
-    /// The journal's own memory is left out.
+    /// An estimate of the memory in bytes, for the current interval and for drained intervals that are not yet
+    /// released. Excludes the journal's own memory.
     var estimatedBytes: Int {
         details.withLock { $0.bytes + $0.bytesTaken } + state.withLock { $0.statistics.estimatedBytes + $0.bytesTaken }
     }
@@ -168,7 +169,7 @@ final class Recorder: Sendable {
     /// Whether the statistics hold requests that the journal did not take.
     var hasRequestsInMemory: Bool { state.withLock { !$0.statistics.isEmpty } }
 
-    // MARK: For the agent's thread alone
+    // MARK: Only for the agent's thread
 
     /// Closes segments and counts the requests in them as captured.
     ///
@@ -199,10 +200,10 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Takes out the statistics and details since the last drain. Returns them with the number of requests that were
-    /// counted until now. They count towards the memory until ``noteReleased()``.
+    /// Takes out the statistics and details since the last drain. Returns them with the number of requests counted
+    /// until now. They count towards the memory until ``noteReleased()``.
     func drain(at now: UnixNanoseconds = Clock.wall()) -> (interval: RecordedInterval, captured: UInt64) {
-        let unwatched = unwatched.nanoseconds()
+        let captureGap = captureGap.nanoseconds()
         let (requests, spans) = details.withLock { details in
             details.sampler.startInterval()
             details.bytesTaken += details.bytes
@@ -217,7 +218,7 @@ final class Recorder: Sendable {
             return ((state.statistics.take(at: now), named), state.counted)
         }
         interval.0.details = interval.1.compactMap { request, dimensions in request.makeSpan?(dimensions) } + spans
-        interval.0.unwatched = unwatched
+        interval.0.captureGap = captureGap
         return (interval.0, captured)
     }
 
@@ -232,7 +233,7 @@ final class Recorder: Sendable {
 enum Allowance: UInt8, AtomicRepresentable, CaseIterable {
     case everything
     case withoutDetails
-    /// Requests are counted and timed, and nothing else is done.
+    /// Requests are only counted and timed.
     case countsOnly
     /// Capture is paused.
     case nothing
@@ -242,15 +243,14 @@ enum Allowance: UInt8, AtomicRepresentable, CaseIterable {
     /// Whether phases are read, trace headers sent, and spans recorded that are not requests.
     var traces: Bool { rawValue <= Allowance.withoutDetails.rawValue }
 
-    /// One step less; `nil` if nothing is left to give up.
+    /// The next step with less work; `nil` if nothing is left to give up.
     var less: Allowance? { Allowance(rawValue: rawValue + 1) }
 
-    /// One step more; `nil` if nothing was given up.
+    /// The previous step with more work; `nil` if nothing was given up.
     var more: Allowance? { rawValue == 0 ? nil : Allowance(rawValue: rawValue - 1) }
 }
 
-/// The sampler that decides which requests' details are kept, within limits for each interval. A pure value; it never
-/// affects counts.
+/// Decides which requests' details are kept, within limits for each interval. It never affects counts. A pure value.
 struct DetailSampler: Sendable {
     private let keepFailures: Bool
     private let slowNanoseconds: UInt64
@@ -265,13 +265,13 @@ struct DetailSampler: Sendable {
         slowNanoseconds = slow.nanoseconds
     }
 
-    /// Returns whether details are wanted, limits aside. Costs nothing.
+    /// Returns whether details are wanted, without regard to limits. Costs nothing.
     func wants(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
         isSampled || (keepFailures && isFailure) || nanoseconds >= slowNanoseconds
     }
 
-    /// Reserves details within the interval's limits. Returns `false` for a request whose details are not kept, and counts
-    /// them as dropped if they were wanted.
+    /// Reserves details within the interval's limits. Returns `false` for a request whose details are not kept, and
+    /// counts them as dropped if they were wanted.
     mutating func reserve(isSampled: Bool, isFailure: Bool, nanoseconds: UInt64) -> Bool {
         let isFailure = keepFailures && isFailure
         let isSlow = nanoseconds >= slowNanoseconds
@@ -299,12 +299,12 @@ struct DetailSampler: Sendable {
 }
 
 /// Measures the time for which capture is off while its agent runs, by the monotonic clock. Thread-safe.
-final class UnwatchedStopwatch: Sendable {
+final class CaptureGapStopwatch: Sendable {
     private let state = Lock(State())
 
     private struct State {
         var total: UInt64 = 0
-        /// The time since which capture is off; `nil` while it is on.
+        /// When capture went off; `nil` while it is on.
         var since: UInt64?
 
         func nanoseconds(at now: UInt64) -> UInt64 { total &+ (since.map { now - min(now, $0) } ?? 0) }
@@ -317,9 +317,9 @@ final class UnwatchedStopwatch: Sendable {
         state.withLock { $0 = State(total: $0.nanoseconds(at: now)) }
     }
 
-    /// Returns the nanoseconds without capture until `now`, with those of a period that has not ended.
+    /// Returns the nanoseconds without capture until `now`, including a period that has not ended.
     func nanoseconds(at now: UInt64 = Clock.monotonic()) -> UInt64 { state.withLock { $0.nanoseconds(at: now) } }
 
-    /// Whether the time counts at this moment, because capture is off.
+    /// Whether the stopwatch is running, because capture is off.
     var isCounting: Bool { state.withLock { $0.since != nil } }
 }

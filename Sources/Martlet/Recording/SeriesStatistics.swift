@@ -19,15 +19,16 @@ struct SeriesStatistics: Sendable {
         var sizes = BodySizes()
     }
 
-    /// The bytes that a series' records share. They are compared exactly, and hashed by the checksum of their texts alone.
+    /// The bytes that a series' records share. They are compared exactly, but hashed only by the checksum of their
+    /// texts.
     private struct RecordIdentity: Hashable {
         let bytes: [UInt8]
         let checksum: UInt32
 
         init(_ record: UnsafeRawBufferPointer) {
             bytes = [UInt8](record[JournalRecord.Field.port...])
-            checksum = JournalChecksum.of(
-                UnsafeRawBufferPointer(rebasing: record[JournalRecord.Field.hostLength...]), seed: 0)
+            checksum = JournalChecksum.checksum(
+                of: UnsafeRawBufferPointer(rebasing: record[JournalRecord.Field.hostLength...]), seed: 0)
         }
 
         func hash(into hasher: inout Hasher) { hasher.combine(checksum) }
@@ -90,7 +91,7 @@ struct SeriesStatistics: Sendable {
         return series.count - 1
     }
 
-    /// Returns the dimensions of a request. The budgets decide on a series that is new in the interval.
+    /// Returns the dimensions of a request. The budgets are applied if its series is new in the interval.
     private mutating func name(_ identity: JournalRecord.Identity) -> RequestDimensions {
         let target = identity.target
         var dimensions = RequestDimensions(
@@ -106,7 +107,7 @@ struct SeriesStatistics: Sendable {
     /// - Parameter now: the end of the interval; `nil` for the end of its last request.
     mutating func take(at now: UnixNanoseconds?) -> RecordedInterval {
         let end = now ?? max(lastEnd, start &+ 1)
-        // A clock that was set back must not give an interval that ends before it starts or lies in the future.
+        // If the clock was set back, the interval must not end before it starts or lie in the future.
         let interval = RecordedInterval(
             start: min(start, end &- 1), end: end,
             series: Dictionary(series.map { ($0.dimensions, $0.statistics) }) { first, _ in first },
@@ -128,11 +129,12 @@ struct RecordedInterval: Sendable {
     var sizes: [RequestDimensions: BodySizes] = [:]
     var details: [SpanRecord] = []
     /// The nanoseconds without capture, from the recorder's start to the end of the interval.
-    var unwatched: UInt64 = 0
+    var captureGap: UInt64 = 0
 }
 
-/// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first types
-/// keep their names, and later ones become `_OTHER`. Statuses, and the types that decide how a request ended, always stay.
+/// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first
+/// types keep their names, and later ones become `_OTHER`. Statuses, and the types that determine the outcome of a
+/// request, always stay.
 struct ErrorTypeBudget: Sendable {
     private static let own: Set = [RequestOutcome.hungError, RequestOutcome.cancelledError]
 

@@ -1,10 +1,10 @@
 import MartletTelemetry
 
-/// The redaction of kept details: it takes secrets out of a request's URL, header fields, bodies and error message.
+/// Redacts kept details: it removes secrets from a request's URL, header fields, bodies and error message.
 ///
-/// A plain value, made once for an agent. No function here fails: text that cannot be understood is taken out. Each
-/// function takes time in proportion to the length of its input. `docs/redaction.md` lists the secrets that are found and
-/// the secrets that are missed.
+/// A plain value, made once for an agent. No function here fails: text that cannot be parsed is removed. Each function
+/// takes time in proportion to the length of its input. `docs/redaction.md` lists the secrets that are found and those
+/// that are missed.
 struct Redaction: Sendable {
     /// The bytes of ``SpanSecrets/placeholder``.
     static let placeholderBytes = Array(SpanSecrets.placeholder.utf8)
@@ -13,8 +13,8 @@ struct Redaction: Sendable {
     private let urls: URLRedaction
 
     /// - Parameters:
-    ///   - adding: names beside the built-in list, `MARTLET_REDACT`.
-    ///   - keepsSegments: whether values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
+    ///   - adding: names in addition to the built-in list, `MARTLET_REDACT`.
+    ///   - keepsSegments: whether to keep values among the segments of paths, `MARTLET_CAPTURE_PATHS`.
     init(adding: [String] = [], keepsSegments: Bool = false) {
         names = SensitiveNames(adding: adding)
         urls = URLRedaction(keepsSegments: keepsSegments)
@@ -53,16 +53,16 @@ struct Redaction: Sendable {
         return SpanSecrets.urlHeaders.contains(name.lowercased()) ? url(value) : text(value, limit: limit)
     }
 
-    /// Returns a body as text without its secrets; `nil` for a body that is not text, or of a format in which secrets
-    /// cannot be told.
+    /// Returns a body as text without its secrets. `nil` for a body that is not text, or in a format in which secrets
+    /// cannot be recognised.
     ///
     /// - Parameters:
     ///   - bytes: the body without any content coding.
     ///   - contentType: the value of the header field `Content-Type`.
     ///   - isTruncated: whether `bytes` are the beginning of a longer body.
     func body(_ bytes: some Collection<UInt8>, contentType: String?, isTruncated: Bool) -> String? {
-        // Text with one byte for an ASCII character contains no zero. A zero may mean UTF-16, in which no name would be
-        // found.
+        // Text with one byte for each ASCII character contains no zero. A zero may mean UTF-16, in which no name would
+        // be found.
         guard let format = contentType.flatMap(TextFormat.init), !bytes.contains(0) else { return nil }
         var text = isTruncated ? Self.wholeCharacters(bytes) : [UInt8](bytes)
         text = TextRedaction.redact(
@@ -74,7 +74,7 @@ struct Redaction: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Returns the bytes without a last character that is incomplete.
+    /// Returns the bytes without an incomplete character at the end.
     private static func wholeCharacters(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let bytes = [UInt8](bytes)
         guard let lead = bytes.suffix(3).lastIndex(where: { $0 & 0xc0 != 0x80 }) else { return bytes }
@@ -89,8 +89,8 @@ enum TextFormat {
     case form
     case other
 
-    /// Reads a media type; `nil` for a body that is not text, and for text in which names and values stand too far apart to
-    /// tell a secret.
+    /// Reads a media type. `nil` for a body that is not text, and for text in which names are too far from their values
+    /// to recognise a secret.
     init?(contentType: String) {
         let parts = contentType.lowercased().split(separator: ";").map { $0.trimming(while: \.isWhitespace) }
         guard let type = parts.first, parts.dropFirst().allSatisfy(Self.isReadable),
@@ -114,10 +114,10 @@ enum TextFormat {
         "application/xml", "application/graphql", "application/javascript", "application/x-javascript",
         "application/ecmascript",
     ]
-    /// Formats in which a name may be in another line than its value.
+    /// Formats in which a name may be on another line than its value.
     private static let tables = ["csv", "tsv", "separated-values", "yaml", "yml"]
 
-    /// Returns whether a parameter of the media type leaves ASCII characters unchanged, which not every `charset` does.
+    /// Returns whether the text stays ASCII-compatible with a parameter of the media type; some `charset`s are not.
     private static func isReadable(_ parameter: Substring) -> Bool {
         guard parameter.hasPrefix("charset") else { return true }
         let charset = parameter.drop { $0 != "=" }.dropFirst().trimming { $0.isWhitespace || $0 == "\"" }
@@ -134,7 +134,7 @@ extension Substring {
     }
 }
 
-/// The redaction of a form's body: it takes out the values of sensitive names, and the secrets in all other values.
+/// Redacts a form's body: it removes the values of sensitive names, and the secrets in all other values.
 struct FormRedaction {
     let names: SensitiveNames
     let keepsSegments: Bool

@@ -1,18 +1,18 @@
-/// Names of header fields, parameters, keys and elements whose values are secrets. The attributes of other instruments' spans
-/// have a list of their own, which the collector shares (`SpanSecrets`).
+/// Names of header fields, parameters, keys and elements whose values are secrets. The attributes of other instruments'
+/// spans have a separate list, which the collector shares (`SpanSecrets`).
 ///
-/// Names are compared without case and punctuation, so that `X-Api-Key`, `apiKey` and `api_key` are one. The semantic
-/// conventions list some in a certain case (`AWSAccessKeyId`, `Signature`, `sig`, `X-Goog-Signature`); here they count in
-/// any case.
+/// Names are compared without case and punctuation, so that `X-Api-Key`, `apiKey` and `api_key` are the same. The
+/// semantic conventions list some in a certain case (`AWSAccessKeyId`, `Signature`, `sig`, `X-Goog-Signature`); here
+/// they match in any case.
 struct SensitiveNames: Sendable {
-    /// Parts that make a name sensitive wherever they occur in it.
+    /// A name that contains one of these is sensitive.
     private static let parts = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
         "authorization", "bearer", "session", "signature", "credential", "cookie", "assertion", "samlresponse",
     ].map { Array($0.utf8) }
 
-    /// Names that are sensitive as a whole. They are too short, or too common in other words, to be looked for inside a
-    /// name.
+    /// Names that are sensitive only as a whole. They are too short, or too common within other words, to search for
+    /// inside a name.
     private static let wholes = [
         "auth", "xauth", "pass", "pwd", "pw", "pin", "otp", "totp", "sid", "sig", "jwt", "dpop", "nonce", "cvv", "cvc",
         "ssn", "codeverifier", "wwwauthenticate", "proxyauthenticate", "authenticationinfo", "xforwardedclientcert",
@@ -20,7 +20,7 @@ struct SensitiveNames: Sendable {
 
     private let wholes: Set<[UInt8]>
 
-    /// - Parameter adding: whole names beside the built-in ones. A name without a letter or digit is ignored.
+    /// - Parameter adding: whole names in addition to the built-in ones. A name without a letter or digit is ignored.
     init(adding: [String] = []) {
         wholes = Set((Self.wholes + adding).map { Self.plain(Array($0.utf8)[...]) }.filter { !$0.isEmpty })
     }

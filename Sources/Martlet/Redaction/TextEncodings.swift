@@ -1,6 +1,6 @@
 /// The escapes of a string literal (RFC 8259, section 7), and JavaScript's `\x41`.
 enum JSONString {
-    /// Decodes a literal. An escape that is cut off is left out, and an unknown escape stands for its last character.
+    /// Decodes a literal. A truncated escape is left out, and an unknown escape becomes its last character.
     ///
     /// - Parameter literal: the literal without its quotes.
     static func decode(_ literal: ArraySlice<UInt8>) -> [UInt8] {
@@ -30,7 +30,7 @@ enum JSONString {
         }
     }
 
-    /// Takes an escape from `rest`, which begins behind its backslash, and returns the escaped bytes.
+    /// Takes an escape from `rest`, which begins after the backslash, and returns the escaped bytes.
     private static func escape(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
         guard let kind = rest.popFirst() else { return [] }
         switch kind {
@@ -47,7 +47,7 @@ enum JSONString {
 
     private static func unicode(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
         guard let first = number(digits: 4, &rest) else {
-            // The escape is cut off, and its few digits mean nothing by themselves.
+            // The escape is truncated, and its remaining digits are meaningless.
             if rest.count < 4 { rest = [] }
             return []
         }
@@ -65,7 +65,7 @@ enum JSONString {
         return values.reduce(0) { $0 << 4 | UInt16($1) }
     }
 
-    /// Returns the UTF-8 of UTF-16. A surrogate that stands alone becomes U+FFFD.
+    /// Returns the UTF-8 of UTF-16. An unpaired surrogate becomes U+FFFD.
     private static func utf8(_ units: [UInt16]) -> [UInt8] {
         Array(String(decoding: units, as: UTF16.self).utf8)
     }
@@ -73,7 +73,7 @@ enum JSONString {
 
 /// Percent-encoding as forms use it (URL standard, section 5, "application/x-www-form-urlencoded").
 enum PercentEncoding {
-    /// Decodes text. A `%` without two hexadecimal digits stands for itself.
+    /// Decodes text. A `%` without two hexadecimal digits is kept.
     static func decode(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)

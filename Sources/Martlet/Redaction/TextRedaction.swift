@@ -1,15 +1,15 @@
-/// A pass over text of any kind that takes out secrets: the values of sensitive names in JSON, in `name=value` and `name:
+/// Removes secrets from text of any kind in one pass: the values of sensitive names in JSON, in `name=value` and `name:
 /// value`, in elements and their attributes; credentials of the schemes Bearer, Basic and Negotiate; JSON Web Tokens;
 /// users, passwords and segments that are values in URLs; PEM blocks.
 ///
-/// It works on bytes, so that text in an unknown encoding and text that is cut off anywhere are not special cases: a value
-/// without an end goes to the end of the text. It reads every byte a few times at most, and once more for each level of
-/// strings within strings.
+/// It works on bytes, so that an unknown encoding and truncated text are not special cases: a value without an end
+/// extends to the end of the text. It reads every byte a few times at most, and once more for each level of nested
+/// strings.
 struct TextRedaction {
     let names: SensitiveNames
-    /// Whether values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
+    /// Whether to keep values among the segments of paths, `MARTLET_CAPTURE_PATHS`.
     let keepsSegments: Bool
-    /// Whether a quote begins a literal. Quotes in other text may be unpaired.
+    /// Whether a quote begins a literal. In other text, quotes may be unpaired.
     let isJSON: Bool
     /// Whether the text is the beginning of a longer one.
     let isCutOff: Bool
@@ -17,7 +17,7 @@ struct TextRedaction {
     let depth: Int
     let text: [UInt8]
     private(set) var output: [UInt8] = []
-    /// The index before which every byte is in the output or was taken out.
+    /// The index before which every byte has been copied to the output or removed.
     var position = 0
     private var previousWord = 0..<0
     /// The end of the path of the last URL.
@@ -84,7 +84,7 @@ struct TextRedaction {
 
     // MARK: -
 
-    /// Handles a word: a name with its value, a scheme with its credentials, a token, or none of them.
+    /// Handles a word: a name with its value, a scheme with its credentials, a token, or an ordinary word.
     private mutating func word() {
         let word = position..<end(from: position) { !$0.isNamePart }
         defer { previousWord = word }
@@ -100,15 +100,15 @@ struct TextRedaction {
         }
     }
 
-    /// Returns whether a word is a sensitive name, by itself or with the word before it: `API key: …`.
+    /// Returns whether a word is a sensitive name, on its own or together with the previous word: `API key: …`.
     private func isSensitive(_ word: Range<Int>) -> Bool {
         if names.contains(text[word]) { return true }
         return previousWord.upperBound + 1 == word.lowerBound && text[previousWord.upperBound].isASCIIWhitespace
             && names.contains(text[previousWord.lowerBound..<word.upperBound])
     }
 
-    /// Returns the start of a token in a word; `nil` for none. `eyJ` begins every JSON Web Token (RFC 7519), and other JSON
-    /// in Base64.
+    /// Returns the start of a token in a word; `nil` for none. `eyJ` begins every JSON Web Token (RFC 7519), and other
+    /// JSON in Base64.
     private func startOfToken(in word: Range<Int>) -> Int? {
         guard let token = text[word].firstRange(of: "eyJ".utf8), word.upperBound - token.lowerBound > 5 else {
             return nil
@@ -116,7 +116,7 @@ struct TextRedaction {
         return token.lowerBound
     }
 
-    /// Returns the start of the credentials behind a scheme (RFC 7235, section 2.1); `nil` for any other word.
+    /// Returns the start of the credentials after a scheme (RFC 7235, section 2.1); `nil` for any other word.
     private func startOfCredentials(behind word: Range<Int>) -> Int? {
         let scheme = String(decoding: text[word], as: UTF8.self).lowercased()
         guard ["bearer", "basic", "negotiate"].contains(scheme) else { return nil }
@@ -127,12 +127,12 @@ struct TextRedaction {
     private mutating func replaceCredentials(from start: Int) {
         copy(to: start)
         replace(to: end(from: start) { $0.isASCIIWhitespace || "\"'<>,;&".utf8.contains($0) })
-        // A name may follow the scheme: `Bearer token: …`. The whole line goes then.
+        // A name may follow the scheme: `Bearer token: …`. The whole line is removed then.
         if text[position - 1] == UInt8(ascii: ":") || value(behind: position) != nil { position = endOfLine }
     }
 
-    /// The index at which an authority may begin: behind `://`, which JavaScript also writes as `:\/\/`; `nil` where none
-    /// does.
+    /// The index at which an authority may begin: after `://`, which JavaScript also writes as `:\/\/`; `nil` if none
+    /// begins here.
     private var endOfSlashes: Int? {
         let rest = text[(position + 1)...]
         if rest.starts(with: "//".utf8) { return position + 3 }
@@ -144,7 +144,7 @@ struct TextRedaction {
         let longest = end(from: position, where: Self.endsAuthority)
         let host = (text[position..<longest].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 }) ?? position
         // A password may contain an apostrophe (RFC 3986, section 3.2.1). A host contains none, so an apostrophe there
-        // belongs to the text around the URL.
+        // belongs to the surrounding text.
         let end = end(from: host) { $0 == UInt8(ascii: "'") || Self.endsAuthority($0) }
         let mayBeUser = isCutOff && longest == text.count
         if mayBeUser || !URLRedaction.isHost(text[host..<end]) {
@@ -152,12 +152,12 @@ struct TextRedaction {
         } else {
             replace(to: host, with: URLRedaction.user)
             copy(to: end)
-            // The end of the path is known for a URL within a path, so that no byte is searched twice for it.
+            // For a URL within a path the end of the path is already known, so no byte is searched twice.
             if !keepsSegments, position >= endOfPath { endOfPath = self.end(from: position, where: Self.endsPath) }
         }
     }
 
-    /// Takes out a segment of a URL's path, if it is a value. A name may be that of a secret, and is left to ``word()``.
+    /// Removes a segment of a URL's path, if it is a value. A name may be a sensitive one, and is left to ``word()``.
     private mutating func segment() {
         copy(to: position + 1)
         let end = end(from: position) { "/\\".utf8.contains($0) || Self.endsPath($0) }
@@ -177,7 +177,7 @@ struct TextRedaction {
 
     private static func endsURL(_ byte: UInt8) -> Bool { byte.isASCIIWhitespace || "\"<>".utf8.contains(byte) }
 
-    /// Takes out a block of PEM (RFC 7468).
+    /// Removes a PEM block (RFC 7468).
     private mutating func block() {
         let end = text[position...].firstRange(of: "-----END".utf8)?.upperBound ?? text.count
         replace(to: text[end...].firstRange(of: "-----".utf8)?.upperBound ?? text.count)
@@ -195,7 +195,7 @@ extension UInt8 {
 extension TextRedaction {
     /// The position of a name's value.
     struct Value {
-        /// The end of a value without quotes, by the text between name and value.
+        /// The end of a value without quotes. It depends on the text between name and value.
         enum End {
             /// `"name": value`: the value is a number or a word of JSON.
             case scalar
@@ -209,9 +209,9 @@ extension TextRedaction {
         var end: End
     }
 
-    /// Returns the value of the name that ends before `end`; `nil` when none follows.
+    /// Returns the value of the name that ends before `end`; `nil` if none follows.
     ///
-    /// - Parameter isLiteral: whether the name is a literal, its quotes included.
+    /// - Parameter isLiteral: whether the name is a literal, including its quotes.
     func value(behind end: Int, isLiteral: Bool = false) -> Value? {
         let separator = self.end(from: end) {
             !$0.isASCIIWhitespace && (isLiteral || !"\"'`\\)".utf8.contains($0))
@@ -223,7 +223,7 @@ extension TextRedaction {
         return Value(start: start, end: isColon ? isQuoted ? .scalar : .line : .word)
     }
 
-    /// Copies the text up to the value and takes out the value, with everything nested in it.
+    /// Copies the text up to the value and removes the value, with everything nested in it.
     mutating func replaceValue(_ value: Value) {
         copy(to: value.start)
         let opener = end(from: position) { $0 != UInt8(ascii: "\\") }
@@ -238,25 +238,25 @@ extension TextRedaction {
         default:
             replace(to: endOfBare(value), with: quoted(for: value.end))
         }
-        // The meaning of the quotes in `name: "a" b` is unknown, so the whole line goes.
+        // The meaning of the quotes in `name: "a" b` is unknown, so the whole line is removed.
         if value.end == .line { position = endOfLine }
     }
 
-    /// Returns the index of the closing quote; `nil` when there is none.
+    /// Returns the index of the closing quote; `nil` if there is none.
     ///
     /// - Parameter depth: the number of backslashes before the opening quote.
     func indexOfClosingQuote(_ quote: UInt8, from start: Int, escapedBy depth: Int = 0) -> Int? {
         var backslashes = 0
         for index in start..<text.count {
             let byte = text[index]
-            // Two backslashes in a literal without outer escapes are one backslash, which escapes nothing.
+            // In a literal without outer escapes, two backslashes are one backslash, which escapes nothing.
             if byte == quote, depth == 0 ? backslashes.isMultiple(of: 2) : backslashes <= depth { return index }
             backslashes = byte == UInt8(ascii: "\\") ? backslashes + 1 : 0
         }
         return nil
     }
 
-    /// Returns the index behind the closing bracket, or the text's end.
+    /// Returns the index after the closing bracket, or the text's end.
     private func endOfNesting(from start: Int) -> Int {
         var (index, depth) = (start, 0)
         while index < text.count {
@@ -282,7 +282,7 @@ extension TextRedaction {
         }
     }
 
-    /// The end of a number or of a word of JSON, and the line's end for any other value.
+    /// The end of a number or of a word of JSON; the line's end for any other value.
     private var endOfScalar: Int {
         let end = end(from: position) { !$0.isASCIIAlphanumeric && !"+-.".utf8.contains($0) }
         let scalar = text[position..<end]
@@ -342,8 +342,8 @@ extension TextRedaction {
         }
     }
 
-    /// Returns the index of the `>` behind the attributes; a quoted value may contain a `>` too. Where a quote or the tag
-    /// itself is left open, it is the index of the next `<`, which no value contains (XML 1.0, section 3.1), or the text's
+    /// Returns the index of the `>` after the attributes; a quoted value may contain a `>` too. If a quote or the tag
+    /// is not closed, returns the index of the next `<`, which no value contains (XML 1.0, section 3.1), or the text's
     /// end.
     private func endOfTag(from start: Int) -> Int {
         var (quote, previous): (UInt8?, UInt8) = (nil, 0)
@@ -362,14 +362,14 @@ extension TextRedaction {
         return text.count
     }
 
-    /// Returns whether a sensitive name is among the attributes. Any attribute may hold its value: `<param name="password"
-    /// value="…">`. A tag that is cut off may have lost the name, so it counts as sensitive.
+    /// Returns whether a sensitive name is among the attributes. Any attribute may hold its value: `<param
+    /// name="password" value="…">`. A truncated tag may have lost the name, so it counts as sensitive.
     private func hasSensitiveAttribute(_ attributes: Range<Int>) -> Bool {
         if isCutOff, attributes.upperBound == text.count { return true }
         return text[attributes].split { !$0.isNamePart }.contains { names.contains($0) }
     }
 
-    /// Takes out the attributes and the content of an element whose name is sensitive.
+    /// Removes the attributes and the content of an element whose name is sensitive.
     private mutating func element(_ name: Range<Int>, endOfTag: Int) {
         copy(to: name.upperBound)
         guard endOfTag < text.count, text[endOfTag] == UInt8(ascii: ">") else { return replace(to: endOfTag) }

@@ -1,10 +1,10 @@
-/// The redaction of a URL: it takes out user and password, every query value, the values of path parameters, the fragment,
-/// and the values among a path's segments (``SegmentRedaction``) unless they are asked for.
+/// Redacts a URL: it removes user and password, every query value, the values of path parameters, the fragment and,
+/// unless they are kept, the values among a path's segments (``SegmentRedaction``).
 ///
-/// It reads bytes and not a `URL`, because a server may send any text as `Location`, and because a `Character` may hide a
-/// `?`.
+/// It reads bytes and not a `URL`, because a server may send any text as `Location`, and because a `Character` may hide
+/// a `?`.
 struct URLRedaction {
-    /// Whether values stay among the segments of paths, `MARTLET_CAPTURE_PATHS`.
+    /// Whether to keep values among the segments of paths, `MARTLET_CAPTURE_PATHS`.
     let keepsSegments: Bool
 
     /// The text that replaces user and password (OpenTelemetry semantic conventions, "url.full").
@@ -50,12 +50,12 @@ struct URLRedaction {
         let scheme = text.prefix(Self.length(ofScheme: text))
         let rest = text[scheme.endIndex...]
         guard rest.starts(with: "//".utf8) else {
-            // The rest of `data:`, `mailto:` and similar URLs is all value.
+            // After the scheme of `data:`, `mailto:` and similar URLs, everything is a value.
             return scheme.isEmpty ? segments(text) : scheme + Self.placeholder
         }
         let authority = rest.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
         let host = authority[(authority.lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? authority.startIndex)...]
-        // A port that is not a number leaves open where a password ends.
+        // If the port is not a number, the end of a password cannot be found.
         guard Self.isHost(host) else { return scheme + "//".utf8 + Self.placeholder }
         return scheme + "//".utf8 + (host.count < authority.count ? Self.user : []) + host
             + segments(text[authority.endIndex...])
@@ -67,8 +67,8 @@ struct URLRedaction {
         return !scheme.isEmpty && text[scheme.endIndex...].first == UInt8(ascii: ":") ? scheme.count + 1 : 0
     }
 
-    /// Returns whether the text is a name or an address, with or without a port. A longer text may be a user or a password
-    /// that was cut off before the host.
+    /// Returns whether the text is a name or an address, with or without a port. A longer text may be a user or a
+    /// password that was truncated before the host.
     static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
         guard host.count <= longestHost else { return false }
         let name =
@@ -87,8 +87,8 @@ struct URLRedaction {
                 .joined(separator: "/".utf8))
     }
 
-    /// Redacts a segment. It may carry values behind semicolons, as in `cart;jsessionid=1`, and a URL in it may carry a
-    /// user and a password.
+    /// Redacts a segment. It may contain values after semicolons, as in `cart;jsessionid=1`, and a URL with a user and
+    /// a password.
     private func segment(_ segment: ArraySlice<UInt8>) -> [UInt8] {
         let name = segment.prefix { $0 != UInt8(ascii: ";") }
         let parameters = segment[name.endIndex...].split(separator: UInt8(ascii: ";"))
@@ -106,8 +106,8 @@ struct URLRedaction {
         return "?".utf8 + Array(pairs.map(pair).joined(separator: "&".utf8))
     }
 
-    /// Redacts a query or path parameter. Its name stays. A name without a value counts as a value, and so does a name that
-    /// does not look like one.
+    /// Redacts a query or path parameter. Its name stays. A name without a value counts as a value, and so does a name
+    /// that does not look like one.
     private static func pair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
         guard !pair.isEmpty else { return [] }
         let name = pair.prefix { $0 != UInt8(ascii: "=") }
@@ -123,9 +123,9 @@ struct URLRedaction {
     }
 }
 
-/// The redaction of the values among a path's segments: bot tokens, mail addresses, keys, coordinates. Names stay. Plain
-/// numbers and UUIDs stay too, because people look a request up by the number of an order. A number that may be a payment
-/// card's is taken out.
+/// Redacts the values among a path's segments: bot tokens, mail addresses, keys, coordinates. Names stay. Plain numbers
+/// and UUIDs stay too, because people look up a request by the number of an order. A number that may be a payment
+/// card's is removed.
 enum SegmentRedaction {
     /// Returns the text that replaces a value; `nil` for a segment that stays.
     static func replacement(for segment: ArraySlice<UInt8>) -> [UInt8]? {

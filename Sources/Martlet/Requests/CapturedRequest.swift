@@ -1,12 +1,12 @@
 import MartletTelemetry
 
-/// A request that ended, as an instrument hands it to the recorder: the values to count, and a function that makes a span
-/// of its details.
+/// A request that ended, as an instrument passes it to the recorder: the values to count, and a function that makes a
+/// span of its details.
 struct CapturedRequest: Sendable {
     var kind = RequestKind.client
     var method: String
     var destination: RequestDestination
-    /// The endpoint that the instrument knows, such as a server's route; `nil` where the path decides.
+    /// The endpoint that the instrument knows, such as a server's route; `nil` if the path decides.
     var route: String?
     var status: Int?
     /// The attribute `error.type`; `nil` for a success.
@@ -20,8 +20,8 @@ struct CapturedRequest: Sendable {
     var bytesSent: UInt64 = 0
     var bytesReceived: UInt64 = 0
     var phases = PhaseDurations()
-    /// A function that makes the span at the end of the interval, with the dimensions that the request was counted to;
-    /// `nil` where details are not kept. It waits in memory until then, so it should hold no more than it needs.
+    /// Makes the span at the end of the interval, with the dimensions under which the request was counted; `nil` if
+    /// details are not kept. It waits in memory until then, so it should hold no more than it needs.
     var makeSpan: (@Sendable (RequestDimensions) -> SpanRecord)?
     /// An estimate of the memory for ``makeSpan`` and its span, in bytes.
     var detailBytes = 0
@@ -32,7 +32,7 @@ struct CapturedRequest: Sendable {
 /// The methods that statistics distinguish (RFC 9110, section 9, and RFC 5789). The semantic conventions call any other
 /// method `_OTHER`.
 enum HTTPMethod {
-    /// Returns the method's name in statistics. A switch compares short strings as words, where a set would hash them.
+    /// Returns the method's name in statistics. A switch compares short strings as words, while a set would hash them.
     static func name(_ method: String) -> String {
         switch method {
         case "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE", "QUERY": method
@@ -41,5 +41,5 @@ enum HTTPMethod {
     }
 }
 
-/// The delegate of the agent's own uploads over `URLSession`. Capture leaves their tasks alone.
+/// The delegate of the agent's uploads over `URLSession`. Capture ignores tasks with such a delegate.
 protocol OwnUploadDelegate: AnyObject {}

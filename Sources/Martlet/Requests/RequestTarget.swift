@@ -2,11 +2,11 @@ import Foundation
 
 /// The host, port and path that a request goes to, without user, password, query and fragment.
 struct RequestTarget: Sendable {
-    /// The host in lower case, an IPv6 address without brackets; empty where it is unknown.
+    /// The host in lower case, an IPv6 address without brackets; empty if it is unknown.
     let host: String
     /// The port: the scheme's default where the URL names none, and 0 where it is unknown.
     let port: Int
-    /// The path as it stands in the URL, percent-encoded.
+    /// The path as in the URL, percent-encoded.
     let path: String
 
     init(host: String, port: Int, path: String) {
@@ -25,12 +25,12 @@ struct RequestTarget: Sendable {
         }
     }
 
-    /// The host as a URL writes it, an IPv6 address in brackets.
+    /// The host as in a URL, an IPv6 address in brackets.
     var bracketedHost: String { host.contains(":") ? "[\(host)]" : host }
 }
 
 /// A request's target as its instrument has it. A URL becomes a ``RequestTarget`` when the request is folded into the
-/// statistics, away from the thread that made it, or earlier where a pattern needs it.
+/// statistics, on another thread than the one that made it, or earlier if a pattern needs it.
 enum RequestDestination: Sendable {
     case url(URL)
     case target(RequestTarget)
@@ -47,15 +47,15 @@ enum RequestDestination: Sendable {
     }
 }
 
-/// The positions of the host and the path in a URL's text, and its port. They are found without a URL parser, because this
-/// runs in the time of a service's request. None of them contains a user, password, query or fragment.
+/// The positions of the host and the path in a URL's text, and its port. They are found without a URL parser, because
+/// this runs on the service's time. None of them contains a user, password, query or fragment.
 struct TargetRanges {
     private(set) var host = 0..<0
-    /// The port; the default of `http` or `https` where the text has none that can be read.
+    /// The port; the default of `http` or `https` if the text has none that can be read.
     private(set) var port = 80
     private(set) var path = 0..<0
 
-    /// Reads a URL's text. Host and path are empty where it has no authority.
+    /// Reads a URL's text. Host and path are empty if it has no authority.
     init(of url: UnsafeBufferPointer<UInt8>) {
         guard let colon = url.firstIndex(of: UInt8(ascii: ":")), colon + 2 < url.count,
             url[colon + 1] == UInt8(ascii: "/"), url[colon + 2] == UInt8(ascii: "/")
@@ -74,7 +74,7 @@ struct TargetRanges {
         var (start, end, colon) = (first, first, -1)
         while end < url.count {
             let byte = url[end]
-            // This comparison skips lower-case letters and digits at once.
+            // This comparison skips most letters and digits at once.
             if byte > UInt8(ascii: "]") || byte &- UInt8(ascii: "0") < 10 {
                 end += 1
                 continue

@@ -2,7 +2,7 @@ import Foundation
 
 /// The changes that rules make to one request.
 struct RuleDecision: Sendable {
-    /// The name of the rule in force: the first with an action or a delay, else the first with header fields.
+    /// The name of the rule that applies: the first with an action or a delay, else the first with header fields.
     let name: String
     let headers: [HeaderChange]
     let action: RuleAction?
@@ -22,7 +22,7 @@ enum RuleAction: Sendable {
     case connect(host: String, port: Int)
     /// Replaces scheme, host and port.
     case redirect(RuleOrigin)
-    /// Gives an answer in place of the server.
+    /// Answers instead of the server.
     case respond(RuleAnswer)
     /// Fails without a connection.
     case fail(MartletRule.Failure)
@@ -31,13 +31,13 @@ enum RuleAction: Sendable {
 /// A scheme, a host and a port.
 struct RuleOrigin: Sendable {
     let scheme: String
-    /// The host as a URL writes it, an IPv6 address in brackets.
+    /// The host as in a URL, an IPv6 address in brackets.
     let host: String
-    /// `nil` for the scheme's own.
+    /// `nil` for the scheme's default.
     let port: Int?
 }
 
-/// A rule's answer as the bytes of HTTP/1.1 (RFC 9112).
+/// A rule's answer as bytes of HTTP/1.1 (RFC 9112).
 struct RuleAnswer: Sendable {
     private let head: [UInt8]
     private let body: [UInt8]

@@ -1,23 +1,23 @@
 import Foundation
 import Synchronization
 
-/// Rules that were checked as a whole. A pure value.
+/// Rules that were validated as a whole. A pure value.
 struct RuleSet: Sendable {
-    private var rules: [CheckedRule] = []
+    private var rules: [ValidatedRule] = []
 
     init() {}
 
-    /// - Throws: the first mistake.
-    init(_ rules: [MartletRule]) throws(RuleMistake) {
-        for (index, rule) in rules.enumerated() { self.rules.append(try CheckedRule(rule, number: index + 1)) }
+    /// - Throws: the first error.
+    init(_ rules: [MartletRule]) throws(RuleError) {
+        for (index, rule) in rules.enumerated() { self.rules.append(try ValidatedRule(rule, number: index + 1)) }
     }
 
     var count: Int { rules.count }
 
     var names: [String] { rules.map(\.name) }
 
-    /// Returns the changes to a request; `nil` for none. The first matching rule with an action or a delay is in force, and the
-    /// header fields of it and of the rules ahead of it add up.
+    /// Returns the changes to a request; `nil` for none. The first matching rule with an action or a delay applies,
+    /// with its header fields and those of the matching rules before it.
     ///
     /// - Parameters:
     ///   - field: looks a header field of the request up by its name.
@@ -26,7 +26,7 @@ struct RuleSet: Sendable {
         for target: RequestTarget, method: String, field: (String) -> String?,
         draw: () -> Double = { Double.random(in: 0..<1) }
     ) -> RuleDecision? {
-        var (headers, inForce, first): ([RuleDecision.HeaderChange], CheckedRule?, CheckedRule?) = ([], nil, nil)
+        var (headers, inForce, first): ([RuleDecision.HeaderChange], ValidatedRule?, ValidatedRule?) = ([], nil, nil)
         for rule in rules where inForce == nil || !rule.decides {
             guard rule.match.holds(for: target, method: method, field: field) else { continue }
             guard rule.match.share >= 1 || draw() < rule.match.share else { continue }
@@ -39,11 +39,11 @@ struct RuleSet: Sendable {
     }
 }
 
-/// The rules that are in force for an agent's requests. Thread-safe.
+/// The rules that apply to an agent's requests. Thread-safe.
 final class ActiveRules: Sendable {
     private let number = Atomic<Int>(0)
     private let rules = Lock(RuleSet())
-    /// The same rules for a forked child, which must not wait for a lock of its parent's.
+    /// The same rules for a forked child, which must not wait for a lock that its parent held.
     private let published = Atomic<Unmanaged<Published>?>(nil)
 
     private final class Published: Sendable {
@@ -56,20 +56,20 @@ final class ActiveRules: Sendable {
 
     init() {}
 
-    /// Begins with the rules that were in force in a forked child's parent. Takes no lock of the parent's.
+    /// Begins with the rules of a forked child's parent. Takes no lock that the parent may hold.
     init(forkedFrom parent: ActiveRules) {
         if let known = parent.published.load(ordering: .acquiring) { replace(by: known.takeUnretainedValue().rules) }
     }
 
     deinit { published.load(ordering: .acquiring)?.release() }
 
-    /// The number of rules in force. While it is 0, no request has to be compared with any.
+    /// The number of rules that apply. While it is 0, requests need not be compared with any.
     var count: Int { number.load(ordering: .relaxed) }
 
-    /// Puts other rules in force. Requests under way keep theirs.
+    /// Replaces the rules. Requests in flight keep theirs.
     func replace(by new: RuleSet) {
         rules.withLock { $0 = new }
-        // The old ones are released after the new ones are stored, because a fork may come between.
+        // The old ones are released after the new ones are stored, because a fork may happen in between.
         published.exchange(.passRetained(Published(new)), ordering: .acquiringAndReleasing)?.release()
         number.store(new.count, ordering: .relaxed)
     }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A file of rules, read again when it changes. Changes that keep its place, its size and its time are not seen.
+/// A file of rules, reloaded when it changes. A change that keeps its place, its size and its time is not detected.
 struct RulesFile: Sendable {
     private let url: URL
     private var seen: Identity?
 
-    /// The properties by which a changed file is told from the one that was read; `nil` fields for a file that is missing.
+    /// The properties that identify the version of the file that was read; `nil` fields if the file is missing.
     private struct Identity: Sendable, Equatable {
         var inode: UInt64?
         var size: Int64?
@@ -29,45 +29,45 @@ struct RulesFile: Sendable {
         self.url = url
     }
 
-    /// Returns the file's rules, or its first mistake; `nil` if it has not changed since the last call.
-    mutating func readIfChanged() -> Result<[MartletRule], RuleMistake>? {
+    /// Returns the file's rules, or its first error; `nil` if it has not changed since the last call.
+    mutating func readIfChanged() -> Result<[MartletRule], RuleError>? {
         let identity = Identity(url)
         guard identity != seen else { return nil }
         seen = identity
-        do throws(RuleMistake) {
+        do throws(RuleError) {
             return .success(try RuleDocument.rules(in: try text()))
         } catch {
             return .failure(error)
         }
     }
 
-    private func text() throws(RuleMistake) -> Data {
+    private func text() throws(RuleError) -> Data {
         var status = stat()
-        // Reading a pipe would wait.
+        // Reading a pipe would block.
         guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             let text = try? FileHandle(forReadingFrom: url).read(upToCount: MartletLimits.rulesFile + 1)
-        else { throw RuleMistake(place: "", "the file is missing or cannot be read") }
+        else { throw RuleError(place: "", "the file is missing or cannot be read") }
         guard text.count <= MartletLimits.rulesFile else {
-            throw RuleMistake(place: "", "the file is larger than \(MartletLimits.rulesFile) bytes")
+            throw RuleError(place: "", "the file is larger than \(MartletLimits.rulesFile) bytes")
         }
         return text
     }
 }
 
-/// The text of a rules file (JSON5), as `docs/rules.md` describes it. An unknown key is a mistake.
+/// The text of a rules file (JSON5), as described in `docs/rules.md`. An unknown key is an error.
 struct RuleDocument: Decodable {
     let rules: [MartletRule]
 
     /// Reads a text as a whole.
-    static func rules(in text: Data) throws(RuleMistake) -> [MartletRule] {
+    static func rules(in text: Data) throws(RuleError) -> [MartletRule] {
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         do {
             return try decoder.decode(RuleDocument.self, from: text).rules
         } catch let error as DecodingError {
-            throw RuleMistake(error, in: text)
+            throw RuleError(error, in: text)
         } catch {
-            throw RuleMistake(place: "", "\(error)")
+            throw RuleError(place: "", "\(error)")
         }
     }
 
@@ -169,7 +169,7 @@ private struct RuleText {
         let number = try? optional(Double.self, key)
         guard let text = try number.map({ "\($0)" }) ?? optional(String.self, key) else { return nil }
         guard let value = value(text) else {
-            // An address may hold a password.
+            // An address may contain a password.
             let shown = text.contains("@") ? "the text" : "\"\(text)\""
             throw mistake(at: key, "\(shown) is not \(form)")
         }
@@ -183,12 +183,12 @@ private struct RuleText {
     }
 }
 
-extension RuleMistake {
+extension RuleError {
     fileprivate init(_ error: DecodingError, in text: Data) {
         switch error {
         case .dataCorrupted(let context):
             let place = Self.place(context.codingPath)
-            self.init(place: place, place.isEmpty ? SyntaxError.sentence(about: text) : context.debugDescription)
+            self.init(place: place, place.isEmpty ? JSON5ErrorLocator.sentence(about: text) : context.debugDescription)
         case .keyNotFound(let key, let context):
             self.init(place: Self.place(context.codingPath + [key]), "the key is missing")
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):

@@ -2,13 +2,13 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// A batch on disk: the body to post, byte for byte. Its name has everything else that is known of it, so that a directory's
-/// listing is enough to account for it (docs/buffer.md):
+/// A batch on disk: exactly the bytes of the body to post. Its name holds everything else, so that a directory listing
+/// is enough to account for it (docs/buffer.md):
 /// `[<first>+]<sequence>[.<part>]-<signal>-<requests>-<CRC-32>[.sent[.<place>]].otlp[.gz]`.
 struct BatchFile: Sendable, Hashable {
-    /// The sequence of the interval that the batch stands for; of the last interval if it is merged.
+    /// The sequence of the batch's interval, or of the last one if several were merged.
     var sequence: UInt64
-    /// The sequence of the first interval that the batch stands for.
+    /// The sequence of the batch's first interval.
     var first: UInt64
     /// The part of a batch that was too large, ``BatchID/part``; empty for a whole batch.
     var part: String
@@ -17,10 +17,10 @@ struct BatchFile: Sendable, Hashable {
     var requests: UInt64
     /// The CRC-32 of the file.
     var checksum: UInt32
-    /// Whether an upload of the batch was attempted: it may only be sent again unchanged.
+    /// Whether an upload of the batch was attempted. If so, it may only be sent again unchanged.
     var mayHaveArrived: Bool
     /// The collector that may have the batch; `nil` if an upload was not attempted, or none can have it.
-    var place: UploadPlace?
+    var place: PossibleHolder?
     var isCompressed: Bool
 
     /// - Parameter first: `nil` for a batch of one interval.
@@ -44,14 +44,14 @@ struct BatchFile: Sendable, Hashable {
 
     func isWhole(_ body: [UInt8]) -> Bool { Gzip.crc32(body) == checksum }
 
-    /// Returns the body without compression; `nil` if it is not gzip although it should be, or inflates to more than
-    /// ``MartletLimits/plainBodyBytes``.
+    /// Returns the body without compression. `nil` if it is not gzip although it should be, or would inflate to more
+    /// than ``MartletLimits/plainBodyBytes``.
     func plain(_ body: [UInt8]) -> [UInt8]? {
         isCompressed ? try? Gzip.decompress(body, limit: MartletLimits.plainBodyBytes) : body
     }
 
-    /// Returns whether this batch was made of the other by merging, or the other of this one by splitting. The other is then
-    /// the remains of a crash.
+    /// Returns whether this batch was made by merging the other, or the other by splitting this one. If so, the other
+    /// is left over from a crash.
     func supersedes(_ other: BatchFile) -> Bool {
         guard signal == other.signal, first <= other.first, other.sequence <= sequence else { return false }
         if first == other.first, sequence == other.sequence { return other.part != part && other.part.hasPrefix(part) }
@@ -76,7 +76,7 @@ extension BatchFile {
 
     private var mark: String { mayHaveArrived ? ".\(Self.sent)" + (place.map { "." + $0.text } ?? "") : "" }
 
-    /// Reads a file's name; `nil` if no batch has it.
+    /// Reads a file's name; `nil` if it is not the name of a batch.
     init?(name: String) {
         var rest = name[...]
         isCompressed = rest.removeSuffix(Self.compressedSuffix)
@@ -87,7 +87,7 @@ extension BatchFile {
         let marks = fields[3].split(separator: ".", omittingEmptySubsequences: false)
         guard let checksum = UInt32(marks[0], radix: 16) else { return nil }
         mayHaveArrived = marks.count > 1 && marks[1] == Self.sent
-        place = UploadPlace(digests: marks.dropFirst(2))
+        place = PossibleHolder(digests: marks.dropFirst(2))
         let sequences = fields[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let range = sequences[0].split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = UInt64(range[0]), let sequence = UInt64(range[range.count - 1]), first <= sequence,
@@ -98,12 +98,12 @@ extension BatchFile {
         part = sequences.count > 1 ? String(sequences[1]) : ""
         (self.first, self.sequence, self.signal) = (first, sequence, signal)
         (self.requests, self.checksum) = (requests, checksum)
-        // A batch has exactly one name, and its part is one that an id can have.
+        // A batch has exactly one name, and its part must be allowed in an id.
         guard name == self.name, part.utf8.count <= BatchID.maxPartLength, part.allSatisfy({ $0 == "0" || $0 == "1" })
         else { return nil }
     }
 
-    /// Reads the name of a temporary file, whose write was cut off.
+    /// Reads the name of a temporary file, whose write was interrupted.
     init?(temporaryName: String) {
         guard temporaryName.hasSuffix(WholeFile.temporarySuffix) else { return nil }
         self.init(name: String(temporaryName.dropLast(WholeFile.temporarySuffix.count)))
@@ -124,14 +124,14 @@ extension Substring {
     }
 }
 
-/// A batch that is ready to be stored and posted: its body, and the name under which the body is stored.
+/// A batch that is ready to be stored and posted: its body, and the name of its file.
 struct EncodedBatch {
     var file: BatchFile
     let body: [UInt8]
 }
 
 extension EncodedBatch {
-    /// Makes a batch of a message, in gzip if `isCompressed`. Throws if there is no memory for it.
+    /// Makes a batch of a message, compressed with gzip if `isCompressed`. Throws if there is no memory for it.
     ///
     /// - Parameters:
     ///   - message: the bytes of an OTLP message.

@@ -1,14 +1,14 @@
 import Foundation
 import MartletTelemetry
 
-/// A store in which an instance's batches wait for the collector: its directory (``Outbox``), or memory if no directory takes
-/// them (``MemoryOutbox``). For one thread.
+/// The place in which an instance's batches wait for the collector: its directory (``Outbox``), or memory if no directory can be
+/// used (``MemoryOutbox``). Not thread-safe.
 protocol BatchStore: ~Copyable {
     var instance: String { get }
-    /// The account of the batches that are gone, of all stores of the instance together.
+    /// The account of the batches that are gone, over all stores of the instance.
     var account: OutboxAccount { get }
 
-    /// Takes over the account that another store of the instance has brought up to date.
+    /// Takes over the account from another store of the instance, which has kept it up to date.
     mutating func adopt(account: OutboxAccount)
 
     /// Returns the batches that wait, oldest first; `nil` if they cannot be listed now.
@@ -17,24 +17,23 @@ protocol BatchStore: ~Copyable {
     /// Returns the batch's body; `nil` if it is gone or cannot be read now.
     mutating func read(_ file: BatchFile) -> [UInt8]?
 
-    /// Marks a batch as about to be sent, so that nobody changes it any more.
+    /// Marks a batch as about to be sent. It must not be changed after that.
     ///
     /// - Parameter place: the collector that may have the batch from now on; `nil` to take that back.
-    /// - Returns: the marked batch; `nil` if it cannot be marked, and must not be sent.
-    mutating func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile?
+    /// - Returns: the marked batch; `nil` if it cannot be marked. It must not be sent then.
+    mutating func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile?
 
-    /// Takes a batch out for good, and notes its end in the account.
+    /// Removes a batch for good, and notes its end in the account.
     mutating func settle(_ file: BatchFile, as settlement: Settlement)
 
-    /// The sums that were kept; `nil` for none.
+    /// The stored sums; `nil` for none.
     var sums: CumulativeSums? { get }
 
-    /// Keeps the sums of the delivered batches for another process, which may deliver the next one. To be called ahead of the
-    /// settlement of the batch that was added to them.
+    /// Stores the sums of the delivered batches for another process, which may deliver the next batch. Call it before
+    /// the settlement of the batch that was added to them.
     func keep(_ sums: CumulativeSums)
 
-    /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
-    /// stored.
+    /// Replaces a batch with parts that cover the same requests. If they cannot be stored, throws and changes nothing.
     mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws
 }
 
@@ -43,10 +42,10 @@ struct StoredBatch: Sendable, Equatable {
     var file: BatchFile
     /// The size of its body, in bytes.
     var size: Int
-    /// The time when it was written, or first sent.
+    /// When it was written, or first sent.
     var modified: UnixNanoseconds
 
-    /// Returns the batches in a directory, oldest first, without other files; `nil` if they cannot be listed now.
+    /// Returns the batches in a directory, oldest first; `nil` if they cannot be listed now. Ignores other files.
     static func all(in directory: URL) -> [StoredBatch]? {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
             return access(directory.path, F_OK) != 0 && errno == ENOENT ? [] : nil
@@ -55,7 +54,7 @@ struct StoredBatch: Sendable, Equatable {
         return names.sorted().compactMap { name in
             guard let file = BatchFile(name: name) else { return nil }
             var status = stat()
-            // A file that is gone by now and a link that leads nowhere are listed too, because other processes may still see
+            // Files that are already gone and dangling links are listed too, because other processes may still see
             // them.
             _ = lstat("\(path)/\(name)", &status)
             let time = status.st_mtim
@@ -65,12 +64,12 @@ struct StoredBatch: Sendable, Equatable {
         }
     }
 
-    /// Returns the batches that another one stands for (``BatchFile/supersedes(_:)``), each list with that one.
+    /// Returns the batches that another one covers (``BatchFile/supersedes(_:)``), grouped by that one.
     static func superseded(in batches: [StoredBatch]) -> [(by: BatchFile, files: [BatchFile])] {
         var found: [(by: BatchFile, files: [BatchFile])] = []
         for signal in Signal.allCases {
             var container: BatchFile?
-            // The widest of the batches that begin at one sequence comes first, and a whole batch ahead of its parts.
+            // Of the batches that begin at one sequence, the widest comes first, and a whole batch before its parts.
             let files = batches.map(\.file).filter { $0.signal == signal }.sorted {
                 ($0.first, $1.sequence, $0.part) < ($1.first, $0.sequence, $1.part)
             }

@@ -5,22 +5,23 @@ import Foundation
 ///     <buffer>/<service>/<instance>.lock     held by the process as long as it lives
 ///     <buffer>/<service>/<instance>/         its batches; only the holder of the lock writes and uploads them
 ///
-/// A directory appears only after its lock is held, so a directory whose lock is free belongs to a dead process. A directory
-/// without a lock is not ours.
+/// A directory is created only after its lock is held, so a directory whose lock is free belongs to a dead process. A
+/// directory without a lock does not belong to Martlet.
 enum BufferDirectory {
-    /// Returns the directories to try, the preferred one first. The last is the temporary directory; if that cannot be
+    /// Returns the directories to try, the preferred one first. The last is the temporary directory. If that cannot be
     /// written either, batches wait in memory.
     static func candidates(for configuration: MartletConfiguration, environment: [String: String]) -> [URL] {
         let service = component(configuration.serviceName)
         let preferred = (configuration.bufferDirectory ?? state(environment))?
             .appendingPathComponent(service, isDirectory: true)
-        // The directory is right below, so that nobody else can move it after ``create(_:)`` found it to be ours.
+        // The directory is directly below, so that no other user can move it after ``create(_:)`` has checked its
+        // owner.
         let temporary = URL(fileURLWithPath: NSTemporaryDirectory())
             .appendingPathComponent("martlet-\(getuid())-\(service)", isDirectory: true)
         return [preferred, temporary].compactMap(\.self)
     }
 
-    /// Returns the directory for state of the XDG Base Directory Specification; `nil` if the environment names none.
+    /// Returns the state directory of the XDG Base Directory Specification; `nil` if the environment names none.
     private static func state(_ environment: [String: String]) -> URL? {
         if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
             return URL(fileURLWithPath: state).appendingPathComponent("martlet")
@@ -29,15 +30,15 @@ enum BufferDirectory {
         return URL(fileURLWithPath: home).appendingPathComponent(".local/state/martlet")
     }
 
-    /// Returns any text as one path component: everything but letters, digits, `-` and `_` is percent-encoded.
+    /// Returns any text as one path component. Percent-encodes everything except letters, digits, `-` and `_`.
     static func component(_ text: String) -> String {
         let allowed = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
         let encoded = text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
         return encoded.isEmpty ? "service" : String(encoded.prefix(200))
     }
 
-    /// Makes a directory. Throws if it belongs to another user or others may write to it, because its links and batches could
-    /// be theirs. Only a write can tell whether an existing directory can be written.
+    /// Creates a directory. Throws if it belongs to another user or others may write to it, because they could have
+    /// planted its links and batches. Only a write can show whether an existing directory is writable.
     static func create(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -47,8 +48,8 @@ enum BufferDirectory {
         }
     }
 
-    /// Returns the instances that have a lock, alive or dead, sorted. A directory without a lock is not ours, and a service's
-    /// directory that is not ours has no instances.
+    /// Returns the instances that have a lock, alive or dead, sorted. Ignores directories without a lock. Returns none
+    /// if the service's directory does not belong to this user.
     static func instances(in serviceDirectory: URL) -> [String] {
         guard isOurs(serviceDirectory),
             let names = try? FileManager.default.contentsOfDirectory(atPath: serviceDirectory.path)
@@ -69,7 +70,7 @@ enum BufferDirectory {
     }
 }
 
-/// The directory for an outbox's damaged files, for a person to look at: the newest few, for some days.
+/// The directory for an outbox's damaged files, kept for inspection: the newest few, for some days.
 struct Quarantine {
     let directory: URL
 

@@ -2,11 +2,11 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Keeps the batches of all instances of a service within `MARTLET_BUFFER_MAX`. It removes files in quarantine first, then
-/// details, then resolution in time (``BatchMerge``), and only then the oldest requests.
+/// Keeps the batches of all instances of a service within `MARTLET_BUFFER_MAX`. It removes files in quarantine first,
+/// then details, then resolution in time (``BatchMerge``), and only then the oldest requests.
 ///
-/// It changes no batch of another living process, which may be sending it. It only drops such a batch if it is the oldest of
-/// all, and that process finds it gone.
+/// It does not change a batch of another living process, which may be sending it. It may only drop such a batch, if it
+/// is the oldest of all. That process then finds it missing.
 struct BufferRoom {
     let serviceDirectory: URL
     let limit: Int
@@ -61,10 +61,12 @@ struct BufferRoom {
 
         var isLow: Bool { size <= share(MartletLimits.roomUntil, of: limit) }
 
-        /// Whether merging may go on: within the limit for its CPU time, past the limit for as long as it takes.
+        /// Whether merging may continue. Within the size limit its CPU time is limited; above it, it takes as long as
+        /// needed.
         var mayMerge: Bool { !isLow && (size > limit || !isTimeUp) }
 
-        /// The size at which room is made next: at the next batch if the time was up, and later if nothing is left to merge.
+        /// The size at which to make room next: at the next batch if the time was up, and later if nothing is left to
+        /// merge.
         var nextThreshold: Int {
             if isLow { return share(MartletLimits.roomFrom, of: limit) }
             return isTimeUp ? 0 : size + share(MartletLimits.roomGrowth, of: limit)
@@ -85,8 +87,8 @@ struct BufferRoom {
         }
     }
 
-    /// Drops the oldest batch. A batch that may have arrived goes last: its requests would be counted as dropped although the
-    /// collector has them.
+    /// Drops the oldest batch. A batch that may have arrived is dropped last: its requests would be counted as dropped
+    /// although the collector has them.
     ///
     /// - Returns: the bytes that it had; `nil` if nothing can be dropped.
     private func dropOldest(_ own: inout Outbox) -> Int? {
@@ -130,10 +132,10 @@ extension StoredBatch {
     }
 }
 
-/// Merges an outbox's batches of metrics into coarser intervals, the oldest first. Every count stays, and resolution in time
-/// is lost. It takes only batches that were never sent, follow one another without a gap and have one resource.
+/// Merges an outbox's batches of metrics into coarser intervals, the oldest first. All counts stay exact; only
+/// resolution in time is lost. It merges only batches that were never sent, are consecutive and have the same resource.
 struct BatchMerge {
-    /// Neighbours that cannot be merged with each other, so that they are not read again.
+    /// Neighbours that cannot be merged, so that they are not read again.
     private var refused: Set<Pair> = []
 
     struct Pair: Hashable {
@@ -149,7 +151,7 @@ struct BatchMerge {
         }
     }
 
-    /// Returns the runs of batches that become one: neighbours whose intervals ended in the same coarser interval.
+    /// Returns the runs of batches to merge: neighbours whose intervals ended in the same coarser interval.
     ///
     /// - Parameter resolution: the length of the coarser interval, in nanoseconds.
     static func runs(
@@ -175,7 +177,7 @@ struct BatchMerge {
         return (runs + [run]).filter { $0.count > 1 }
     }
 
-    /// Merges a run of batches, and returns how many bytes that freed.
+    /// Merges a run of batches. Returns how many bytes this freed.
     private mutating func merge(_ run: ArraySlice<StoredBatch>, in outbox: inout Outbox) -> Int {
         var freed = 0
         var group = Group()
@@ -229,7 +231,8 @@ struct BatchMerge {
 }
 
 extension StoredBatch {
-    /// Returns whether the batch follows the other without a gap in the same coarser interval, and both may be changed.
+    /// Returns whether both batches may be changed, and this one directly follows the other in the same coarser
+    /// interval.
     ///
     /// - Parameter resolution: the length of the coarser interval, in nanoseconds.
     fileprivate func follows(_ other: StoredBatch, within resolution: UInt64) -> Bool {

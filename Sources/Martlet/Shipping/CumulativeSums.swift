@@ -1,12 +1,13 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The sums of an instance's delivered metrics since its start, for a back end that takes cumulative points alone.
+/// The sums of an instance's delivered metrics since its start, for a back end that accepts only cumulative points.
 ///
-/// Batches wait as deltas, so that they can be merged, divided and recovered, and become cumulative on their way out. The sums
-/// grow by a batch when the collector has acknowledged it, or may have it: they have each request once, and never fall. They
-/// are stored ahead of the account, with the ids of the last batch and of those that wait to be sent again. So a process that
-/// delivers the batches of a dead one goes on with its sums, and adds no batch twice (docs/buffer.md).
+/// Batches wait as deltas, so that they can be merged, divided and recovered. They become cumulative when they are
+/// sent. A batch is added to the sums when the collector has acknowledged it or may have it. So the sums count each
+/// request once and never decrease. They are stored before the account, with the ids of the last batch and of those
+/// that wait to be sent again. A process that delivers the batches of a dead one continues its sums and adds no batch
+/// twice (docs/buffer.md).
 struct CumulativeSums: Sendable, Equatable {
     static let fileName = "sums"
 
@@ -20,21 +21,21 @@ struct CumulativeSums: Sendable, Equatable {
     /// An estimate of the memory, in bytes.
     var size: Int { body.count + waiting.count * 64 }
 
-    /// The body of a batch is not one that an agent makes.
+    /// Thrown for the body of a batch that no agent makes.
     struct Unreadable: Error {}
 
-    /// Returns the body to upload for a batch, and the sums with the batch in them. Throws ``Unreadable``, or another error if
-    /// there is no memory for them.
+    /// Returns the body to upload for a batch, and the sums with the batch in them. Throws ``Unreadable``, or another
+    /// error if there is no memory for them.
     ///
-    /// A whole batch goes out with all streams, and a part of a batch that was too large with its own alone. Sums that have
-    /// grown past ``MartletLimits/sums`` end: the streams begin anew with this batch.
+    /// A whole batch is sent with all streams, a part only with its own. If the sums outgrow ``MartletLimits/sums``,
+    /// all streams restart with this batch.
     ///
-    /// - Parameter alone: whether a whole batch also goes out with its own streams alone.
+    /// - Parameter onlyOwnStreams: whether to send a whole batch only with its own streams too.
     static func adding(
-        _ plain: [UInt8], of batch: BatchID, to sums: CumulativeSums?, alone: Bool = false
+        _ plain: [UInt8], of batch: BatchID, to sums: CumulativeSums?, onlyOwnStreams: Bool = false
     ) throws -> (upload: [UInt8], sums: CumulativeSums) {
         guard let added = MergedMetrics(plain) else { throw Unreadable() }
-        let selection = batch.part.isEmpty && !alone ? nil : added
+        let selection = batch.part.isEmpty && !onlyOwnStreams ? nil : added
         guard let sums, var total = MergedMetrics(sums.body) else { return try beginning(with: added, of: batch) }
         var waiting = sums.waiting
         waiting.remove("\(batch)")
@@ -54,7 +55,7 @@ struct CumulativeSums: Sendable, Equatable {
         )
     }
 
-    /// The streams that begin anew with a batch.
+    /// The streams that restart with a batch.
     private static func beginning(
         with added: MergedMetrics, of batch: BatchID, after time: UInt64 = 0
     ) throws -> (upload: [UInt8], sums: CumulativeSums) {
@@ -64,14 +65,15 @@ struct CumulativeSums: Sendable, Equatable {
         return (try total.otlp(.cumulative), sums)
     }
 
-    /// The sums after an upload of the last batch without an answer: the batch waits, and may have arrived.
+    /// The sums after an upload of the last batch had no answer: the batch may have arrived, and waits to be sent
+    /// again.
     var whileLastWaits: CumulativeSums {
         var sums = self
         sums.waiting.insert(last)
         return sums
     }
 
-    /// Returns whether the sums have a batch, or the batch that it is a part of.
+    /// Returns whether the sums contain a batch, or the batch that it is a part of.
     private func contains(_ batch: BatchID) -> Bool {
         if last == "\(batch)" { return true }
         if waiting.isEmpty { return false }
@@ -88,13 +90,14 @@ struct CumulativeSums: Sendable, Equatable {
 extension CumulativeSums {
     private static let lineEnd = UInt8(ascii: "\n")
 
-    /// The file: a line with the ids of the last batch and of those that wait, then the body, in gzip, which has a checksum.
+    /// The file: a line with the ids of the last batch and of those that wait, then the body in gzip, which has a
+    /// checksum.
     func file() throws -> [UInt8] {
         let ids = [last] + waiting.sorted()
         return try Gzip.compress(Array(ids.joined(separator: " ").utf8) + [Self.lineEnd] + body)
     }
 
-    /// `nil` for a file that is not whole.
+    /// `nil` for a file that is incomplete.
     init?(file: [UInt8]) {
         guard let plain = try? Gzip.decompress(file, limit: MartletLimits.plainBodyBytes),
             let end = plain.firstIndex(of: Self.lineEnd)
@@ -104,33 +107,33 @@ extension CumulativeSums {
     }
 }
 
-/// The sums that batches of metrics become on their way to a back end of cumulative points, and the sums that are kept when such a
-/// batch has arrived. Batches for a back end of deltas go out as they are.
+/// For a back end of cumulative points, turns batches of metrics into sums when they are sent, and keeps the sums when
+/// a batch has arrived. For a back end of deltas, batches are sent unchanged.
 struct OutgoingSums {
     private let isCumulative: Bool
     private let instance: String
     private let board: StatusBoard
     /// The sums of this process's own batches; `nil` before the first, and for deltas.
     private var own: CumulativeSums?
-    /// Whether a batch has its own streams alone, because a batch with all streams was too large once.
-    var haveOwnStreamsAlone = false
+    /// Whether batches are sent only with their own streams, because a batch with all streams was once too large.
+    var sendsOnlyOwnStreams = false
 
-    /// - Parameter instance: the process, whose sums are in memory; those of dead ones are in their stores.
+    /// - Parameter instance: this process, whose sums are in memory. Those of dead processes are in their stores.
     init(_ configuration: MartletConfiguration, instance: String, board: StatusBoard) {
         isCumulative = configuration.temporality == .cumulative
         (self.instance, self.board) = (instance, board)
     }
 
-    /// Returns a batch's body as it goes out: a batch of metrics as sums, if the back end takes cumulative points, with the
-    /// sums to keep when it has arrived. Throws ``CumulativeSums/Unreadable`` if the body is not one that an agent makes: such a back end
-    /// gets no deltas. Throws another error if there is no memory for it.
+    /// Returns the body to send for a batch. If the back end takes cumulative points, a batch of metrics becomes sums,
+    /// and the result has the sums to keep once it has arrived. Throws ``CumulativeSums/Unreadable`` if no agent makes
+    /// such a body, because this back end must get no deltas. Throws another error if there is no memory for it.
     func outgoing(
         _ body: [UInt8], _ file: BatchFile, of store: borrowing some BatchStore & ~Copyable
     ) throws -> (body: [UInt8], sums: CumulativeSums?) {
         guard isCumulative, file.signal == .metrics else { return (body, nil) }
         guard let plain = file.plain(body) else { throw CumulativeSums.Unreadable() }
         let (upload, sums) = try CumulativeSums.adding(
-            plain, of: file.id(of: store.instance), to: sums(of: store), alone: haveOwnStreamsAlone)
+            plain, of: file.id(of: store.instance), to: sums(of: store), onlyOwnStreams: sendsOnlyOwnStreams)
         return (file.isCompressed ? try Gzip.compress(upload) : upload, sums)
     }
 
@@ -138,7 +141,8 @@ struct OutgoingSums {
         store.instance == instance ? own : store.sums
     }
 
-    /// Keeps the sums with a batch that may have arrived, once: a later attempt finds the batch in them.
+    /// Keeps the sums with a batch that may have arrived. Does so only once: at a later attempt the batch is already in
+    /// them.
     mutating func keepWaiting(_ sums: CumulativeSums?, in store: borrowing some BatchStore & ~Copyable) {
         guard let sums = sums?.whileLastWaits, sums != self.sums(of: store) else { return }
         keep(sums, in: store)

@@ -2,9 +2,9 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Uploads batches, the oldest first: those of dead instances, then this one's own, and last those that dead instances
-/// recorded for other collectors. It sends one at a time, and waits for the collector's acknowledgement before the next. After a
-/// failure that may pass, the batch goes to another collector if it may, and waits otherwise.
+/// Uploads batches, the oldest first: those of dead instances, then this instance's, and last those that dead instances
+/// recorded for other collectors. It sends one at a time, and waits for the collector's acknowledgement before the
+/// next. After a failure that may pass, the batch goes to another collector if that is allowed, and waits otherwise.
 struct Delivery {
     private let configuration: MartletConfiguration
     private let uploader: Uploader
@@ -19,20 +19,20 @@ struct Delivery {
     private let own: [URL]
     private var sums: OutgoingSums
     private var routes = UploadRoutes()
-    private var backlogPause: BacklogPause
-    /// Dead instances of this round whose batches are not for the configuration's collectors.
+    private var backlogPause: BacklogThrottle
+    /// Dead instances of this round whose batches are for other collectors.
     private var foreignOutboxes: [(instance: String, directory: URL)] = []
-    private var news: DeliveryNews
+    private var news: DeliveryLog
     private var pause: UInt64 = .max
-    /// Whether a caller waits for the round's end.
+    /// Whether a caller waits for the end of the round.
     private var isCallerWaiting = false
-    /// The time at which uploads elsewhere have kept a caller waiting for long enough, in nanoseconds of the monotonic clock.
+    /// When uploads to other collectors have delayed a caller long enough, in nanoseconds of the monotonic clock.
     private var elsewhereDeadline: UInt64 = .max
     /// Whether the round was interrupted, so that more batches may wait.
     private(set) var isPaused = false
 
     /// - Parameters:
-    ///   - instance: the process, for its preference among the collectors.
+    ///   - instance: this process, which determines its preference among the collectors.
     ///   - whileWaiting: called now and then during an upload, which may take long.
     init(
         _ configuration: MartletConfiguration, instance: String, log: AgentLog, requests: FlushRequests,
@@ -41,8 +41,8 @@ struct Delivery {
         self.configuration = configuration
         self.instance = instance
         sums = OutgoingSums(configuration, instance: instance, board: board)
-        own = CollectorOrder.of(configuration.collectors, for: instance)
-        backlogPause = BacklogPause(interval: configuration.interval)
+        own = CollectorOrder.ranked(configuration.collectors, for: instance)
+        backlogPause = BacklogThrottle(interval: configuration.interval)
         uploader = Uploader(configuration, log: log)
         let transportName = uploader.transportName
         board.update { $0.transport = transportName }
@@ -52,23 +52,24 @@ struct Delivery {
         self.requests = requests
         self.board = board
         self.log = log
-        news = DeliveryNews(own: own, log: log)
-        // The first session of a process settles which protocols `URLSession.shared` has, and the service is to decide that.
+        news = DeliveryLog(own: own, log: log)
+        // The first session of a process fixes the protocols of `URLSession.shared`, and the service should determine
+        // them.
         if transportName == .urlSession {
             routes.wait(for: ownRoutes, until: Clock.monotonic() &+ configuration.interval.nanoseconds)
         }
     }
 
-    /// The time when the next attempt is due, in nanoseconds of the monotonic clock; `.max` while nothing waits. Addresses
-    /// other than the agent's own are tried along with it, and have no time of their own.
+    /// When the next attempt is due, in nanoseconds of the monotonic clock; `.max` while nothing waits. Addresses other
+    /// than the agent's own are tried in the same rounds, and have no separate time.
     var nextAttempt: UInt64 { routes.nextAttempt(over: ownRoutes) }
 
     /// Begins a round.
     ///
     /// - Parameters:
-    ///   - isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked for is
-    ///     not.
-    ///   - pause: the time by the monotonic clock from which no upload begins, so that other work does not wait for a full
+    ///   - isCallerWaiting: whether to cut the agent's own wait short for a caller. A wait that the collector asked for
+    ///     is not cut short.
+    ///   - pause: when to stop beginning uploads, by the monotonic clock, so that other work does not wait for a full
     ///     buffer.
     /// - Returns: `false` if nothing may be sent now.
     mutating func begin(isCallerWaiting: Bool, pause: UInt64) -> Bool {
@@ -85,14 +86,13 @@ struct Delivery {
     /// Ends a round.
     func end() { uploader.rest() }
 
-    /// Delivers the batches of one of this instance's own stores.
+    /// Delivers the batches of a store that belongs to this instance.
     mutating func deliver(own store: inout some BatchStore & ~Copyable) {
         store.adopt(account: board.status.account)
         deliverAll(of: &store, to: own, isOwn: true)
     }
 
-    /// Delivers the batches that earlier processes left in a directory, apart from those that are not for this one's
-    /// collectors.
+    /// Delivers the batches that earlier processes left in a directory, except those for other collectors.
     mutating func deliverAbandoned(in directory: URL, except present: String) {
         for instance in BufferDirectory.instances(in: directory) where instance != present && !isOver {
             guard var outbox = Outbox.adopt(instance: instance, in: directory) else { continue }
@@ -106,9 +106,9 @@ struct Delivery {
         }
     }
 
-    /// Delivers batches for other collectors to the addresses that they were recorded for, as far as possible, and warns of
-    /// the rest. The last step of a round. It takes at most ``MartletLimits/elsewhereWait`` while a caller waits, because a
-    /// collector that is gone takes its time.
+    /// Delivers batches for other collectors to the addresses that they were recorded for, if possible, and warns of
+    /// the rest. The last step of a round. While a caller waits, it takes at most ``MartletLimits/elsewhereWait``,
+    /// because a collector may be gone and not answer.
     mutating func deliverElsewhere() {
         if isPaused { return }
         news.endRound(waiting: routes.waiting)
@@ -119,7 +119,7 @@ struct Delivery {
             guard var outbox = Outbox.adopt(instance: foreign.instance, in: foreign.directory) else { continue }
             let (recorded, present) = outbox.addresses(for: configuration)
             if let present {
-                deliverAll(of: &outbox, to: CollectorOrder.of(present, for: instance), isOwn: false)
+                deliverAll(of: &outbox, to: CollectorOrder.ranked(present, for: instance), isOwn: false)
             } else {
                 locked.insert(recorded)
             }
@@ -128,7 +128,7 @@ struct Delivery {
         }
         if isPaused || isElsewhereTimeUp() { return }
         let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
-        // A round that the collector cut short has not seen all instances.
+        // A round that was cut short has not seen all instances.
         if !isOver { board.update { $0.waitingElsewhere = requests } }
         for (collectors, files) in left where !files.isEmpty {
             news.note(files, for: collectors, isLocked: locked.contains(collectors))
@@ -137,7 +137,7 @@ struct Delivery {
 
     // MARK: -
 
-    /// Returns whether a caller that asked ahead of the round or during it has waited for long enough.
+    /// Returns whether a caller that asked before or during the round has waited long enough.
     private mutating func isElsewhereTimeUp() -> Bool {
         let now = Clock.monotonic()
         if requests.isCallerWaiting {
@@ -150,7 +150,7 @@ struct Delivery {
 
     private func isOwn(_ address: URL) -> Bool { own.contains(address) }
 
-    private var isOver: Bool { isPaused || routes.areHeld(ownRoutes) }
+    private var isOver: Bool { isPaused || routes.areBlocked(ownRoutes) }
 
     private mutating func deliverAll(
         of outbox: inout some BatchStore & ~Copyable, to collectors: [URL], isOwn: Bool
@@ -159,7 +159,7 @@ struct Delivery {
         note(outbox, isOwn: isOwn)
         while let batch = rest.popFirst() {
             guard let route = routes.route(for: batch.file, to: collectors, at: Clock.monotonic()) else { continue }
-            awaitTurn()
+            waitForThrottle()
             isPaused = Clock.monotonic() >= pause
             let isLate = !self.isOwn(route.address) && isElsewhereTimeUp()
             if isPaused || isLate || Clock.monotonic() >= requests.stopBy ?? .max { return }
@@ -168,8 +168,8 @@ struct Delivery {
         }
     }
 
-    /// Waits until the pause of a backlog allows the next batch, unless a caller waits for it.
-    private func awaitTurn() {
+    /// Waits until the backlog throttle allows the next batch. Does not wait if a caller waits for it.
+    private func waitForThrottle() {
         let turn = min(backlogPause.notBefore, pause)
         while !isCallerWaiting, !requests.isCallerWaiting, Clock.monotonic() < turn {
             requests.wait(until: turn)
@@ -185,14 +185,14 @@ struct Delivery {
 
     /// Uploads a batch.
     ///
-    /// - Returns: the batches to go on with: the same one if it may be tried over another route, or the parts that have
-    ///   replaced it if it was too large.
+    /// - Returns: the batches to continue with: the same one if another route may be tried, or its parts if it was too
+    ///   large.
     private mutating func deliver(
         _ batch: StoredBatch, of outbox: inout some BatchStore & ~Copyable, over route: UploadRoute,
         among collectors: [URL]
     ) -> [StoredBatch] {
         if batch.isExpired {
-            // The collector may have it in its sums, which must not fall.
+            // The collector may have it in its sums, which must not decrease.
             if let body = outbox.read(batch.file) {
                 sums.keep(try? sums.outgoing(body, batch.file, of: outbox).sums, in: outbox)
             }
@@ -202,7 +202,8 @@ struct Delivery {
                 "A batch is dropped, because the collector may have counted it weeks ago and would count it twice")
             return []
         }
-        // A batch that cannot be read, converted or marked now may be later, and one that is gone is not in the next list.
+        // A batch that cannot be read, converted or marked now may be later. A batch that is gone is not in the next
+        // list.
         let place = routes.place(of: batch.file, over: route, among: collectors)
         guard let body = outbox.read(batch.file) else { return [] }
         let (sent, added): ([UInt8], CumulativeSums?)
@@ -241,8 +242,8 @@ struct Delivery {
             postpone(route, time, reason)
             return [marked]
         case .split(let reason):
-            if added != nil, !sums.haveOwnStreamsAlone {
-                sums.haveOwnStreamsAlone = true
+            if added != nil, !sums.sendsOnlyOwnStreams {
+                sums.sendsOnlyOwnStreams = true
                 marked.file = outbox.mark(file, at: batch.file.place) ?? file
                 return [marked]
             }
@@ -254,7 +255,7 @@ struct Delivery {
         return []
     }
 
-    /// - Returns: `nil` if an upload elsewhere was given up for a caller that waits for this instance's own.
+    /// - Returns: `nil` if an upload to another collector was given up because a caller waits.
     private mutating func upload(
         _ body: [UInt8], _ id: BatchID, _ file: BatchFile, over route: UploadRoute
     ) -> UploadOutcome? {
@@ -295,8 +296,8 @@ struct Delivery {
         return parts.map { StoredBatch(file: $0.file, size: $0.body.count, modified: Clock.wall()) }
     }
 
-    /// Returns how many of a batch's requests the collector rejected. A collector that counts data points tells only if it
-    /// took none.
+    /// Returns how many of a batch's requests the collector rejected. If the collector counts data points, this is known
+    /// only if it rejected all of them; otherwise it is 0.
     private static func rejectedRequests(
         _ refusal: UploadOutcome.Refusal, of file: BatchFile, _ body: [UInt8]
     ) -> UInt64 {
@@ -308,7 +309,7 @@ struct Delivery {
 
     /// Waits for an upload's end.
     ///
-    /// - Returns: `nil` if an upload elsewhere was given up for a caller that waits for this instance's own.
+    /// - Returns: `nil` if an upload to another collector was given up because a caller waits.
     private mutating func awaitEnd(of route: UploadRoute) -> UploadEnd? {
         defer { uploader.cancel() }
         // libcurl has the same time-out. This one covers an end that libcurl does not notice, and a shutdown.
@@ -335,10 +336,10 @@ struct Delivery {
         }
     }
 
-    /// Puts uploads off after a failure.
+    /// Delays uploads after a failure.
     private mutating func postpone(_ route: UploadRoute, _ time: RetryWait, _ reason: String) {
         let isOwn = isOwn(route.address)
-        // An address of the past may be gone for good, so its delay grows faster.
+        // An earlier address may be gone for good, so its delay grows faster.
         routes.fail(route, isOwn || time != .backOff ? time : .costly, at: Clock.monotonic())
         news.fail(route, time, reason)
         if isOwn { board.update { $0.uploadError = reason } }
@@ -351,16 +352,16 @@ struct Delivery {
 }
 
 extension StoredBatch {
-    /// Whether the collector may have taken the batch so long ago that it would not know it any more.
+    /// Whether the collector may have received the batch so long ago that it has forgotten it.
     fileprivate var isExpired: Bool {
         let now = Clock.wall()
         return file.mayHaveArrived && now > modified && now - modified > MartletLimits.unknownOutcome.nanoseconds
     }
 }
 
-/// The parts that replace a batch that is too large.
+/// Divides a batch that is too large into parts.
 enum BatchSplit {
-    /// Returns two parts of a batch; `nil` if it cannot be divided: one series, one span, or a part that was divided too
+    /// Returns two parts of a batch. `nil` if it cannot be divided: it has one series or one span, or was divided too
     /// often.
     static func parts(of file: BatchFile, body: [UInt8]) -> [EncodedBatch]? {
         guard file.part.utf8.count < BatchID.maxPartLength, let plain = file.plain(body),

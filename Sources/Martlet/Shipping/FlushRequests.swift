@@ -1,18 +1,18 @@
 import CMartletHooks
 
-/// Requests of other threads to the agent's thread: to flush, or to flush and stop. Thread-safe.
+/// The requests of other threads to the agent's thread: to flush, or to flush and stop. Thread-safe.
 final class FlushRequests: Sendable {
     private let state = Lock(State())
     private let wake = Wake()
 
     private struct State {
         var flushes: [@Sendable () -> Void] = []
-        /// The time by which the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is to stop.
+        /// When the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is asked to stop.
         var stopBy: UInt64?
         var isFinished = false
     }
 
-    /// Calls `done` when everything recorded so far was uploaded, or one attempt at it failed, or shipping has ended.
+    /// Calls `done` when everything recorded so far was uploaded, when one attempt failed, or when shipping has ended.
     func flush(_ done: @escaping @Sendable () -> Void) {
         let isFinished = state.withLock { state in
             if !state.isFinished { state.flushes.append(done) }
@@ -21,7 +21,7 @@ final class FlushRequests: Sendable {
         if isFinished { done() } else { wake.signal() }
     }
 
-    /// Flushes like ``flush(_:)``, and ends shipping, after `limit` at the latest.
+    /// Flushes like ``flush(_:)`` and then ends shipping, at the latest after `limit`.
     func stop(within limit: Duration, _ done: @escaping @Sendable () -> Void) {
         let stopBy = Clock.monotonic() &+ limit.nanoseconds
         state.withLock { $0.stopBy = min(stopBy, $0.stopBy ?? .max) }
@@ -31,10 +31,10 @@ final class FlushRequests: Sendable {
     /// Wakes the agent's thread.
     func signal() { wake.signal() }
 
-    // MARK: For the agent's thread alone
+    // MARK: Only for the agent's thread
 
-    /// Waits for a signal, or until `deadline`; returns at once if a flush or the end is asked for. The requests are looked at
-    /// first, because ``wait(until:)`` may have taken the signal during an upload.
+    /// Waits for a signal, or until `deadline`. Returns at once if a flush or the end was requested. Checks the
+    /// requests first, because ``wait(until:)`` may have consumed the signal during an upload.
     func waitForRequest(until deadline: UInt64) {
         if !isCallerWaiting { wait(until: deadline) }
     }
@@ -42,7 +42,7 @@ final class FlushRequests: Sendable {
     /// Whether a caller waits for a flush or for the end.
     var isCallerWaiting: Bool { state.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
 
-    /// Waits for a signal, or until `deadline` or the time to stop has come. A fork may happen meanwhile.
+    /// Waits for a signal, until `deadline`, or until the time to stop. A fork may happen meanwhile.
     func wait(until deadline: UInt64) {
         let now = Clock.monotonic()
         let until = min(deadline, stopBy ?? .max)
@@ -54,7 +54,7 @@ final class FlushRequests: Sendable {
         }
     }
 
-    /// The time by which the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is to stop.
+    /// When the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is asked to stop.
     var stopBy: UInt64? { state.withLock { $0.stopBy } }
 
     func takeFlushes() -> [@Sendable () -> Void] {
@@ -64,7 +64,7 @@ final class FlushRequests: Sendable {
         }
     }
 
-    /// Answers all that wait, and from now on every request at once.
+    /// Answers all waiting callers now, and later ones at once.
     func finish() {
         let waiting = state.withLock { state in
             state.isFinished = true

@@ -2,7 +2,7 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Makes batches of the requests that a dead instance recorded and did not seal, under its own identity.
+/// Makes batches of the requests that a dead instance recorded but did not seal, under that instance's identity.
 struct JournalRecovery {
     private let configuration: MartletConfiguration
 
@@ -10,8 +10,8 @@ struct JournalRecovery {
         self.configuration = configuration
     }
 
-    /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for the
-    /// next time.
+    /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for
+    /// the next attempt.
     func recover(_ outbox: inout Outbox) {
         guard let last = outbox.lastSequence, let found = segments(in: outbox) else { return }
         for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
@@ -24,8 +24,8 @@ struct JournalRecovery {
         }
     }
 
-    /// Returns the segments by the sequence of their interval. Blank ones are removed, damaged ones go to quarantine. `nil`
-    /// if one cannot be read now: its interval would be sealed without it for good.
+    /// Returns the segments by the sequence of their interval. Removes blank ones and moves damaged ones to quarantine.
+    /// `nil` if one cannot be read now: its interval would be sealed without it for good.
     private func segments(in outbox: borrowing Outbox) -> [UInt64: [RecoveredSegment]]? {
         var segments: [UInt64: [RecoveredSegment]] = [:]
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: outbox.directory.path) else {
@@ -47,7 +47,7 @@ struct JournalRecovery {
     private func seal(_ segments: [RecoveredSegment], _ sequence: UInt64, in outbox: inout Outbox) throws {
         let owner = try? outbox.owner
         var configuration = configuration
-        // The dead instance's templates name its endpoints.
+        // The endpoints are named by the dead instance's templates.
         if let templates = owner?.endpoints { configuration.endpoints = templates }
         var statistics = SeriesStatistics(configuration, start: segments.map(\.header.start).min() ?? Clock.wall())
         for segment in segments { segment.count(into: &statistics) }
@@ -56,21 +56,21 @@ struct JournalRecovery {
         var batch = MetricsBatch(
             resource: owner?.resource ?? resource(ofInstance: outbox.instance),
             start: interval.start, end: interval.end, series: interval.series, sizes: interval.sizes,
-            instanceStart: interval.start, ledger: Ledger(), unwatched: segments.map(\.unwatched).max() ?? 0)
+            instanceStart: interval.start, ledger: Ledger(), captureGap: segments.map(\.captureGap).max() ?? 0)
         batch.ledger = outbox.ledger(unsealed: batch.requests)
         var encoded = try EncodedBatch(
             batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,
             isCompressed: configuration.compression == .gzip)
         let attempts = segments.map(\.attempt)
         encoded.file.mayHaveArrived = attempts.contains { $0 != 0 }
-        // A process that was killed while it noted the place has noted it in some of its segments.
-        encoded.file.place = attempts.lazy.compactMap { UploadPlace(word: $0) }.first
-        // The interval's end stands for the time of the upload, which came soon after at the latest.
+        // A process that was killed while it noted the possible holder has noted it only in some of its segments.
+        encoded.file.place = attempts.lazy.compactMap { PossibleHolder(word: $0) }.first
+        // The interval's end is used as the time of the upload, which came soon after at the latest.
         try outbox.store(
             encoded.body, as: encoded.file, modified: encoded.file.mayHaveArrived ? interval.end : nil)
     }
 
-    /// Returns the resource of a dead instance without a note: that of this service, without the id of this process.
+    /// Returns the resource for a dead instance that left none: that of this service, without the id of this process.
     private func resource(ofInstance instance: String) -> TelemetryResource {
         var resource = TelemetryResource(configuration, instance: instance)
         resource.processID = nil
@@ -104,7 +104,7 @@ struct RecoveredSegment {
     var attempt: UInt64 { bytes.withUnsafeBytes { JournalHeader.attempt($0) } }
 
     /// Nanoseconds for which capture was off since the dead instance's start.
-    var unwatched: UInt64 { bytes.withUnsafeBytes { JournalHeader.unwatched($0) } }
+    var captureGap: UInt64 { bytes.withUnsafeBytes { JournalHeader.captureGap($0) } }
 
     func count(into statistics: inout SeriesStatistics) {
         bytes.withUnsafeBytes { bytes in

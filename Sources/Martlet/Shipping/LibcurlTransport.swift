@@ -2,12 +2,12 @@ import CMartletHooks
 import Foundation
 import MartletTelemetry
 
-/// Posts over the libcurl that `URLSession` brings with it, which nothing else links.
+/// Posts over the libcurl that comes with `URLSession`. Nothing else links it.
 final class LibcurlTransport: UploadTransport {
     private let uploader: OpaquePointer
 
-    /// Makes the transport. ``EasyHandle/isAvailable`` has initialised libcurl on the thread that starts the agent, so that
-    /// no session is made for it.
+    /// Makes the transport. ``EasyHandle/isAvailable`` has initialised libcurl on the thread that starts the agent,
+    /// without making a session.
     ///
     /// - Returns: `nil` if libcurl is not among the process's symbols.
     init?() {
@@ -17,7 +17,7 @@ final class LibcurlTransport: UploadTransport {
 
     deinit { martlet_uploader_destroy(uploader) }
 
-    /// Sets the files for all uploads from then on.
+    /// Sets the files for all later uploads.
     func use(_ files: UploadTLS) {
         if let authorities = files.authorities {
             martlet_uploader_set_file(uploader, MARTLET_AUTHORITIES, authorities.path)
@@ -37,7 +37,7 @@ final class LibcurlTransport: UploadTransport {
     func start(_ upload: Upload) {
         cancel()
         for (name, value) in upload.headers { _ = martlet_upload_add_header(uploader, "\(name): \(value)") }
-        // An empty `Expect` saves a round trip ahead of a large body.
+        // An empty `Expect` saves a round trip before a large body.
         _ = martlet_upload_add_header(uploader, "Expect:")
         let milliseconds = Int64(clamping: upload.timeout.nanoseconds / 1_000_000)
         _ = martlet_upload_begin(uploader, upload.url, upload.body, upload.body.count, milliseconds)
@@ -69,9 +69,10 @@ final class LibcurlTransport: UploadTransport {
     func rest() { martlet_uploader_rest(uploader) }
 }
 
-/// The PEM files for https to the collector, beside the system's.
+/// The PEM files for https to the collector, in addition to or instead of the system's.
 struct UploadTLS {
-    /// The authorities that may have signed the collector's certificate, in place of the system's; `nil` for the system's.
+    /// The authorities that the collector's certificate may be signed by, instead of the system's; `nil` for the
+    /// system's.
     let authorities: URL?
     let clientCertificate: URL?
     /// `nil` if the key is in the certificate's file.
@@ -80,7 +81,7 @@ struct UploadTLS {
     let systemFile: String?
     let systemDirectory: String?
 
-    /// Takes the files from the configuration and the environment, or none if no collector has TLS.
+    /// Takes the files from the configuration and the environment; none if no collector uses TLS.
     init(
         _ configuration: MartletConfiguration, environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
@@ -93,7 +94,7 @@ struct UploadTLS {
         systemDirectory = variable("SSL_CERT_DIR")
     }
 
-    /// The variables that ask for something that `URLSession` on Linux cannot do.
+    /// The variables that request something that `URLSession` on Linux cannot do.
     var variablesNeedingLibcurl: [String] {
         let given: [(String, Bool)] = [
             ("MARTLET_CERTIFICATE", authorities != nil), ("MARTLET_CLIENT_CERTIFICATE", clientCertificate != nil),
@@ -103,8 +104,8 @@ struct UploadTLS {
         return given.filter(\.1).map(\.0)
     }
 
-    /// The faults of the files now, a sentence each. The files are read for each connection, so that one which comes later,
-    /// or is replaced, is used.
+    /// The current problems of the files, a sentence each. The files are read for each connection, so a file that is
+    /// added or replaced later is used.
     var complaints: [String] {
         var complaints = [
             complaint("MARTLET_CERTIFICATE", authorities, needs: .certificate),
@@ -126,17 +127,17 @@ struct UploadTLS {
     }
 }
 
-/// A check of a PEM file (RFC 7468), which describes a fault more clearly than TLS does later.
+/// Checks a PEM file (RFC 7468). It describes a fault more clearly than TLS would later.
 enum PEMCheck {
     enum Content {
         case certificate
         case key
     }
 
-    /// Returns the file's fault, a verb and more; `nil` if it has none.
+    /// Returns the file's fault, starting with a verb; `nil` if it has none.
     static func fault(of file: URL, needs content: Content) -> String? {
         var status = stat()
-        // Reading a pipe would wait, and take bytes from libcurl.
+        // Reading a pipe would block, and would take bytes from libcurl.
         if stat(file.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return "is not a regular file" }
         guard let bytes = try? FileHandle(forReadingFrom: file).read(upToCount: MartletLimits.pemFile) else {
             return "is missing or cannot be read"

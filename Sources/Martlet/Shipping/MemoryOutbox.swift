@@ -1,17 +1,17 @@
 import MartletTelemetry
 
-/// An instance's batches that no directory takes. They are sent from memory, and stored as soon as a directory takes them.
-/// Their size is limited: the oldest make room, details first.
+/// An instance's batches that cannot be stored in any directory. They are sent from memory, and stored as soon as a
+/// directory can be used. Their size is limited: the oldest are dropped to make room, details first.
 ///
-/// If the journal is in files, the interval of a batch stays there until the batch is settled or stored, so that a killed
-/// process loses nothing: docs/buffer.md. Otherwise a killed process loses the batches.
+/// If the journal is in files, the interval of a batch stays there until the batch is settled or stored, so that
+/// nothing is lost when the process is killed (docs/buffer.md). Without files, the batches are lost then.
 struct MemoryOutbox: BatchStore {
     let instance: String
     private(set) var account = OutboxAccount()
     /// The size of all bodies together, in bytes.
     private(set) var bytes = 0
-    /// The interval that the journal's files still have, whose batch waits here; no other one is sealed meanwhile. `nil` if
-    /// they have none.
+    /// The interval that is still in the journal's files because its batch waits here. No other interval is sealed
+    /// meanwhile. `nil` for none.
     private(set) var held: UInt64?
     private var waiting: [(batch: StoredBatch, body: [UInt8])] = []
     private let limit: Int
@@ -26,7 +26,7 @@ struct MemoryOutbox: BatchStore {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Requests that are lost with the process.
+    /// Requests that are lost if the process dies.
     var losable: UInt64 {
         waiting.reduce(0) { isHeld($1.batch.file) ? $0 : $0 &+ $1.batch.file.requests }
     }
@@ -37,7 +37,7 @@ struct MemoryOutbox: BatchStore {
 
     func read(_ file: BatchFile) -> [UInt8]? { index(of: file).map { waiting[$0].body } }
 
-    mutating func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile? {
+    mutating func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile? {
         guard let index = index(of: file) else { return nil }
         if file.mayHaveArrived, file.place == place { return file }
         if isHeld(file) { keeper.noteAttempt(place?.word ?? JournalHeader.placelessAttempt) }
@@ -56,13 +56,13 @@ struct MemoryOutbox: BatchStore {
         ShippingMilestone.removed.reach()
     }
 
-    /// None: a batch in memory is this process's own, which knows its sums.
+    /// Always `nil`: a batch in memory belongs to this process, which has its sums.
     var sums: CumulativeSums? { nil }
 
     func keep(_ sums: CumulativeSums) {}
 
-    /// Replaces a batch with parts. They are in memory alone, and the journal lets go of the interval: after a kill it would
-    /// make other parts of the same requests, under the same names.
+    /// Replaces a batch with parts. They are only in memory, and the journal releases the interval: after a kill it
+    /// would make different parts of the same requests, under the same names.
     mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) {
         guard let index = index(of: file) else { return }
         release(file)
@@ -71,7 +71,7 @@ struct MemoryOutbox: BatchStore {
         bytes += parts.reduce(0) { $0 + $1.body.count }
     }
 
-    /// Counts the requests of a batch that found no room as dropped.
+    /// Counts the requests of a batch that did not fit as dropped.
     mutating func drop(_ file: BatchFile) {
         account.settle(file, as: .dropped(.bufferFull))
         account.noteSettled(file.sequence)
@@ -88,7 +88,7 @@ struct MemoryOutbox: BatchStore {
     /// Notes that the journal's files keep the interval until its batch is settled or stored.
     mutating func hold(_ sequence: UInt64) { held = sequence }
 
-    /// Moves the batches into an outbox, the oldest first. A batch that cannot be stored stays, with all that come after it.
+    /// Moves the batches into an outbox, the oldest first. If one cannot be stored, it and all later ones stay.
     mutating func move(to outbox: inout Outbox) throws(WholeFile.Failure) {
         while let (batch, body) = waiting.first {
             try outbox.store(body, as: batch.file, modified: batch.modified)
@@ -118,7 +118,7 @@ struct MemoryOutbox: BatchStore {
         bytes -= waiting.remove(at: index).body.count
     }
 
-    /// Makes room for a body. Only details make room for details.
+    /// Makes room for a body. For details, only other details are dropped.
     ///
     /// - Returns: whether the body fits.
     private mutating func makeRoom(for new: Int, _ signal: Signal) -> Bool {
@@ -129,8 +129,8 @@ struct MemoryOutbox: BatchStore {
         return bytes + new <= limit
     }
 
-    /// Returns the oldest batch. A batch that may have arrived goes last: its requests would be counted as dropped although
-    /// the collector has them.
+    /// Returns the oldest batch. A batch that may have arrived comes last: its requests would be counted as dropped
+    /// although the collector has them.
     private func oldest(_ signal: Signal) -> BatchFile? {
         let files = waiting.map(\.batch.file).filter { $0.signal == signal }
         return files.first { !$0.mayHaveArrived } ?? files.first

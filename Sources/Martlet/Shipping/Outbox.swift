@@ -2,32 +2,32 @@ import Foundation
 import MartletTelemetry
 
 /// One instance's batches on disk and the account of those that are gone, locked by this process. The instance is this
-/// process's own, or a dead one that it took over. For one thread.
+/// process, or a dead one that it took over. Not thread-safe.
 struct Outbox: BatchStore, ~Copyable {
     let instance: String
     let directory: URL
     /// The service's directory, in which other instances have their directories too.
     let serviceDirectory: URL
     private let lock: FileLock
-    /// The account. The one on disk is behind it only while it cannot be written.
+    /// The account in memory. The copy on disk lags only while writes fail.
     var account: OutboxAccount
     var saving = AccountSaving.saved
-    /// Whether the owner's file lasts through a power cut. It has to, once a batch waits beside it.
+    /// Whether the owner's file would survive a power cut. It must, as soon as the directory has a batch.
     var isOwnerSynced = true
     /// Requests in its files, as far as this process knows.
     var waiting: UInt64 = 0
 
     enum AccountSaving {
         case saved
-        /// The account is to be written, or its write failed.
+        /// The account has to be written, or its write failed.
         case due
         /// The disk is full.
         case withoutRoom
     }
 
-    /// Makes the directory of an instance that starts.
+    /// Creates the directory of a starting instance.
     ///
-    /// - Parameter account: the account of a running instance that lost its directory; `nil` for the one on disk.
+    /// - Parameter account: the account of a running instance that lost its directory; `nil` to read the one on disk.
     static func create(instance: String, in serviceDirectory: URL, account: OutboxAccount? = nil) throws -> Outbox {
         try BufferDirectory.create(serviceDirectory)
         guard let lock = FileLock(path: lockPath(of: instance, in: serviceDirectory), isNew: true) else {
@@ -44,12 +44,12 @@ struct Outbox: BatchStore, ~Copyable {
         return outbox
     }
 
-    /// Takes over a dead instance's batches. `nil` while a process holds its lock, and for a directory without a lock: that
-    /// belongs to another program that shares the service's directory.
+    /// Takes over a dead instance's batches. `nil` while a process holds its lock, and for a directory without a lock,
+    /// which belongs to another program that shares the service's directory.
     static func adopt(instance: String, in serviceDirectory: URL) -> Outbox? {
         let path = lockPath(of: instance, in: serviceDirectory)
         let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
-        // A process that starts has its lock ahead of its directory.
+        // A starting process creates its lock before its directory.
         guard !isMissing(directory.path) || isLeftOver(path, of: instance),
             let lock = FileLock(path: path, isNew: false)
         else { return nil }
@@ -68,7 +68,7 @@ struct Outbox: BatchStore, ~Copyable {
 
     /// Reads the account and lists the batches.
     ///
-    /// - Returns: `false` if the account cannot be read now: its content must not be forgotten.
+    /// - Returns: `false` if the account cannot be read now, because its content must not be lost.
     private mutating func recover(_ account: OutboxAccount?) -> Bool {
         removeTemporaryFiles()
         quarantine.removeOld()
@@ -80,28 +80,28 @@ struct Outbox: BatchStore, ~Copyable {
     /// Whether the directory exists, writable or not.
     var isThere: Bool { !Self.isMissing(directory.path) }
 
-    /// Whether the directory and its lock exist and the lock is held: not after either was removed, or the service closed the
-    /// lock's descriptor. Only a write can tell whether the directory can be written.
+    /// Whether the directory and its lock exist and the lock is held. `false` if either was removed, or if the service
+    /// closed the lock's descriptor. Only a write can show whether the directory is writable.
     var isUsable: Bool {
         lock.isHeld && access(directory.path, F_OK) == 0
             && access(Self.lockPath(of: instance, in: serviceDirectory), F_OK) == 0
     }
 
-    /// The highest sequence that a batch has or had; `nil` if the batches cannot be listed now.
+    /// The highest sequence of any batch so far; `nil` if the batches cannot be listed now.
     var lastSequence: UInt64? {
         StoredBatch.all(in: directory)?.reduce(account.lastSettledSequence) { max($0, $1.file.sequence) }
     }
 
-    /// Returns the ledger of a dead instance, which is known from its account and its batches alone.
+    /// Returns the ledger of a dead instance, which only its account and its batches show.
     ///
-    /// - Parameter unsealed: requests that are in no batch yet.
+    /// - Parameter unsealed: requests that are not in a batch yet.
     func ledger(unsealed: UInt64) -> Ledger {
         account.ledger(captured: account.total &+ waiting &+ unsealed)
     }
 
     /// Stores a batch.
     ///
-    /// - Parameter modified: the time when it was written before, or first sent; `nil` for now.
+    /// - Parameter modified: when it was written before, or first sent; `nil` for now.
     mutating func store(
         _ bytes: [UInt8], as file: BatchFile, modified: UnixNanoseconds? = nil
     ) throws(WholeFile.Failure) {
@@ -116,7 +116,7 @@ struct Outbox: BatchStore, ~Copyable {
         try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path(of: file))
     }
 
-    /// Returns the batch's body; `nil` also if the file is damaged, and then it is in quarantine.
+    /// Returns the batch's body. `nil` also if the file is damaged; it is in quarantine then.
     mutating func read(_ file: BatchFile) -> [UInt8]? {
         guard let bytes = FileManager.default.contents(atPath: path(of: file)).map(Array.init) else { return nil }
         if file.isWhole(bytes) { return bytes }
@@ -125,19 +125,19 @@ struct Outbox: BatchStore, ~Copyable {
     }
 
     /// Marks a batch in its name.
-    func mark(_ file: BatchFile, at place: UploadPlace?) -> BatchFile? {
+    func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile? {
         if file.mayHaveArrived, file.place == place { return file }
         var sent = file
         (sent.mayHaveArrived, sent.place) = (true, place)
-        // The file's time is the one from which on the collector may know the batch.
+        // The file's time is the earliest time at which the collector may know the batch.
         if !file.mayHaveArrived { utimes(path(of: file), nil) }
         guard rename(path(of: file), path(of: sent)) == 0 else { return nil }
-        // A place that comes back after a power cut only lets the batch wait for that collector.
+        // If a removed mark comes back after a power cut, the batch only waits for that collector.
         guard place == nil || (try? WholeFile.sync(directory: directory.path)) != nil else { return nil }
         return sent
     }
 
-    /// Removes directory and lock if nothing waits. The last use: the lock is free afterwards.
+    /// Removes directory and lock if nothing waits. Releases the lock. The outbox cannot be used afterwards.
     consuming func close() {
         rmdir(quarantine.directory.path)
         let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
@@ -149,11 +149,11 @@ struct Outbox: BatchStore, ~Copyable {
 
     // MARK: -
 
-    /// Files that describe batches and mean nothing without them.
+    /// Files that describe the batches and are useless without them.
     private static let ownFiles: Set = [OutboxAccount.fileName, CumulativeSums.fileName, ownerFileName]
     static let ownerFileName = "resource"
 
-    /// Removes the temporary files of writes that were cut off.
+    /// Removes the temporary files of interrupted writes.
     private func removeTemporaryFiles() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         let own = Set(Self.ownFiles.map { $0 + WholeFile.temporarySuffix })
@@ -162,7 +162,7 @@ struct Outbox: BatchStore, ~Copyable {
 
     static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
-    /// Returns whether a lock is left over from an instance whose directory is gone. A lock with a name that is no UUID
+    /// Returns whether a lock is left over from an instance whose directory is gone. A lock whose name is not a UUID
     /// belongs to another program that shares the service's directory.
     private static func isLeftOver(_ path: String, of instance: String) -> Bool {
         var status = stat()
@@ -181,14 +181,15 @@ struct Outbox: BatchStore, ~Copyable {
     }
 }
 
-/// The account and the files, in the order in which they change: the account first, so that no file is counted twice, and the
-/// file after it.
+/// Changes of the account and the files. The account changes first, so that no file is counted twice, and the file
+/// after it.
 extension Outbox {
-    /// Returns the batches that wait, oldest first; `nil` if they cannot be listed now. It removes files that are settled and
-    /// files that others stand for. A batch that disappeared was dropped by another process, and is counted so.
+    /// Returns the batches that wait, oldest first; `nil` if they cannot be listed now. Removes files that are settled
+    /// and files that other files cover. A batch that disappeared was dropped by another process, and is counted as
+    /// such.
     mutating func batches() -> [StoredBatch]? { list(isFirst: false) }
 
-    /// Takes over another store's account. The settled files stay, because they are of this directory alone.
+    /// Takes over another store's account. The list of settled files stays, because it belongs to this directory.
     mutating func adopt(account other: OutboxAccount) {
         var other = other
         other.settled = account.settled
@@ -197,16 +198,16 @@ extension Outbox {
         saving = .due
     }
 
-    /// Takes a batch out for good, and notes its end in the account.
+    /// Removes a batch for good, and notes its end in the account.
     mutating func settle(_ file: BatchFile, as settlement: Settlement) {
         account.settle(file, as: settlement)
         takeOut(file)
     }
 
-    /// Counts requests as dropped that were never stored.
+    /// Counts requests that were never stored as dropped.
     ///
-    /// - Parameter sequence: the sequence of their interval, so that nobody makes a batch of the interval's records in the
-    ///   journal.
+    /// - Parameter sequence: the sequence of their interval, so that no process makes a batch of the interval's records
+    ///   in the journal.
     mutating func drop(_ requests: UInt64, _ reason: DropReason, sequence: UInt64) {
         account.drop(requests, reason)
         account.noteSettled(sequence)
@@ -219,8 +220,7 @@ extension Outbox {
         if batches()?.contains(where: { $0.file == file }) == true { settle(file, as: .dropped(.bufferFull)) }
     }
 
-    /// Replaces a batch with parts that stand for the same requests. Throws, and nothing has changed, if they cannot be
-    /// stored.
+    /// Replaces a batch with parts that cover the same requests. If they cannot be stored, throws and changes nothing.
     mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws {
         do {
             for part in parts { try store(part.body, as: part.file) }
@@ -231,11 +231,11 @@ extension Outbox {
         takeOut(file)
     }
 
-    /// Replaces several batches with one that stands for the same requests. Throws, and nothing has changed, if it cannot be
-    /// stored.
+    /// Replaces several batches with one that covers the same requests. If it cannot be stored, throws and changes
+    /// nothing.
     mutating func merge(_ files: [StoredBatch], into merged: EncodedBatch) throws {
         try WholeFile.write(merged.body, to: path(of: merged.file), in: directory.path)
-        // The next listing removes files that are left. Until then neither they nor the merged file are sent.
+        // The next listing removes files that remain. Until then neither they nor the merged file are sent.
         for batch in files { unlink(path(of: batch.file)) }
         // The merged file is as old as the last batch in it.
         if let last = files.last { setAge(of: merged.file, last.modified) }
@@ -251,7 +251,8 @@ extension Outbox {
 
     /// Lists the batches that wait, as ``batches()`` does.
     ///
-    /// - Parameter isFirst: whether this is the first listing, before which no batch is known that could have disappeared.
+    /// - Parameter isFirst: whether this is the first listing. Before it no batch is known, so none can have
+    ///   disappeared.
     @discardableResult
     mutating func list(isFirst: Bool) -> [StoredBatch]? {
         removeSettled()
@@ -283,7 +284,7 @@ extension Outbox {
         if saving == .saved { quarantine.take(path(of: file), as: file.name) }
     }
 
-    /// Returns whether the file is whole; `nil` if it cannot be read now.
+    /// Returns whether the file is complete; `nil` if it cannot be read now.
     private func isWhole(_ file: BatchFile) -> Bool? {
         FileManager.default.contents(atPath: path(of: file)).map { file.isWhole(Array($0)) }
     }
@@ -313,8 +314,8 @@ extension Outbox {
         ShippingMilestone.removed.reach()
     }
 
-    /// Removes the settled files once the account is saved. On a full disk it removes them first, because only that makes
-    /// room for the account: a process that is killed just then leaves an account that lacks these files.
+    /// Removes the settled files once the account is saved. On a full disk it removes them first, because only that
+    /// makes room for the account. If the process is killed at that moment, the account lacks these files.
     private mutating func removeSettled() {
         if saving != .saved { saveAccount() }
         if saving == .due { return }
@@ -332,8 +333,8 @@ extension Outbox {
         }
     }
 
-    /// Reads the account. If it is damaged, a new one begins, and with it the instance's ledger: it is right for requests
-    /// that wait and requests that come, and lacks those that were delivered or dropped before.
+    /// Reads the account. If it is damaged, a new one begins, and so does the instance's ledger. It is right for
+    /// waiting and later requests, but lacks those that were delivered or dropped before.
     ///
     /// - Returns: `false` if the file exists and cannot be read now.
     mutating func readAccount() -> Bool {
@@ -349,13 +350,13 @@ extension Outbox {
 }
 
 extension Outbox {
-    /// The sums of the batches that were delivered; `nil` if none are kept, or they cannot be read.
+    /// The sums of the delivered batches; `nil` if there are none, or they cannot be read.
     var sums: CumulativeSums? {
         FileManager.default.contents(atPath: path(CumulativeSums.fileName)).flatMap { CumulativeSums(file: Array($0)) }
     }
 
-    /// Keeps the sums through a power cut. If they cannot be stored, the old ones go: streams that begin anew are right, and
-    /// sums that fall back are not.
+    /// Stores the sums so that they survive a power cut. If they cannot be stored, the old ones are removed: restarted
+    /// streams are valid, but sums that decrease are not.
     func keep(_ sums: CumulativeSums) {
         let path = path(CumulativeSums.fileName)
         do {
@@ -365,6 +366,6 @@ extension Outbox {
         }
     }
 
-    /// Removes the sums, because batches are about to be delivered that they would lack.
+    /// Removes the sums, because the batches that are delivered next will not be added to them.
     func removeSums() { unlink(path(CumulativeSums.fileName)) }
 }

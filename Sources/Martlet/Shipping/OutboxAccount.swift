@@ -2,8 +2,8 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// The account of an instance's batches that are gone, in requests. With the batches that wait it makes the ledger. A plain
-/// value; on disk it is a few lines of text and their checksum.
+/// The account of an instance's batches that are gone, in requests. Together with the waiting batches it makes the
+/// ledger. A plain value; on disk it is a few lines of text and their checksum.
 struct OutboxAccount: Sendable, Equatable {
     private(set) var delivered: UInt64 = 0
     private(set) var dropped: [DropReason: UInt64] = [:]
@@ -28,7 +28,7 @@ struct OutboxAccount: Sendable, Equatable {
         }
     }
 
-    /// Counts requests back that were counted as gone.
+    /// Takes back requests that were counted as gone.
     mutating func restore(_ requests: UInt64) {
         guard let gone = dropped[.gone] else { return }
         dropped[.gone] = gone > requests ? gone - requests : nil
@@ -61,7 +61,7 @@ extension OutboxAccount {
         return body + "crc \(Gzip.crc32(Array(body.utf8)))\n"
     }
 
-    /// Reads the file's text; `nil` if it is no account, or not whole.
+    /// Reads the file's text; `nil` if it is not an account, or incomplete.
     init?(text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.popLast() == "", let checksum = lines.popLast(), lines.first == Self.title else { return nil }
@@ -78,7 +78,7 @@ extension OutboxAccount {
         case ("delivered", 2): return Self.read(words[1], into: &delivered)
         case ("sealed", 2): return Self.read(words[1], into: &lastSettledSequence)
         case ("dropped", 3):
-            // A newer version may know more reasons.
+            // A newer version may have more reasons.
             return Self.read(words[2], into: &dropped[DropReason(rawValue: words[1]) ?? .other, default: 0])
         default: return false
         }

@@ -1,14 +1,13 @@
 import Foundation
 import MartletTelemetry
 
-/// The facts about a process that are neither in its journal nor in its batches. The process is perhaps dead when they are
-/// read.
+/// The facts about a process that are neither in its journal nor in its batches. They may be read after its death.
 struct OutboxOwner: Equatable, Sendable {
-    /// The resource of the process that recorded.
+    /// The resource of the process that recorded the requests.
     var resource: TelemetryResource
-    /// `nil` if the process's version did not keep it.
+    /// `nil` if the process's version did not store it.
     var destination: UploadDestination?
-    /// The templates that name endpoints, `MARTLET_ENDPOINTS`; `nil` if the process's version did not keep them.
+    /// The templates that name endpoints, `MARTLET_ENDPOINTS`; `nil` if the process's version did not store them.
     var endpoints: [String]?
 
     init(_ resource: TelemetryResource, _ configuration: MartletConfiguration) {
@@ -18,7 +17,7 @@ struct OutboxOwner: Equatable, Sendable {
     }
 }
 
-/// The file has the resource's own keys, as older versions had them alone, and three beside them.
+/// The file has the resource's keys at the top level, as in older versions, plus three more.
 extension OutboxOwner: Codable {
     private enum Key: CodingKey {
         case destination
@@ -43,26 +42,26 @@ extension OutboxOwner: Codable {
     }
 }
 
-/// The destination of a process's batches, as it is written beside them: the addresses of its collectors, and a digest of the
-/// credentials. The digest tells the same credentials from others and does not reveal them.
+/// The destination of a process's batches, stored in their directory: the addresses of its collectors, and a digest of
+/// the credentials. The digest shows whether two credentials are equal without revealing them.
 ///
-/// Two services may share a name and a directory without knowing of each other. So batches that were recorded for one
-/// destination are sent to no other, unless `MARTLET_BUFFER_ADOPT` says that both are the same.
+/// Two services may share a name and a directory without knowing it. So batches that were recorded for one destination
+/// are not sent to another, unless `MARTLET_BUFFER_ADOPT` says that both are the same.
 struct UploadDestination: Codable, Equatable, Sendable {
     /// The collectors' addresses in a fixed order, without user and password.
     let collectors: [URL]
     private let salt: String
     private let credentials: String
 
-    /// - Parameter salt: gives the same token another digest in the next process.
+    /// - Parameter salt: makes the digest of the same token different in each process.
     init(_ configuration: MartletConfiguration, salt: String = UUID().uuidString) {
         self.salt = salt
         collectors = Self.plain(configuration.collectors)
         credentials = Self.digest(of: configuration, for: collectors, salt: salt)
     }
 
-    /// Returns the addresses to which a process with this configuration sends batches of the destination; `nil` if it lacks
-    /// the credentials, which go to no address that they were not meant for.
+    /// Returns the addresses to which a process with this configuration sends batches of the destination. `nil` if it
+    /// lacks the credentials: they must not go to an address that they were not meant for.
     func addresses(for configuration: MartletConfiguration) -> [URL]? {
         let adopted = Self.plain(configuration.bufferAdopt)
         if !collectors.isEmpty, collectors.allSatisfy(adopted.contains) { return configuration.collectors }
@@ -70,9 +69,9 @@ struct UploadDestination: Codable, Equatable, Sendable {
         return collectors == Self.plain(configuration.collectors) ? configuration.collectors : collectors
     }
 
-    /// Returns the digest of the credentials. It covers the addresses, so that another address beside it does not get the
-    /// token. Any header field may be a credential, or name the customer. User and password belong to their own address, and
-    /// a client's certificate to its path: it may be renewed there.
+    /// Returns the digest of the credentials. It covers the addresses, so that an address added to the file does not
+    /// get the token. Any header field may be a credential, or name the customer. User and password belong to their
+    /// address. A client's certificate is identified by its path, because it may be renewed there.
     private static func digest(of configuration: MartletConfiguration, for collectors: [URL], salt: String) -> String {
         let withUser = configuration.collectors.filter { $0.user != nil || $0.password != nil }
         var parts = [salt]
@@ -81,7 +80,7 @@ struct UploadDestination: Codable, Equatable, Sendable {
         parts.append(withUser.map(\.absoluteString).sorted().joined(separator: ","))
         parts.append(configuration.clientCertificate?.path ?? "")
         parts += configuration.headers.map { "\($0.key.lowercased()): \($0.value)" }.sorted()
-        // Each part has its length ahead of it, so that no two lists read alike.
+        // Each part is preceded by its length, so that no two lists give the same text.
         return SHA256.hexadecimal(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
     }
 
@@ -97,14 +96,14 @@ extension Outbox {
         isOwnerSynced = false
     }
 
-    /// Has the owner's file last through a power cut, with the next sync of the directory.
+    /// Makes the owner's file survive a power cut, with the next sync of the directory.
     mutating func syncOwner() throws(WholeFile.Failure) {
         guard !isOwnerSynced else { return }
         try WholeFile.sync(file: path(Self.ownerFileName))
         isOwnerSynced = true
     }
 
-    /// The owner that was kept, or `nil`. Throws if it cannot be read or decoded.
+    /// The stored owner, or `nil`. Throws if it cannot be read or decoded.
     var owner: OutboxOwner? {
         get throws {
             let path = path(Self.ownerFileName)
@@ -113,9 +112,9 @@ extension Outbox {
         }
     }
 
-    /// Returns the addresses of two lists of collectors: of the one that the batches were recorded for, `nil` if it cannot be
-    /// read or was not kept, and of the one that a process with this configuration sends them to, `nil` if it does not. A
-    /// version that kept no address had one collector for a service's name, so its batches go to the configuration's.
+    /// Returns two lists of collectors: those that the batches were recorded for, `nil` if they cannot be read or were
+    /// not stored, and those that a process with this configuration sends them to, `nil` if it does not. A version that
+    /// stored no address had one collector for a service's name, so its batches go to the configuration's.
     func addresses(for configuration: MartletConfiguration) -> (recorded: [URL]?, present: [URL]?) {
         do {
             guard let destination = try owner?.destination else { return (nil, configuration.collectors) }

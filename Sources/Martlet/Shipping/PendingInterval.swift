@@ -2,7 +2,7 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// The interval that is over, on its way from the journal to batches. It stays until these are stored.
+/// The interval that is over, while it becomes batches. It stays until they are stored.
 struct PendingInterval {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
@@ -17,8 +17,8 @@ struct PendingInterval {
     private var taken: Taken?
     /// Bytes of the batches that were made of the interval and are not stored yet.
     private var encoded = 0
-    /// The time without capture that the last batch has, in nanoseconds.
-    private var lastUnwatched: UInt64 = 0
+    /// The capture gap reported by the last batch, in nanoseconds.
+    private var lastCaptureGap: UInt64 = 0
     private var wasWatching = true
 
     init(
@@ -39,13 +39,13 @@ struct PendingInterval {
     /// Whether an interval was taken out of the journal and is not stored yet.
     var isTaken: Bool { taken != nil }
 
-    /// Returns whether there is something to report beside losses.
+    /// Returns whether there is something to report other than losses.
     ///
-    /// - Parameter isCallerWaiting: whether a caller waits. The length of a time without capture is reported then.
+    /// - Parameter isCallerWaiting: whether a caller waits. If so, a changed capture gap is reported too.
     func isNew(_ isCallerWaiting: Bool) -> Bool {
         !recorder.isEmpty || capture.now(restrictedBy: recorder).reason != lastReason
             || recorder.rules.count != lastRules
-            || isUnwatchedNew(isCallerWaiting)
+            || isCaptureGapNew(isCallerWaiting)
     }
 
     /// Notes that the batches are stored.
@@ -55,11 +55,10 @@ struct PendingInterval {
         board.noteEncoding(0)
     }
 
-    /// Returns whether a time without capture is to be reported: its beginning and its end at once, its length when a caller
-    /// asks.
-    private func isUnwatchedNew(_ isCallerWaiting: Bool) -> Bool {
-        recorder.unwatched.isCounting == wasWatching
-            || (isCallerWaiting && recorder.unwatched.nanoseconds() != lastUnwatched)
+    /// Returns whether to report the capture gap: its beginning and its end at once, its length when a caller waits.
+    private func isCaptureGapNew(_ isCallerWaiting: Bool) -> Bool {
+        recorder.captureGap.isCounting == wasWatching
+            || (isCallerWaiting && recorder.captureGap.nanoseconds() != lastCaptureGap)
     }
 
     private struct Taken {
@@ -72,16 +71,16 @@ struct PendingInterval {
 
     /// Takes the interval that is over out of the journal.
     ///
-    /// - Returns: `false` if the other bank is not free, or a service's thread is still writing a record. That takes
+    /// - Returns: `false` if the other bank is not free, or a service's thread is still writing a record. Writing takes
     ///   nanoseconds, unless the thread was stopped.
     mutating func take() -> Bool {
         if keeper.closedSequence == nil { guard recorder.closeSegments({ keeper.close() }) else { return false } }
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
         ShippingMilestone.closed.reach()
         for lane in lanes { recorder.fold(lane) }
-        wasWatching = !recorder.unwatched.isCounting
+        wasWatching = !recorder.captureGap.isCounting
         let (interval, captured) = recorder.drain()
-        lastUnwatched = interval.unwatched
+        lastCaptureGap = interval.captureGap
         let capture = capture.now(restrictedBy: recorder)
         var resource = identity
         resource.captureMode = capture.mode.rawValue
@@ -104,8 +103,8 @@ struct PendingInterval {
         }
     }
 
-    /// Returns the batches of the pending interval; `nil` if they cannot be encoded, which only a lack of memory can
-    /// cause.
+    /// Returns the batches of the pending interval; `nil` if they cannot be encoded, which only a lack of memory
+    /// causes.
     mutating func encode() -> SealedInterval? {
         guard let taken else { return nil }
         encoded = 0
@@ -113,7 +112,7 @@ struct PendingInterval {
         let ledger = board.status.ledger(captured: taken.captured)
         let metrics = MetricsBatch(
             resource: taken.resource, start: interval.start, end: interval.end, series: interval.series,
-            sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, unwatched: interval.unwatched,
+            sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, captureGap: interval.captureGap,
             agentCPU: AgentCost.total, process: taken.process)
         do {
             let batch = try batch(metrics.otlp(), .metrics, taken.sequence, requests: metrics.requests)
@@ -136,7 +135,7 @@ struct PendingInterval {
         _ message: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
     ) throws -> EncodedBatch {
         let isCompressed = configuration.compression == .gzip
-        // The compressed bytes may be as many as the plain ones.
+        // The compressed bytes may be as many as the uncompressed ones.
         board.noteEncoding(encoded + (isCompressed ? 2 : 1) * message.count)
         let batch = try EncodedBatch(
             message, sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed)
@@ -153,7 +152,7 @@ struct SealedInterval {
     var details: EncodedBatch?
     /// The number of details that were kept.
     var detailCount: Int
-    /// The losses that the ledger of the metrics reports.
+    /// The losses that the batch's ledger reports.
     var dropped: [DropReason: UInt64]
 
     var sequence: UInt64 { metrics.file.sequence }

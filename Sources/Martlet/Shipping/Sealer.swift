@@ -1,7 +1,7 @@
 import Foundation
 import MartletTelemetry
 
-/// Stores the batches of each interval in the outbox, or in memory if no directory takes them.
+/// Stores the batches of each interval in the outbox, or in memory if no directory can be used.
 struct Sealer: ~Copyable {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
@@ -14,11 +14,11 @@ struct Sealer: ~Copyable {
     private var lastSeal: UInt64?
     private var reportedLosses: [DropReason: UInt64] = [:]
     private var lastMeasure: UInt64?
-    /// The room in the outbox's directory; `nil` before the first outbox.
+    /// Keeps the outbox's directory within its limit; `nil` before the first outbox.
     private var room: BufferRoom?
     /// The directories in which batches of the service may wait, the preferred one first.
     let directories: [URL]
-    /// The reason why a directory could not be used when it was last tried.
+    /// Why a directory could not be used when it was last tried.
     private var problems: [URL: String] = [:]
 
     init(
@@ -41,13 +41,13 @@ struct Sealer: ~Copyable {
 
     /// Makes an outbox in the first directory that can be written; `nil` if none can.
     ///
-    /// - Parameter failed: directories in which a batch could not be stored just now.
+    /// - Parameter failed: directories in which a batch could just not be stored.
     mutating func makeOutbox(except failed: Set<URL> = []) -> Outbox? {
         let account = board.status.account
         for candidate in directories where !failed.contains(candidate) {
             do {
                 var outbox = try Outbox.create(instance: identity.instance, in: candidate, account: account)
-                // This write tells a full disk from one with room, and notes which process recorded the journal's requests.
+                // This write detects a full disk, and stores which process recorded the journal's requests.
                 do {
                     try outbox.keep(owner)
                 } catch {
@@ -63,26 +63,26 @@ struct Sealer: ~Copyable {
         return nil
     }
 
-    /// Brings the account of an outbox up to date and notes it, before the outbox goes out of use.
+    /// Updates the account of an outbox and the status, before the outbox is no longer used.
     func updateAccount(of outbox: inout Outbox) {
         outbox.adopt(account: board.status.account)
         _ = outbox.batches()
         note(outbox.account)
     }
 
-    /// Takes an outbox back into use. The account has the requests that were settled since it went out of use.
+    /// Takes an outbox back into use. Its account gets the requests that were settled meanwhile.
     mutating func reuse(_ outbox: inout Outbox) {
         outbox.adopt(account: board.status.account)
         use(outbox.serviceDirectory)
     }
 
-    /// Returns the batches of the interval that is over. `nil` if the interval has nothing to report, or cannot be taken now:
-    /// its requests stay in the journal until the next call.
+    /// Returns the batches of the interval that is over. `nil` if the interval has nothing to report, or cannot be
+    /// taken now: its requests stay in the journal until the next call.
     ///
     /// - Parameters:
-    ///   - isCallerWaiting: whether a caller waits. The length of a time without capture is reported then, and a heartbeat
+    ///   - isCallerWaiting: whether a caller waits. If so, the length of the capture gap is reported, and a heartbeat
     ///     is not due.
-    ///   - isLast: no other batch can report a loss.
+    ///   - isLast: whether this is the last batch, so that no other can report a loss.
     mutating func seal(isCallerWaiting: Bool, isLast: Bool = false) -> SealedInterval? {
         if !pending.isTaken {
             let isNew = pending.isNew(isCallerWaiting) || (isLast && hasUnreportedLoss)
@@ -91,9 +91,10 @@ struct Sealer: ~Copyable {
         return pending.encode()
     }
 
-    /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored; the interval stays pending then.
+    /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored; the interval stays pending
+    /// then.
     ///
-    /// - Parameter memory: the batches that no directory took before. They are stored first.
+    /// - Parameter memory: the batches that could not be stored before. They are stored first.
     mutating func store(
         _ interval: SealedInterval, in outbox: inout Outbox, after memory: inout MemoryOutbox
     ) throws(WholeFile.Failure) {
@@ -115,7 +116,8 @@ struct Sealer: ~Copyable {
         log.noteEnd(of: .buffer, "Batches are stored again")
     }
 
-    /// Stores the details. They are the first to be dropped, because the batch of metrics is complete without them.
+    /// Stores the details. If there is no room, they are dropped first, because the batch of metrics is complete
+    /// without them.
     private mutating func storeDetails(of interval: SealedInterval, in outbox: inout Outbox) {
         guard interval.detailCount > 0 else { return }
         guard let details = interval.details, makeRoom(for: details.body.count, in: &outbox),
@@ -124,7 +126,7 @@ struct Sealer: ~Copyable {
         board.update { $0.bufferedBytes += details.body.count }
     }
 
-    /// Stores an interval in memory, because no directory takes it.
+    /// Stores an interval in memory, because no directory can be used.
     mutating func store(_ interval: SealedInterval, in memory: inout MemoryOutbox) {
         memory.adopt(account: board.status.account)
         let before = memory.bytes
@@ -144,7 +146,7 @@ struct Sealer: ~Copyable {
         note(memory.account)
     }
 
-    /// Stores the batches that wait in memory, and notes that batches can be stored again: only a write can tell.
+    /// Stores the batches that wait in memory. Reports that batches can be stored again, because the write succeeded.
     mutating func move(_ memory: inout MemoryOutbox, to outbox: inout Outbox) {
         guard board.status.bufferError != nil || !memory.isEmpty else { return }
         do {
@@ -168,8 +170,8 @@ struct Sealer: ~Copyable {
     /// Notes that a batch could not be stored in a directory.
     mutating func note(_ failure: WholeFile.Failure, in directory: URL) { problems[directory] = failure.description }
 
-    /// Notes that no directory takes batches now. If none has since the start, the journal is in memory as well.
-    func goOnWithoutDirectory() {
+    /// Reports that no directory can be used. If none could since the start, the journal is in memory as well.
+    func fallBackToMemory() {
         keeper.beginInMemory()
         let problem = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
             .joined(separator: "; ")
@@ -192,7 +194,7 @@ struct Sealer: ~Copyable {
         board.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
     }
 
-    /// Makes segments in the outbox's directory from now on.
+    /// Creates new segments in the outbox's directory.
     func keepJournal(in outbox: borrowing Outbox) {
         keeper.move(to: outbox.directory)
         noteJournal()
@@ -201,9 +203,9 @@ struct Sealer: ~Copyable {
     /// Whether the journal has a segment outside the outbox's directory.
     var hasStraySegments: Bool { keeper.hasStraySegments }
 
-    /// Closes the journal for good. Requests that are in no batch yet stay in it, for the service's next start.
+    /// Closes the journal for good. Requests that are not in a batch yet stay in it, for the service's next start.
     ///
-    /// - Parameter lost: requests in batches that are in memory alone.
+    /// - Parameter lost: requests in batches that are only in memory.
     func close(losing lost: UInt64) {
         if lost > 0 { log.warning("\(lost) requests are lost: they could neither be delivered nor stored") }
         var empty: [SegmentMemory] = []
@@ -212,7 +214,7 @@ struct Sealer: ~Copyable {
             empty = end.empty
             return end.requests
         }
-        // The files are removed outside the lock, for which a service's thread may wait.
+        // The files are removed outside the lock, because a service's thread may wait for the lock.
         for memory in empty { memory.remove() }
     }
 
@@ -224,7 +226,7 @@ struct Sealer: ~Copyable {
             $0.journalBytes = bytes
             $0.journalError = problem
         }
-        // The warning that batches cannot be stored has said so.
+        // The warning that batches cannot be stored has already said this.
         guard board.status.bufferError == nil else { return }
         if let problem {
             log.warn(of: .journal, "If the process is killed, the requests of its last interval are lost: \(problem)")
@@ -233,7 +235,7 @@ struct Sealer: ~Copyable {
         }
     }
 
-    /// Whether the account has a loss that no batch's ledger has.
+    /// Whether the account has a loss that no batch has reported.
     var hasUnreportedLoss: Bool { board.status.account.dropped != reportedLosses }
 
     private func isHeartbeatDue(isCallerWaiting: Bool) -> Bool {
@@ -247,7 +249,7 @@ struct Sealer: ~Copyable {
         board.update { $0.account = account }
     }
 
-    /// Makes room for bytes, but looks at the files only if the counted size says that room is short.
+    /// Makes room for bytes. Looks at the files only if the counted size shows that room is short.
     ///
     /// - Returns: whether the bytes fit.
     private mutating func makeRoom(for bytes: Int, in outbox: inout Outbox) -> Bool {
@@ -276,7 +278,7 @@ struct Sealer: ~Copyable {
         )
     }
 
-    /// Returns the reason of a failure in words.
+    /// Returns the cause of a failure as a sentence.
     static func sentence(_ error: any Error) -> String {
         (error as? WholeFile.Failure)?.description ?? (error as NSError).localizedDescription
     }

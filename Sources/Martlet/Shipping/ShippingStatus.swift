@@ -4,31 +4,31 @@ import Synchronization
 
 /// The state of shipping, for `status` and for the ledger.
 struct ShippingStatus: Sendable {
-    /// The account of this instance, as its outbox has it.
+    /// The account of this instance, as in its outbox.
     var account = OutboxAccount()
     var bufferedBytes = 0
     /// Bytes of the journal's segments that are not in files.
     var journalBytes = 0
     /// Bytes of the batches that wait in memory.
     var memoryBatchBytes = 0
-    /// Bytes of the batch that is being encoded and is not stored yet.
+    /// Bytes of the batch that is being encoded or not yet stored.
     var encodingBytes = 0
     /// Bytes of the sums of cumulative streams.
     var sumsBytes = 0
-    /// The reason why a killed process would lose its last interval; `nil` if it would not.
+    /// Why the last interval would be lost if the process were killed; `nil` if it would not.
     var journalError: String?
     /// CPU time of the agent's thread without the service's closures, in nanoseconds.
     var threadCPU: UInt64 = 0
     var bufferDirectory: URL?
-    /// Requests of earlier processes that wait for another address, or with other credentials.
+    /// Requests of earlier processes that wait for another address, or need other credentials.
     var waitingElsewhere: UInt64 = 0
     /// The transport of uploads; `nil` until it is chosen.
     var transport: MartletConfiguration.Transport?
     var lastUpload: Date?
     var lastCollector: URL?
-    /// The reason why the last attempt failed or was refused; `nil` after a success.
+    /// Why the last attempt failed or was refused; `nil` after a success.
     var uploadError: String?
-    /// The reason why batches cannot be stored; `nil` while they can.
+    /// Why batches cannot be stored; `nil` while they can.
     var bufferError: String?
 
     /// An estimate of the memory that shipping holds, in bytes.
@@ -38,7 +38,7 @@ struct ShippingStatus: Sendable {
     func ledger(captured: UInt64) -> Ledger { account.ledger(captured: captured) }
 }
 
-/// The status of shipping, which its parts write and any thread reads. Thread-safe.
+/// The status of shipping. Its parts write it and any thread reads it. Thread-safe.
 final class StatusBoard: Sendable {
     private let state = Lock(State())
     private let heldByOthers: @Sendable () -> Int
@@ -49,7 +49,7 @@ final class StatusBoard: Sendable {
         var mostMemory = 0
     }
 
-    /// - Parameter heldByOthers: the memory that the agent's other parts hold at this moment, in bytes.
+    /// - Parameter heldByOthers: returns the memory that the agent's other parts hold now, in bytes.
     init(heldByOthers: @escaping @Sendable () -> Int) {
         self.heldByOthers = heldByOthers
     }
@@ -58,7 +58,7 @@ final class StatusBoard: Sendable {
 
     func update(_ change: (inout ShippingStatus) -> Void) { state.withLock { change(&$0.status) } }
 
-    /// Notes the memory that encoding holds beside the values that it encodes, in bytes; it is there for a moment only.
+    /// Notes the temporary memory that encoding holds in addition to the values that it encodes, in bytes.
     func noteEncoding(_ bytes: Int) {
         update { $0.encodingBytes = bytes }
         let others = heldByOthers()
@@ -75,25 +75,25 @@ final class StatusBoard: Sendable {
     }
 }
 
-/// The milestones on a batch's way, in their order. A process may die between any two of them: docs/buffer.md has the state
-/// of the disk at each, and the work of the next owner.
+/// The milestones of a batch, in their order. A process may die between any two of them. docs/buffer.md describes the
+/// state of the disk at each, and what the next owner does.
 package enum ShippingMilestone: String, CaseIterable {
-    /// The segments of the interval are closed; no batch stands for them yet.
+    /// The segments of the interval are closed; there is no batch of them yet.
     case closed
     /// The batch is in the outbox, and its segments are still there.
     case stored
     /// The segments are gone.
     case released
-    /// The batch is marked as sent, and nothing has been sent.
+    /// The batch is marked as sent, but nothing has been sent yet.
     case marked
     /// The collector has answered.
     case answered
-    /// The account has the batch, and its file still exists.
+    /// The account includes the batch, and its file still exists.
     case settled
     /// The file is gone.
     case removed
 
-    /// The function that is called at each milestone: tests let the process die there. Nothing else listens.
+    /// Called at each milestone. Tests use it to kill the process there; nothing else does.
     package static let listener = ProcessLock<(@Sendable (ShippingMilestone) -> Void)?>(nil)
 
     func reach() {

@@ -7,19 +7,20 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// Posts over a `URLSession` of the agent's own, which stores nothing, asks nobody for credentials and follows no redirect.
-/// Capture knows its requests by their delegate, and does not see them.
+/// Posts over the agent's own `URLSession`. It stores nothing, uses no stored credentials and follows no redirect.
+/// Capture recognises its requests by their delegate, and ignores them.
 final class URLSessionTransport: UploadTransport {
-    /// The queue that makes tasks. The sessions of a process share a queue, and most calls wait for it: a service that holds
-    /// it up would hold up the agent's thread.
+    /// The queue that makes tasks. The sessions of a process share a queue, and most calls wait for it: if the service
+    /// blocks it, the agent's thread must not block too.
     private let queue = DispatchQueue(label: "martlet.upload")
     private let delegate = UploadDelegate()
-    /// The session, made at the first upload: the first session of a process settles which protocols `URLSession.shared` has.
+    /// The session, made at the first upload: the first session of a process fixes the protocols of
+    /// `URLSession.shared`.
     private var session: URLSession?
-    /// The end of the upload's time, in nanoseconds of the monotonic clock.
+    /// When the upload times out, in nanoseconds of the monotonic clock.
     private var deadline: UInt64 = 0
 
-    /// `invalidateAndCancel()` would make the shared session, to see that this is another one.
+    /// `invalidateAndCancel()` would create the shared session, just to compare it with this one.
     deinit { session?.finishTasksAndInvalidate() }
 
     func start(_ upload: Upload) {
@@ -38,7 +39,7 @@ final class URLSessionTransport: UploadTransport {
         }
     }
 
-    /// Ends the upload when its time is up, ahead of `URLSession`, which knows whole seconds only.
+    /// Ends the upload when its time is up. `URLSession` would be later, because it counts whole seconds.
     func proceed(for duration: Duration) -> UploadEnd? {
         let now = Clock.monotonic()
         let left = deadline > now ? deadline - now : 0
@@ -51,7 +52,7 @@ final class URLSessionTransport: UploadTransport {
         queue.async { task.cancel() }
     }
 
-    /// Does nothing: the session itself decides when it closes its connections.
+    /// Does nothing: the session decides when it closes its connections.
     func rest() {}
 
     private static func makeSession(_ delegate: UploadDelegate) -> URLSession {
@@ -59,7 +60,7 @@ final class URLSessionTransport: UploadTransport {
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
-        // Otherwise Foundation reads cookies with a formatter for dates, with which an odd locale or time zone ends the
+        // Otherwise Foundation parses cookies with a date formatter, and an odd locale or time zone crashes the
         // process.
         configuration.httpCookieAcceptPolicy = .never
         configuration.urlCredentialStorage = nil
@@ -75,8 +76,8 @@ final class URLSessionTransport: UploadTransport {
     }
 }
 
-/// Receives the events of an upload over `URLSession`, and wakes the agent's thread at its end. It follows one upload at a
-/// time, and ignores events of an earlier one.
+/// Receives the events of an upload over `URLSession`, and wakes the agent's thread at its end. It follows one upload
+/// at a time, and ignores events of earlier ones.
 final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate {
     private struct State {
         var number: UInt64 = 0
@@ -98,7 +99,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
         }
     }
 
-    /// Stops following the upload under way, and returns its task if it has not ended.
+    /// Stops following the current upload, and returns its task if it has not ended.
     func abandon() -> URLSessionTask? {
         state.withLock { state in
             defer { state = State(number: state.number + 1) }
@@ -106,7 +107,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
         }
     }
 
-    /// Waits for the end of the upload, for `nanoseconds` at most; returns `nil` while it is under way.
+    /// Waits for the end of the upload, at most for `nanoseconds`; returns `nil` if it has not ended.
     func wait(nanoseconds: UInt64) -> UploadEnd? {
         if let end = state.withLock({ $0.end }) { return end }
         ended.wait(nanoseconds: nanoseconds) { sleep in
@@ -119,7 +120,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
 
     // MARK: For the queue that tasks are made on
 
-    /// Returns whether the upload of that number is under way; `task` becomes its task then.
+    /// Returns whether the upload with that number is current. If so, `task` becomes its task.
     func follow(_ task: URLSessionTask, as number: UInt64) -> Bool {
         state.withLock { state in
             if state.number == number { state.task = task }
@@ -171,8 +172,8 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
         }
     }
 
-    /// Ends the upload. The status counts if its head had ended, even if the body was cut off. Without an answer the collector
-    /// cannot have a batch whose body nobody asked for, over any of the connections that were tried.
+    /// Ends the upload. If the head of an answer arrived, its status counts, even if the body was truncated. If there
+    /// is no answer and no connection asked for the body, the collector cannot have the batch.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let isSent = task.countOfBytesSent > 0
         state.withLock { state in

@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// The outcome of an attempt to upload a batch.
 enum UploadOutcome: Equatable {
-    /// - Parameter refusal: the part that the collector did not take, and that is not sent again; `nil` if it took the whole.
+    /// - Parameter refusal: the part that the collector refused, which is not sent again; `nil` if it took everything.
     case delivered(refusal: Refusal? = nil)
     /// - Parameter mayHaveArrived: whether the collector, or one behind it, may have the batch nevertheless.
     case retry(RetryWait, mayHaveArrived: Bool, reason: String)
@@ -14,21 +14,21 @@ enum UploadOutcome: Equatable {
 
     /// A part of a batch that the collector did not take.
     struct Refusal: Equatable {
-        /// The number of requests; `nil` if the collector does not tell: OTLP counts data points, of which a request has
-        /// several.
+        /// The number of requests; `nil` if the collector does not report it: OTLP counts data points, and a request
+        /// has several.
         var requests: UInt64?
         /// The number of data points, or of spans.
         var points: UInt64
         var reason: String
     }
 
-    /// Applies the OTLP specification's table (OTLP/HTTP Response), where every failure but 429, 502, 503 and 504 is final,
-    /// with two differences. A batch with the answer 413 is divided. An answer that shows a wrong address or token keeps the
-    /// batch, because a person mends these, and dropping data does not: losing a day of counts for a slip in a setting is
-    /// worse than a refused request a minute. The buffer's limit holds all the same.
+    /// Applies the OTLP specification's table (OTLP/HTTP Response), in which every failure except 429, 502, 503 and 504
+    /// is final. There are two differences. A batch with the answer 413 is divided. If the answer indicates a wrong
+    /// address or token, the batch is kept, because a person can correct the setting. Losing a day of counts to a
+    /// typing mistake is worse than one refused request a minute. The buffer's limit applies nevertheless.
     ///
-    /// A 429 and a collector's own 503 tell that the batch was not taken. A 502, a 504 and another 503 may come from a proxy
-    /// that has passed the batch on.
+    /// A 429, or a 503 of the collector itself, means that the batch was not taken. A 502, a 504 and any other 503 may
+    /// come from a proxy that has passed the batch on.
     init(_ answer: UploadAnswer, signal: Signal) {
         let status = answer.status
         let partial = (200..<300).contains(status) ? PartialSuccess(inBody: answer.body, signal: signal) : nil
@@ -50,7 +50,8 @@ enum UploadOutcome: Equatable {
             }
     }
 
-    /// Without an answer a batch is sent again with the same id, so that a collector that has it counts it once.
+    /// Without an answer a batch is sent again with the same id, so that a collector that already has it counts it
+    /// once.
     init(_ end: UploadEnd, signal: Signal) {
         switch end {
         case .answered(let answer): self.init(answer, signal: signal)
@@ -74,7 +75,7 @@ enum UploadEnd: Equatable {
     case answered(UploadAnswer)
     /// - Parameter mayHaveArrived: `false` if the request did not leave this process as a whole.
     case failed(mayHaveArrived: Bool, reason: String)
-    /// No answer came in time, and waiting for it has kept a core busy.
+    /// No answer came in time, and waiting for it kept a core busy.
     case timedOut(reason: String)
 }
 
@@ -82,25 +83,24 @@ enum UploadEnd: Equatable {
 struct UploadAnswer: Equatable {
     var status: Int
     var retryAfter: Duration?
-    /// The requests of this batch that a Martlet collector rejected (`Martlet-Rejected-Requests`); `nil` if it does not tell.
+    /// The number of requests that a Martlet collector rejected (`Martlet-Rejected-Requests`); `nil` if it does not
+    /// report it.
     var rejectedRequests: UInt64?
-    /// The store of the Martlet collector that answered (`Martlet-Store`); `nil` if it does not tell.
+    /// The store of the Martlet collector that answered (`Martlet-Store`); `nil` if it does not report it.
     var store: ShortDigest?
     var body: [UInt8] = []
 }
 
 extension UploadAnswer {
-    /// Whether the answer is a page of nginx's, in front of the collector: "No required SSL certificate was sent", "The SSL
-    /// certificate error".
+    /// Whether the answer is a page of an nginx in front of the collector: "No required SSL certificate was sent", "The
+    /// SSL certificate error".
     var missesCertificate: Bool {
         body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
             && String(decoding: body, as: UTF8.self).contains("SSL certificate")
     }
 
     /// - Parameters:
-    ///   - retryAfter: the header's value, empty if the answer has none.
-    ///   - rejectedRequests: likewise.
-    ///   - store: likewise.
+    ///   - retryAfter: the header's value, empty if the answer has none. The same applies to the other two headers.
     init(status: Int, retryAfter: String, rejectedRequests: String, store: String, body: [UInt8]) {
         self.init(
             status: status, retryAfter: RetryAfter.delay(retryAfter, now: Clock.wall()),
@@ -118,15 +118,15 @@ enum RetryAfter {
     }
 }
 
-/// IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`: the one form of an HTTP date that senders may use (RFC 9110, section 5.6.7).
-/// The obsolete ones are refused.
+/// IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`: the only form of an HTTP date that senders may use (RFC 9110, section
+/// 5.6.7). The obsolete forms are refused.
 enum HTTPDate {
     private static let weekdays = ["Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Returns the seconds since 1970; `nil` if the text is no such date. The day of the week is not checked.
+    /// Returns the seconds since 1970; `nil` if the text is not such a date. The day of the week is not checked.
     static func seconds(_ text: String) -> Int? {
         let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard fields.count == 6, weekdays.contains(fields[0]), let day = number(fields[1], digits: 2),
@@ -151,8 +151,8 @@ enum HTTPDate {
     }
 }
 
-/// A day of the Gregorian calendar. It uses arithmetic alone: Foundation's formatters read the locale and the time zone
-/// of the process, and end the process if `LANG` or `TZ` is odd.
+/// A day of the Gregorian calendar. It uses only arithmetic: Foundation's formatters read the locale and the time zone
+/// of the process, and crash the process if `LANG` or `TZ` is odd.
 struct GregorianDate {
     let year: Int
     /// 1...12.

@@ -1,43 +1,43 @@
 import Foundation
 import MartletTelemetry
 
-/// The state of the routes to collectors: the waits after failures, the stores behind them, and the routes of the round under
-/// way.
+/// The state of the routes to collectors: the waits after failures, the stores behind them, and the routes of the
+/// current round.
 struct UploadRoutes {
     private var circuits: [UploadRoute: UploadCircuit] = [:]
     private var stores = CollectorStores()
     /// Routes over which nothing is sent in this round.
-    private var held: Set<UploadRoute> = []
-    /// Held routes that a batch of this round waits for.
+    private var blocked: Set<UploadRoute> = []
+    /// Blocked routes that a batch of this round waits for.
     private(set) var waiting: Set<UploadRoute> = []
 
     static func all(to collectors: [URL]) -> [UploadRoute] {
         collectors.flatMap { collector in Signal.allCases.map { UploadRoute(address: collector, signal: $0) } }
     }
 
-    /// Begins a round, unless it would have nothing to send.
+    /// Begins a round, unless nothing could be sent.
     ///
     /// - Parameters:
     ///   - own: the routes that a round is for.
-    ///   - isCallerWaiting: whether these are tried ahead of time for a caller.
-    /// - Returns: `false` if all of them are held.
+    ///   - isCallerWaiting: whether to try them early for a caller.
+    /// - Returns: `false` if all of them are blocked.
     mutating func begin(over own: [UploadRoute], at now: UInt64, isCallerWaiting: Bool) -> Bool {
-        held = Set(
+        blocked = Set(
             circuits.filter { !$0.value.allows(at: now, isCallerWaiting: isCallerWaiting && own.contains($0.key)) }
                 .map(\.key))
-        if areHeld(own) { return false }
+        if areBlocked(own) { return false }
         waiting = []
         return true
     }
 
-    /// Returns the route for a batch; `nil` if all that it may take are held, and then it waits for them. The first collector
-    /// of the list is preferred. One that failed is asked again when its wait is over, and as long as another one takes
-    /// batches only after some random minutes.
+    /// Returns the route for a batch. `nil` if all possible routes are blocked; the batch waits for them then. The
+    /// first collector in the list is preferred. One that failed is asked again when its wait is over. While another
+    /// one accepts batches, that happens only after some random minutes.
     mutating func route(for file: BatchFile, to collectors: [URL], at now: UInt64) -> UploadRoute? {
         let routes = stores.collectors(of: collectors, for: file.place).map {
             UploadRoute(address: $0, signal: file.signal)
         }
-        let best = routes.filter { !held.contains($0) }.min {
+        let best = routes.filter { !blocked.contains($0) }.min {
             reluctance(of: $0, at: now) < reluctance(of: $1, at: now)
         }
         if best == nil { waiting.formUnion(routes) }
@@ -47,11 +47,11 @@ struct UploadRoutes {
     private func reluctance(of route: UploadRoute, at now: UInt64) -> Int {
         guard let circuit = circuits[route] else { return 0 }
         if !circuit.allows(at: now, isCallerWaiting: false) { return 2 }
-        return circuit.mayReturn(at: now) ? 0 : 1
+        return circuit.mayPreferAgain(at: now) ? 0 : 1
     }
 
-    /// Returns the place to note ahead of an upload.
-    func place(of file: BatchFile, over route: UploadRoute, among collectors: [URL]) -> UploadPlace {
+    /// Returns the possible holder to note before an upload.
+    func place(of file: BatchFile, over route: UploadRoute, among collectors: [URL]) -> PossibleHolder {
         stores.place(after: file.place, sendingTo: route.address, of: collectors)
     }
 
@@ -59,49 +59,50 @@ struct UploadRoutes {
 
     mutating func succeed(_ route: UploadRoute) { circuits[route] = nil }
 
-    /// Holds routes after a failure: that of one signal if a wrong path or token may concern it alone, else all to the
-    /// collector.
+    /// Blocks routes after a failure: only that of one signal if a wrong path or token may affect only it, else all
+    /// routes to the collector.
     mutating func fail(
         _ route: UploadRoute, _ time: RetryWait, at now: UInt64, random: () -> Double = { .random(in: 0...1) }
     ) {
-        // Both signals wait for the same time: the oldest batch goes first again.
-        let (wait, away) = (random(), random())
+        // Both signals wait for the same time, so that the oldest batch is sent first again.
+        let (wait, awayShare) = (random(), random())
         for signal in time == .longest ? [route.signal] : Signal.allCases {
             let failed = UploadRoute(address: route.address, signal: signal)
-            circuits[failed, default: UploadCircuit()].fail(time, at: now, wait: wait, away: away)
-            held.insert(failed)
+            circuits[failed, default: UploadCircuit()].fail(time, at: now, wait: wait, awayShare: awayShare)
+            blocked.insert(failed)
         }
         waiting.insert(route)
     }
 
-    /// Delays routes, and lets a batch wait for them.
+    /// Delays routes, and makes a batch wait for them.
     mutating func wait(for routes: [UploadRoute], until time: UInt64) {
         for route in routes { circuits[route] = UploadCircuit(notBefore: time) }
         waiting = Set(routes)
     }
 
     /// Whether nothing is sent over any of these routes in this round.
-    func areHeld(_ routes: [UploadRoute]) -> Bool { held.isSuperset(of: routes) }
+    func areBlocked(_ routes: [UploadRoute]) -> Bool { blocked.isSuperset(of: routes) }
 
-    /// The time when a batch that waits for one of these routes may be sent, in nanoseconds of the monotonic clock; `.max`
-    /// while none does.
+    /// When a batch that waits for one of these routes may be sent, in nanoseconds of the monotonic clock; `.max` if
+    /// none waits.
     func nextAttempt(over routes: [UploadRoute]) -> UInt64 {
         routes.filter(waiting.contains).compactMap { circuits[$0]?.notBefore }.min() ?? .max
     }
 }
 
-/// One signal on its way to one address. A failure holds back a route, and a success lets it through again.
+/// The route of one signal to one address. A failure blocks a route, and a success unblocks it.
 struct UploadRoute: Hashable {
     let address: URL
     let signal: Signal
 }
 
-/// The stores of collectors, as far as their answers have told them. They decide which collectors may get a batch: a batch that
-/// a collector may have goes to another one only if both have the same store, where it counts once.
+/// The stores of collectors, as far as their answers have named them. They decide which collectors may get a batch. If
+/// a collector may already have it, it goes to another only if both have the same store, where it counts once.
 struct CollectorStores {
     private var stores: [URL: ShortDigest] = [:]
 
-    /// Notes the store that an answer names. A success without one comes from another program than Martlet's collector.
+    /// Notes the store that an answer names. A success without a store comes from a program other than Martlet's
+    /// collector.
     mutating func note(_ answer: UploadAnswer, of collector: URL) {
         if let store = answer.store {
             stores[collector] = store
@@ -112,33 +113,33 @@ struct CollectorStores {
 
     /// Returns the collectors of a list that may get a batch.
     ///
-    /// - Parameter place: the collector that may have the batch; `nil` if none has.
-    func collectors(of list: [URL], for place: UploadPlace?) -> [URL] {
-        // With a single collector there is nothing to choose, and its address is not hashed.
+    /// - Parameter place: the collector that may have the batch; `nil` if none may.
+    func collectors(of list: [URL], for place: PossibleHolder?) -> [URL] {
+        // With a single collector there is no choice, and its address need not be hashed.
         guard list.count > 1, let place, let owner = owner(of: place, in: list) else { return list }
         let store = place.store ?? stores[owner]
         return list.filter { $0 == owner || (store != nil && stores[$0] == store) }
     }
 
-    /// Returns the place that is to be noted before a batch is sent to a collector of a list. The store of the place where it
-    /// may be stays the one that counts: the batch only goes to collectors with the same.
-    func place(after place: UploadPlace?, sendingTo collector: URL, of list: [URL]) -> UploadPlace {
+    /// Returns the possible holder to note before a batch is sent to a collector of a list. If there was one before,
+    /// its store still counts, because the batch goes only to collectors with the same store.
+    func place(after place: PossibleHolder?, sendingTo collector: URL, of list: [URL]) -> PossibleHolder {
         if let place, owner(of: place, in: list) != nil { return place }
-        return UploadPlace(address: collector, store: stores[collector])
+        return PossibleHolder(address: collector, store: stores[collector])
     }
 
-    /// Returns the collector of a list that a place names. A place outside of the list does not count: a person said that the
-    /// list replaces it (`MARTLET_BUFFER_ADOPT`).
-    private func owner(of place: UploadPlace, in list: [URL]) -> URL? {
-        list.first { UploadPlace(address: $0, store: nil).address == place.address }
+    /// Returns the collector of a list that a possible holder names. A holder outside the list is ignored: the user
+    /// said that the list replaces it (`MARTLET_BUFFER_ADOPT`).
+    private func owner(of place: PossibleHolder, in list: [URL]) -> URL? {
+        list.first { PossibleHolder(address: $0, store: nil).address == place.address }
     }
 }
 
-/// A collector that may have a batch which it did not acknowledge, as the batch's name and the journal have it.
-struct UploadPlace: Hashable, Sendable {
+/// A collector that may have a batch which it did not acknowledge. Stored in the batch's name and in the journal.
+struct PossibleHolder: Hashable, Sendable {
     /// The digest of the collector's address.
     let address: ShortDigest
-    /// The digest of its store's identity; `nil` if no answer of the collector had told it when the batch was sent.
+    /// The digest of its store's identity; `nil` if the collector had not named it when the batch was sent.
     let store: ShortDigest?
 
     init(address: URL, store: ShortDigest?) {
@@ -150,7 +151,7 @@ struct UploadPlace: Hashable, Sendable {
 
     var text: String { address.text + (store.map { "." + $0.text } ?? "") }
 
-    /// Reads the digests of a name, which ``text`` joins with a full stop; `nil` if they are no such digests.
+    /// Parses the digests in a name, which ``text`` joins with a full stop; `nil` if they are not digests.
     init?(digests: ArraySlice<Substring>) {
         let read = digests.compactMap { ShortDigest(text: $0) }
         guard let address = read.first, read.count == digests.count, read.count <= 2 else { return nil }
@@ -170,8 +171,8 @@ struct UploadPlace: Hashable, Sendable {
     }
 }
 
-/// A digest of an address or of a store's identity that is short enough for a file's name: one of four billion, never 0. Two
-/// of the few collectors of a service have the same one by chance too rarely to matter.
+/// A digest of an address or of a store's identity, short enough for a file's name: one of four billion, never 0. A
+/// collision between the few collectors of a service is too unlikely to matter.
 struct ShortDigest: Hashable, Sendable {
     let value: UInt32
 
@@ -201,12 +202,12 @@ struct ShortDigest: Hashable, Sendable {
     }
 }
 
-/// The order in which an instance prefers its collectors (rendezvous hashing): each instance has its own, so that instances
-/// spread evenly, and one keeps its order as long as it lives. Without a collector, only the instances that preferred it go to
-/// others, and each of the others gets a like share of them.
+/// The order in which an instance prefers its collectors (rendezvous hashing). Each instance has a different order, so
+/// that instances spread evenly, and keeps it for its lifetime. If a collector fails, only the instances that preferred
+/// it move, and they spread evenly over the others.
 enum CollectorOrder {
     /// Returns the collectors, the preferred one first, each once.
-    static func of(_ collectors: [URL], for instance: String) -> [URL] {
+    static func ranked(_ collectors: [URL], for instance: String) -> [URL] {
         var seen: Set<URL> = []
         let unique = collectors.filter { seen.insert(CollectorAddress.plain($0)).inserted }
         let ranked = unique.map { (collector: $0, rank: rank(of: $0, for: instance)) }

@@ -1,37 +1,37 @@
 import MartletTelemetry
 
-/// The state that decides whether a route's batches are sent or wait. After a failure one batch is tried for each delay, and
-/// the first that is taken lets all others through.
+/// Decides whether a route's batches are sent or wait. After a failure one batch is tried after each delay, and the
+/// first success lets all others through.
 struct UploadCircuit {
     private var delay = RetryDelay()
-    /// The time when the next attempt is due, in nanoseconds of the monotonic clock.
+    /// When the next attempt is due, in nanoseconds of the monotonic clock.
     private(set) var notBefore: UInt64
-    /// The time until which another collector is preferred, if one takes batches.
-    private var returnTime: UInt64 = 0
-    /// Whether the collector itself asked for the wait.
-    private var isToldToWait = false
+    /// The time until which another collector is preferred, if one accepts batches.
+    private var preferAgainAt: UInt64 = 0
+    /// Whether the collector asked for the wait.
+    private var serverRequestedDelay = false
 
     init(notBefore: UInt64 = 0) { self.notBefore = notBefore }
 
-    /// - Parameter isCallerWaiting: whether the agent's own wait is cut short for a caller; a wait that the collector asked
-    ///   for is not.
+    /// - Parameter isCallerWaiting: whether to cut the agent's own wait short for a caller. A wait that the collector
+    ///   asked for is not cut short.
     func allows(at now: UInt64, isCallerWaiting: Bool) -> Bool {
-        (isCallerWaiting && !isToldToWait) || now >= notBefore
+        (isCallerWaiting && !serverRequestedDelay) || now >= notBefore
     }
 
-    /// Whether enough time has passed since the last failure to leave another collector for this one.
-    func mayReturn(at now: UInt64) -> Bool { now >= returnTime }
+    /// Whether enough time has passed since the last failure to return to this collector from another.
+    func mayPreferAgain(at now: UInt64) -> Bool { now >= preferAgainAt }
 
     /// - Parameters:
     ///   - wait: the random part of the wait, from 0 to 1.
-    ///   - away: that of the time until another collector is not preferred any more.
+    ///   - awayShare: the random part of the time for which another collector is preferred, from 0 to 1.
     mutating func fail(
-        _ time: RetryWait, at now: UInt64, wait: Double = .random(in: 0...1), away: Double = .random(in: 0...1)
+        _ time: RetryWait, at now: UInt64, wait: Double = .random(in: 0...1), awayShare: Double = .random(in: 0...1)
     ) {
-        if case .notBefore = time { isToldToWait = true } else { isToldToWait = false }
+        if case .notBefore = time { serverRequestedDelay = true } else { serverRequestedDelay = false }
         notBefore = now &+ delay.next(time, random: wait).nanoseconds
         let (shortest, longest) = (MartletLimits.shortestAway, MartletLimits.longestAway)
-        returnTime = now &+ (shortest + (longest - shortest) * away).nanoseconds
+        preferAgainAt = now &+ (shortest + (longest - shortest) * awayShare).nanoseconds
     }
 }
 
@@ -47,8 +47,8 @@ enum RetryWait: Equatable {
     case costly
 }
 
-/// The wait after failed uploads. It doubles from ``MartletLimits/firstRetry`` to ``MartletLimits/longestRetry``. A random half
-/// to whole of it is waited, so that the services of a collector that comes back do not come back all at once.
+/// The wait after failed uploads. It doubles from ``MartletLimits/firstRetry`` to ``MartletLimits/longestRetry``. Each
+/// wait is jittered to 50–100 % of the delay, so that services don't all reconnect at once when the collector recovers.
 struct RetryDelay {
     private var failures = 0
 
@@ -62,15 +62,14 @@ struct RetryDelay {
         }
     }
 
-    /// Returns a random time from the collector's `Retry-After` to half as long again, because it tells all its senders the
-    /// same. It makes a wait longer and never shorter: a collector whose date is in our past would be asked again and again
-    /// without a pause.
+    /// Returns 100–150 % of `Retry-After`, because all senders get the same value. It never shortens the wait: if the
+    /// date is already in the past, there would be no pause at all.
     private static func asked(_ retryAfter: Duration, _ random: Double) -> Duration { retryAfter * (1 + random / 2) }
 
     private mutating func nextBackOff() -> Duration { min(grow(by: 1), MartletLimits.longestRetry) }
 
-    /// Returns eight times the wait before, up to ``MartletLimits/longestCostlyRetry``: the attempt kept a core busy until its
-    /// time was up.
+    /// Returns eight times the previous wait, up to ``MartletLimits/longestCostlyRetry``: the attempt kept a core busy
+    /// until it timed out.
     private mutating func nextCostly() -> Duration { min(grow(by: 3), MartletLimits.longestCostlyRetry) }
 
     private mutating func grow(by steps: Int) -> Duration {
@@ -79,16 +78,17 @@ struct RetryDelay {
     }
 }
 
-/// The pauses between the batches of a backlog. After an outage all agents of a fleet have one. So each of them waits for longer,
-/// the longer the collector took to answer, and leaves it room for the others.
-struct BacklogPause {
+/// The pauses between the batches of a backlog. After an outage all agents of a fleet have a backlog. The longer the
+/// collector takes to answer, the longer each agent pauses, which leaves room for the others.
+struct BacklogThrottle {
     private let longest: Duration
-    /// The time of the slowest upload; it fades. A collector that is quick for one upload may only have refused others.
+    /// The time of the slowest upload, which decays. A single quick answer may only mean that the collector refused
+    /// others.
     private var slowest = Duration.zero
-    /// The time when the next batch may be sent, in nanoseconds of the monotonic clock.
+    /// When the next batch may be sent, in nanoseconds of the monotonic clock.
     private(set) var notBefore: UInt64 = 0
 
-    /// - Parameter interval: the time in which an agent makes a batch. It sends several in that time, so that a backlog always
+    /// - Parameter interval: how often an agent makes a batch. Every pause is shorter, so that a backlog always
     ///   shrinks.
     init(interval: Duration) { longest = interval * MartletLimits.longestPacing }
 

@@ -30,7 +30,7 @@ final class Uploader {
         }
     }
 
-    /// Begins an upload; ``proceed(for:)`` tells how it goes on.
+    /// Begins an upload. Call ``proceed(for:)`` to continue it.
     ///
     /// - Parameter address: the collector's address, which gets the token and the service's header fields.
     func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to address: URL) {
@@ -39,7 +39,7 @@ final class Uploader {
             Upload(url: url, headers: headers(of: batch, isCompressed: isCompressed), body: body, timeout: timeout))
     }
 
-    /// Returns the header fields that a configuration asks for, and the names of those that uploads cannot have.
+    /// Returns the header fields of a configuration, and the names of those that uploads cannot have.
     private static func headers(
         of configuration: MartletConfiguration
     ) -> (headers: [(name: String, value: String)], refused: [String]) {
@@ -50,7 +50,7 @@ final class Uploader {
         if !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
             headers.append(("User-Agent", "Martlet/\(OTLPScope.version)"))
         }
-        // A token with a line's end in it would make two headers.
+        // A token that contains a line break would add a header.
         if let token = configuration.token {
             headers.append(("Authorization", "Bearer \(token.filter { !$0.isNewline })"))
         }
@@ -65,17 +65,17 @@ final class Uploader {
         return headers + commonHeaders
     }
 
-    /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.
+    /// Continues the upload, at most for `duration`; returns `nil` if it has not ended.
     func proceed(for duration: Duration) -> UploadEnd? { transport.proceed(for: duration) }
 
-    /// Gives up the upload under way, if any. It may or may not have arrived.
+    /// Gives up the current upload, if any. It may or may not have arrived.
     func cancel() { transport.cancel() }
 
-    /// Closes connections. To be called when no other upload follows at once.
+    /// Closes connections. Call it if no other upload follows at once.
     func rest() { transport.rest() }
 }
 
-/// A batch on its way to the collector.
+/// A batch to send to the collector.
 struct Upload: Sendable {
     let url: String
     let headers: [(name: String, value: String)]
@@ -83,18 +83,18 @@ struct Upload: Sendable {
     let timeout: Duration
 }
 
-/// A way to upload, one batch at a time. For the agent's thread alone.
+/// Uploads one batch at a time. Only for the agent's thread.
 protocol UploadTransport: AnyObject {
-    /// Begins an upload; ``proceed(for:)`` tells how it goes on.
+    /// Begins an upload. Call ``proceed(for:)`` to continue it.
     func start(_ upload: Upload)
 
-    /// Goes on with the upload, for `duration` at most; returns `nil` while it is under way.
+    /// Continues the upload, at most for `duration`; returns `nil` if it has not ended.
     func proceed(for duration: Duration) -> UploadEnd?
 
-    /// Gives up the upload under way, if any. It may or may not have arrived.
+    /// Gives up the current upload, if any. It may or may not have arrived.
     func cancel()
 
-    /// Lets go of connections and other means that only the next upload needs.
+    /// Releases connections and other resources until the next upload.
     func rest()
 }
 
@@ -105,8 +105,8 @@ struct TransportChoice: Equatable {
     let transport: Transport
     let warning: String?
 
-    /// Whether `URLSession` gives an error for an answer that ends within its head. Before Swift 6.4 it ends the process
-    /// on Linux, where Foundation comes with the toolchain.
+    /// Whether `URLSession` fails with an error if an answer ends within its head. Before Swift 6.4 it crashes the
+    /// process on Linux, where Foundation comes with the toolchain.
     static let isURLSessionSound: Bool = {
         #if !os(Linux) || compiler(>=6.4)
         true
@@ -116,11 +116,11 @@ struct TransportChoice: Equatable {
     }()
 
     /// - Parameters:
-    ///   - asked: the transport that the configuration asks for; `nil` for the one that suits.
+    ///   - asked: the configured transport; `nil` to choose the suitable one.
     ///   - hasLibcurl: whether libcurl's functions were found in the process.
-    ///   - variablesNeedingLibcurl: the variables that ask for something that `URLSession` on Linux cannot do.
-    ///   - isForkedChild: whether the process was forked from one with an agent. `URLSession` answers there only if the parent
-    ///     used neither queues nor tasks nor `URLSession`.
+    ///   - variablesNeedingLibcurl: the variables that request something that `URLSession` on Linux cannot do.
+    ///   - isForkedChild: whether the process was forked from one with an agent. `URLSession` works there only if the
+    ///     parent used no queues, no tasks and no `URLSession`.
     init(
         asked: Transport?, hasLibcurl: Bool, variablesNeedingLibcurl variables: [String],
         isForkedChild: Bool = ForkedChild.isHere, isURLSessionSound: Bool = Self.isURLSessionSound

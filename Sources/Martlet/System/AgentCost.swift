@@ -1,10 +1,10 @@
 import CMartletHooks
 import Synchronization
 
-/// An estimate of the CPU time that capture and tracing take on the service's threads: one call of 61 is timed, and counts
-/// for all 61. A span's calls are its start and its end. The service's own closures do not count.
+/// An estimate of the CPU time that capture and tracing use on the service's threads: one call in 61 is timed, and
+/// counts for all 61. For a span, its start and its end are calls. The service's own closures do not count.
 enum AgentCost {
-    /// A prime number, so that no kind of call has all the turns if the kinds come in rotation.
+    /// A prime number, so that in a regular rotation of different calls each kind is sampled.
     private static let share: UInt32 = 61
     private static let estimate = Atomic<UInt64>(0)
 
@@ -18,13 +18,13 @@ enum AgentCost {
     /// Estimated nanoseconds since the process started.
     static var nanoseconds: UInt64 { estimate.load(ordering: .relaxed) }
 
-    /// Sets the estimate to 0, in a forked child, which begins with its parent's.
+    /// Sets the estimate to 0. For a forked child, which starts with its parent's value.
     static func reset() { estimate.store(0, ordering: .relaxed) }
 
-    /// Measures the cost of the clock ahead of the first call.
+    /// Measures the cost of the clock before the first call.
     static func prepare() { _ = clockNanoseconds }
 
-    /// Makes a call, and times it if its turn has come.
+    /// Makes a call, and times it if it is sampled.
     static func measure<Result>(_ call: () -> Result) -> Result {
         guard martlet_takes_turn(share) else { return call() }
         let outer = martlet_service_time()
@@ -39,8 +39,8 @@ enum AgentCost {
         return call()
     }
 
-    /// Runs a closure of the service's, and leaves its time out of what is measured on this thread, if anything is.
-    static func leaveOut<Result>(_ closure: () -> Result) -> Result {
+    /// Runs a closure of the service, and excludes its time from any measurement on this thread.
+    static func excludingTime<Result>(of closure: () -> Result) -> Result {
         let before = martlet_service_time()
         guard before >= 0 else { return closure() }
         let start = Clock.threadCPU()
@@ -53,9 +53,9 @@ enum AgentCost {
     /// Measures the calling thread as a whole from now on.
     static func beginThread() { martlet_set_service_time(0) }
 
-    /// CPU time of the calling thread, the agent's own, in nanoseconds.
+    /// The agent's CPU time on the calling thread, in nanoseconds.
     static var thread: UInt64 { Clock.threadCPU() &- UInt64(clamping: martlet_service_time()) }
 
-    /// CPU time of the calling thread, the agent's own, and of the estimate together, in nanoseconds.
+    /// The agent's CPU time on the calling thread plus the estimate, in nanoseconds.
     static var total: UInt64 { thread &+ nanoseconds }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// SHA-256 (FIPS 180-4), for a few bytes at a process's start: Foundation has none, and the agent brings no library for it.
+/// SHA-256 (FIPS 180-4), for a few bytes at a process's start: Foundation has none, and a library for it would be too
+/// much.
 enum SHA256 {
     static func hexadecimal(_ message: some Sequence<UInt8>) -> String {
         var padded = Array(message)
@@ -44,8 +45,8 @@ enum SHA256 {
 
     private static func rotate(_ word: UInt32, _ bits: UInt32) -> UInt32 { word >> bits | word << (32 - bits) }
 
-    // Sections 4.2.2 and 5.3.3: the first 32 bits of the fractions of roots of primes. A root has 35 bits with them, and a
-    // `Double` 53.
+    // Sections 4.2.2 and 5.3.3: the first 32 bits of the fractions of roots of primes. Including the integer part that
+    // is 35 bits, and a `Double` has 53.
     private static let primes = (2...311).filter { number in (2..<number).allSatisfy { number % $0 != 0 } }
     private static let cubeRoots = primes.map { fraction(cbrt(Double($0))) }
     private static let squareRoots = primes.prefix(8).map { fraction(Double($0).squareRoot()) }
@@ -53,8 +54,8 @@ enum SHA256 {
     private static func fraction(_ root: Double) -> UInt32 { UInt32(truncatingIfNeeded: UInt64(root * 0x1p32)) }
 }
 
-/// Steele, Lea and Flood's SplitMix64 ("Fast Splittable Pseudorandom Number Generators", OOPSLA 2014): good enough for
-/// ids, some ten instructions, and its state is a counter, which threads can share.
+/// Steele, Lea and Flood's SplitMix64 ("Fast Splittable Pseudorandom Number Generators", OOPSLA 2014). It is good
+/// enough for ids and takes about ten instructions, and threads can share its state, which is a counter.
 enum SplitMix64 {
     static func next(of state: borrowing Atomic<UInt64>) -> UInt64 {
         var mixed = state.wrappingAdd(0x9e37_79b9_7f4a_7c15, ordering: .relaxed).newValue

@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// The system's clocks, in nanoseconds. Durations come from the monotonic clock and only time stamps from the wall clock,
-/// which may jump.
+/// The system's clocks, in nanoseconds. Durations come from the monotonic clock. The wall clock, which may jump, gives
+/// only time stamps.
 enum Clock {
     static func monotonic() -> UInt64 { read(CLOCK_MONOTONIC) }
 
@@ -21,7 +21,7 @@ enum Clock {
 
     static func wall() -> UnixNanoseconds { read(CLOCK_REALTIME) }
 
-    /// Returns whether `duration` has passed since `start`, by the monotonic clock; always `true` where `start` is `nil`.
+    /// Returns whether `duration` has passed since `start`, by the monotonic clock; always `true` if `start` is `nil`.
     static func hasPassed(_ duration: Duration, since start: UInt64?) -> Bool {
         start.map { monotonic() &- $0 >= duration.nanoseconds } ?? true
     }
@@ -34,8 +34,8 @@ enum Clock {
 }
 
 extension Duration {
-    /// The duration in nanoseconds: 0 if it is negative, and 285 years at most, so that a deadline made of it does not
-    /// overflow.
+    /// The duration in nanoseconds: 0 if it is negative, and at most 285 years, so that a deadline computed from it
+    /// does not overflow.
     var nanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         return UInt64(clamping: min(seconds, 9_000_000_000)) &* 1_000_000_000

@@ -2,13 +2,13 @@ import CMartletHooks
 import Dispatch
 import Synchronization
 
-/// A value and its lock: a `Synchronization.Mutex` that works in a forked child too.
+/// A value and its lock: a `Synchronization.Mutex` that also works in a forked child.
 ///
-/// On Linux a `Mutex` keeps a thread's number from the thread's first use on, and the thread that forked has another number
-/// in the child. If a thread of the child waits for a lock that this thread holds, the process traps.
+/// On Linux a `Mutex` remembers a thread's number from the thread's first use, but the thread that forked has another
+/// number in the child. If a thread of the child waits for a lock that this thread holds, the process traps.
 ///
-/// `@unchecked Sendable`: the value is touched under the lock alone. The cells are Synchronization's own, so that the value
-/// is in its owner, and a request allocates nothing for its lock.
+/// `@unchecked Sendable`: the value is accessed only under the lock. The cells are Synchronization's own, so the value
+/// is stored in its owner, and a request allocates nothing for its lock.
 struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let word = _Cell<UInt32>(0)
     private let value: _Cell<Value>
@@ -23,14 +23,16 @@ struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         martlet_lock(word._address)
         defer { martlet_unlock(word._address) }
-        // The access takes two steps: in one step the thread sanitizer takes the whole lock for changed, the word included.
+        // The access takes two steps: otherwise the thread sanitizer assumes that the whole lock was changed, including
+        // the word.
         let address = value._address
         return try body(&address.pointee)
     }
 }
 
 #if compiler(<6.3)
-/// A fixed place in memory for a value. Synchronization's type of this name is public from Swift 6.3 on; it needs no allocation.
+/// A fixed place in memory for a value, without an allocation. Synchronization's type of this name is public from Swift
+/// 6.3 on.
 private struct _Cell<Value: ~Copyable>: ~Copyable {
     let _address: UnsafeMutablePointer<Value>
 
@@ -48,11 +50,11 @@ private struct _Cell<Value: ~Copyable>: ~Copyable {
 
 /// A value of the process and its lock; a forked child has its own. Thread-safe.
 ///
-/// At the moment of the fork another thread may hold the parent's lock, which nobody opens in the child, and the value may be
-/// in the middle of a change. So the child never looks at it. The memory is not freed: a child pays nothing for memory that
-/// it does not write to.
+/// At the moment of the fork another thread may hold the parent's lock, which will never be released in the child, and
+/// the value may be half changed. So the child never reads it. The memory is not freed: that costs nothing as long as
+/// the child does not write to it.
 ///
-/// `@unchecked Sendable`: the pointer is exchanged as a whole, and the memory behind it has a lock.
+/// `@unchecked Sendable`: the pointer is exchanged atomically, and a lock protects the memory behind it.
 package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
     private struct Slot: ~Copyable {
         let process: UInt32
@@ -60,8 +62,8 @@ package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
     }
 
     private let first: Value
-    /// The value of the process that used it last. Unsafe memory, so that threads that take the lock count no references;
-    /// never freed.
+    /// The value of the process that last used it. In unsafe memory, so that threads that take the lock count no
+    /// references. Never freed.
     private let slot = Atomic<UnsafeMutablePointer<Slot>?>(nil)
 
     /// - Parameter first: the initial value, in a forked child too.
@@ -78,7 +80,7 @@ package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
         return try make(after: known).pointee.lock.withLock(body)
     }
 
-    /// Makes the value at its first use in a process.
+    /// Creates the value at its first use in a process.
     private borrowing func make(after known: UnsafeMutablePointer<Slot>?) -> UnsafeMutablePointer<Slot> {
         let new = UnsafeMutablePointer<Slot>.allocate(capacity: 1)
         new.initialize(to: Slot(process: martlet_process(), lock: Lock(first)))
@@ -90,10 +92,10 @@ package struct ProcessLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// Wakes the one thread that waits. A signal that comes while it does not wait is kept.
+/// Wakes the one waiting thread. A signal that comes while it does not wait is kept.
 ///
-/// A `DispatchSemaphore` would not do: on Linux it waits by the wall clock (`sem_timedwait`), and a clock that is set back an
-/// hour makes it wait an hour longer. A `DispatchGroup` waits for a length of time.
+/// A `DispatchSemaphore` is unsuitable: on Linux it waits by the wall clock (`sem_timedwait`), so if the clock is set
+/// back an hour it waits an hour longer. A `DispatchGroup` waits for a length of time.
 final class Wake: Sendable {
     private let state = Lock(State())
 
@@ -110,9 +112,9 @@ final class Wake: Sendable {
         }
     }
 
-    /// Waits for a signal, for `nanoseconds` at most. For one thread alone.
+    /// Waits for a signal, at most for `nanoseconds`. Only one thread may call this.
     ///
-    /// - Parameter around: runs the closure that it gets, in which the thread sleeps and does nothing else.
+    /// - Parameter around: runs the given closure, in which the thread only sleeps.
     func wait(nanoseconds: UInt64, around: (_ sleep: () -> Void) -> Void = { $0() }) {
         if let sleeper = fallAsleep() {
             let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))

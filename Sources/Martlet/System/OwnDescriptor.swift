@@ -1,26 +1,26 @@
 import CMartletHooks
 import Foundation
 
-/// A file that is open until the value goes. If the service closed its number, the value no longer uses that number, which
-/// may stand for a file of the service's. Thread-safe.
+/// A file that is open until the value is released. If the service closed its descriptor, the value no longer uses that
+/// number, which may now be a file of the service. Thread-safe.
 final class OwnDescriptor: Sendable {
     private let file: martlet_descriptor
 
-    /// Opens a file, which programs that the process executes do not get; `nil`, with the reason in `errno`, if that fails.
+    /// Opens a file, closed when the process executes another program; `nil`, with the reason in `errno`, if that fails.
     init?(path: String, _ flags: Int32) {
         let number = open(path, flags | O_CLOEXEC, 0o600)
         guard number >= 0 else { return nil }
         file = martlet_descriptor_of(number)
     }
 
-    /// Takes over an open file, which programs that the process executes do not get.
+    /// Takes over an open file, closed when the process executes another program.
     init(number: Int32) {
         file = martlet_descriptor_of(number)
     }
 
     var isOurs: Bool { martlet_is_ours(file) }
 
-    /// The file's number, to be used at once; -1 if the service closed it.
+    /// The file's number, for immediate use; -1 if the service closed it.
     var number: Int32 { isOurs ? file.number : -1 }
 
     var inode: UInt64 { file.inode }
@@ -28,18 +28,18 @@ final class OwnDescriptor: Sendable {
     deinit { martlet_close(file) }
 }
 
-/// An advisory lock on a file (`flock`), held until the value goes or the process dies, however it dies.
+/// An advisory lock on a file (`flock`), held until the value is released or the process dies in any way.
 ///
-/// The lock is the open file's, and a mapping keeps a file open. So a lock that is held for long takes no descriptor, which
-/// the service may close or be short of. A forked child does not get the mapping, and so does not hold the lock. If the file
-/// system maps another file than the one that was opened (overlayfs), the descriptor stays.
+/// The lock belongs to the open file, and a mapping keeps a file open. So a long-held lock needs no descriptor, which
+/// the service might close or run out of. A forked child does not inherit the mapping, and so does not hold the lock.
+/// If the file system maps another file than the one that was opened (overlayfs), the descriptor stays open.
 struct FileLock: ~Copyable {
     private let descriptor: OwnDescriptor?
     private let mapping: FileMapping?
 
-    /// Takes the lock; `nil` if another process holds it, or the file cannot be made or does not exist. Never waits.
+    /// Takes the lock. `nil` if another process holds it, or the file cannot be created or does not exist. Never waits.
     ///
-    /// - Parameter isNew: nobody else locks the file yet, because nobody knows of it.
+    /// - Parameter isNew: the file was just created, so no other process can hold its lock.
     init?(path: String, isNew: Bool) {
         mapping = isNew ? Self.lock(path, isNew: true).flatMap(FileMapping.init) : nil
         // If the mapping holds the lock, this attempt fails, and no descriptor stays open.
@@ -47,27 +47,28 @@ struct FileLock: ~Copyable {
         if mapping == nil, descriptor == nil { return nil }
     }
 
-    /// Whether the lock is held. `false` if the service closed its descriptor, and another process may have the lock.
+    /// Whether the lock is held. `false` if the service closed its descriptor; another process may have the lock then.
     var isHeld: Bool { descriptor?.isOurs ?? (mapping != nil) }
 
     private static func lock(_ path: String, isNew: Bool) -> OwnDescriptor? {
         guard let file = OwnDescriptor(path: path, (isNew ? O_CREAT : 0) | O_RDONLY),
             flock(file.number, LOCK_EX | LOCK_NB) == 0
         else { return nil }
-        // Another process may have removed the file after it was opened: that lock would guard nothing.
+        // Another process may have removed the file after it was opened. A lock on a removed file would protect
+        // nothing.
         var named = stat()
         guard stat(path, &named) == 0, UInt64(named.st_ino) == file.inode else { return nil }
         return file
     }
 
-    /// Unlocks ahead of closing, because a child that was forked just now has the descriptor too, until it executes its
+    /// Unlocks before closing, because a child that was just forked has the descriptor too, until it executes its
     /// program.
     deinit {
         if let number = descriptor?.number { flock(number, LOCK_UN) }
     }
 }
 
-/// A file's mapping that keeps the file open, and that nothing can be read from.
+/// A mapping that keeps a file open and cannot be read.
 ///
 /// `@unchecked Sendable`: the value never changes.
 private final class FileMapping: @unchecked Sendable {

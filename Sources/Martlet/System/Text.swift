@@ -26,8 +26,8 @@ extension UInt8 {
 }
 
 extension String {
-    /// Returns the text fit for a log: cut to `length` Unicode scalars, with a `?` for each control character, which a
-    /// terminal might obey.
+    /// Returns the text for a log: cut to `length` Unicode scalars, and each control character replaced by `?`, because
+    /// a terminal might obey it.
     func printable(upTo length: Int) -> String {
         unicodeScalars.prefix(length).map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Writes files so that a crash at any moment leaves the whole file under its name or nothing: a temporary file beside it is
-/// synced and renamed, and the directory synced.
+/// Writes files so that a crash at any moment leaves either the complete file or nothing: it writes and syncs a
+/// temporary file, renames it, and syncs the directory.
 enum WholeFile {
     static let temporarySuffix = ".tmp"
 
@@ -16,7 +16,8 @@ enum WholeFile {
         do throws(Failure) {
             try put(bytes, at: path, in: directory)
         } catch {
-            // A file that exists after a failure would be uploaded beside the batch that its content goes into instead.
+            // If the file existed after a failure, it would be uploaded in addition to the batch that gets its content
+            // instead.
             unlink(path)
             throw error
         }
@@ -27,8 +28,8 @@ enum WholeFile {
         try put(bytes, at: path, in: directory)
     }
 
-    /// Replaces a file and waits for no disk. A killed process leaves the old file or the new one. A power cut may leave an
-    /// empty one, until the file and its directory are synced.
+    /// Replaces a file without waiting for the disk. If the process is killed, the old file or the new one remains.
+    /// After a power cut the file may be empty, unless it and its directory were synced.
     static func replaceUnsynced(_ path: String, with bytes: [UInt8]) throws(Failure) {
         try put(bytes, at: path, in: nil)
     }
@@ -38,7 +39,7 @@ enum WholeFile {
         guard fsync(file.number) == 0 else { throw failure("fsync") }
     }
 
-    /// Syncs a directory, so that renames and removals in it last.
+    /// Syncs a directory, so that renames and removals in it are permanent.
     static func sync(directory: String) throws(Failure) {
         guard let file = OwnDescriptor(path: directory, O_RDONLY | O_DIRECTORY) else {
             throw failure("open the directory")

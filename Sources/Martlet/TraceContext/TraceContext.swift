@@ -1,7 +1,7 @@
 import MartletTelemetry
 import Synchronization
 
-/// A span's position in its trace, as W3C Trace Context carries it from one service to the next.
+/// A span's position in its trace, as W3C Trace Context passes it from one service to the next.
 struct TraceContext: Sendable, Hashable {
     var traceID: TraceID
     var spanID: SpanID
@@ -11,8 +11,8 @@ struct TraceContext: Sendable, Hashable {
     var traceState = ""
 }
 
-/// The sampler that decides which traces' details are kept. It uses the trace id alone, so that all services of a trace
-/// decide alike.
+/// Decides which traces' details are kept. It uses only the trace id, so that all services of a trace make the same
+/// decision.
 struct TraceSampler: Sendable {
     private let threshold: UInt64
 
@@ -28,7 +28,7 @@ struct TraceSampler: Sendable {
     /// Level 2, "Random Trace ID Flag").
     func samples(_ trace: TraceID) -> Bool { trace.low % Self.range >= threshold }
 
-    /// Returns the context of a new span. It takes over its parent's decision, and a root decides for itself.
+    /// Returns the context of a new span. It inherits its parent's decision; a root decides itself.
     func span(childOf parent: TraceContext?) -> TraceContext {
         let traceID = parent?.traceID ?? TraceIDs.nextTrace()
         return TraceContext(
@@ -37,8 +37,8 @@ struct TraceSampler: Sendable {
     }
 }
 
-/// The source of ids for traces and spans. Thread-safe without a lock and without a system call: each word is a step of its
-/// own SplitMix64 sequence, seeded from the system once.
+/// The source of ids for traces and spans. Thread-safe without a lock or a system call: each word comes from a separate
+/// SplitMix64 sequence, which the system seeds once.
 enum TraceIDs {
     private struct Words: ~Copyable {
         let high = Atomic<UInt64>(.random(in: .min ... .max))
@@ -48,8 +48,8 @@ enum TraceIDs {
 
     private static let words = Words()
 
-    /// Seeds the sequences anew in a forked child, which would otherwise make the same ids as its parent.
-    static func seedAnew() {
+    /// Reseeds the sequences in a forked child, which would otherwise make the same ids as its parent.
+    static func reseed() {
         words.high.store(.random(in: .min ... .max), ordering: .relaxed)
         words.low.store(.random(in: .min ... .max), ordering: .relaxed)
         words.span.store(.random(in: .min ... .max), ordering: .relaxed)

@@ -11,7 +11,7 @@ struct TraceParent: Sendable, Equatable {
 
     /// Parses a header; `nil` for a header that the specification says to ignore.
     ///
-    /// A later version is read as far as version 00 goes (section 4.3, "Versioning of traceparent").
+    /// A later version is read as if it were version 00 (section 4.3, "Versioning of traceparent").
     init?(_ header: String) {
         let fields = header.utf8.trimmingBlanks.split(
             separator: UInt8(ascii: "-"), maxSplits: 4, omittingEmptySubsequences: false)
@@ -47,20 +47,19 @@ extension BidirectionalCollection<UInt8> {
     }
 }
 
-/// The header `tracestate` (W3C Trace Context, section 3.3). Martlet adds no member of its own and passes on the members of
-/// others in their order.
+/// The header `tracestate` (W3C Trace Context, section 3.3). Martlet adds no member and passes on the members of others
+/// in their order.
 enum TraceState {
     static let headerName = "tracestate"
     /// The largest number of list members (section 3.3.1.1).
     static let maxMembers = 32
     /// The number of characters that must at least be passed on (section 3.3.1.5). Martlet passes on no more.
     static let maxLength = 512
-    /// The length of a member in characters. Longer members are dropped first from a list that is too long (section
-    /// 3.3.1.5).
+    /// The length from which members are dropped first, if the list is too long, in characters (section 3.3.1.5).
     private static let longMember = 128
 
-    /// Returns the list to pass on. It is empty where the header is empty or breaks a rule: an invalid list is dropped as a
-    /// whole.
+    /// Returns the list to pass on. It is empty if the header is empty or breaks a rule, because an invalid list must
+    /// be dropped as a whole.
     ///
     /// - Parameter header: the header's value, or the values of several headers joined by commas (RFC 9110, section 5.3).
     static func passedOn(_ header: String) -> String {
@@ -92,8 +91,8 @@ enum TraceState {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
-    /// Returns whether a key may contain the byte, by level 2 of the specification. Level 1 allows the same characters in a
-    /// narrower order.
+    /// Returns whether a key may contain the byte, by level 2 of the specification. Level 1 allows the same characters
+    /// with more restrictions on their order.
     private static func isKeyByte(_ byte: UInt8) -> Bool { isLowerCaseOrDigit(byte) || "_-*/@".utf8.contains(byte) }
 
     private static func isValueByte(_ byte: UInt8) -> Bool {

@@ -5,7 +5,7 @@ import Tracing
 
 import enum MartletTelemetry.SpanAttribute
 
-/// A span at its end. It decides whether the span is a request, and which of its values are counted and kept.
+/// A span at its end. It determines whether the span is a request, and which of its values are counted and kept.
 struct EndedSpan: Sendable {
     /// The span's own trace context; `nil` for a span that is never kept.
     let trace: TraceContext?
@@ -14,9 +14,9 @@ struct EndedSpan: Sendable {
     let start: UnixNanoseconds
     let durationNanoseconds: UInt64
     let content: SpanContent
-    /// The attributes of an HTTP request, or of a remote procedure call as one; `nil` for any other span.
+    /// The attributes of an HTTP request, or of a remote procedure call treated as one; `nil` for any other span.
     private let http: HTTPSpanAttributes?
-    /// `nil` for a span that is no remote procedure call, or that names the HTTP request itself.
+    /// `nil` if the span is not a remote procedure call, or names the HTTP request itself.
     private let call: RPCSpanAttributes?
 
     init(
@@ -42,7 +42,7 @@ struct EndedSpan: Sendable {
         guard let http, let kind = kind.request, !content.enclosesCountedRequest else { return keep(in: recorder) }
         let url = http.url.flatMap(URL.init(string:))
         let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
-        // The patterns apply to requests that a service makes, and not to requests that it receives.
+        // The patterns apply to requests that a service makes, not to those that it receives.
         if kind == .client, !recorder.settings.selection.contains(destination) { return }
         if recorder.settings.decisions.ignore(kind, HTTPMethod.name(http.method), destination) { return }
         var request = CapturedRequest(
@@ -79,16 +79,16 @@ struct EndedSpan: Sendable {
     /// The endpoint of a server's request that matched no route.
     static let unmatchedRoute = "{unmatched}"
 
-    /// Returns the route of a request; `nil` where the path decides. A path that a server does not know is not an endpoint,
-    /// because visitors may try any path. Hummingbird gives `NotFound` as its route.
+    /// Returns the route of a request; `nil` if the path decides. A path that the server does not know is not an
+    /// endpoint, because visitors may try any path. For such a path, Hummingbird reports the route `NotFound`.
     private func route(of http: HTTPSpanAttributes) -> String? {
         let isMissing = kind == .server && (http.status == 404 || http.status == 405)
         if isMissing, http.route == nil || http.route == "NotFound" { return Self.unmatchedRoute }
         return http.route?.cut(toBytes: MartletLimits.spanName)
     }
 
-    /// Returns the attribute `error.type` (semantic conventions, "HTTP Spans"): the status of a call, else the instrument's
-    /// own value, else the status where it is a failure, else the recorded error; `nil` for a success.
+    /// Returns the attribute `error.type` (semantic conventions, "HTTP Spans"): the status of a call, else the
+    /// instrument's value, else the status if it is a failure, else the recorded error; `nil` for a success.
     private func error(of http: HTTPSpanAttributes, _ kind: RequestKind) -> String? {
         if let status = call?.status { return status.error(for: kind) }
         if let type = http.errorType { return type.cut(toBytes: MartletLimits.spanName) }
@@ -106,8 +106,8 @@ struct EndedSpan: Sendable {
     ) -> @Sendable (RequestDimensions) -> SpanRecord {
         // A call's path is its method, which is the endpoint.
         let url = call == nil ? (http.url ?? http.path ?? "").cut(toBytes: MartletLimits.urlLength) : ""
-        // Instruments name a span by its method or its route. Hummingbird names it `HTTP …` before it knows the route. The
-        // name of a call is the one that the semantic conventions ask for.
+        // Instruments name a span by its method or its route. Hummingbird names it `HTTP …` before it knows the route.
+        // The name of a call follows the semantic conventions.
         let isNamedByInstrument =
             call == nil && ([http.method, http.route].contains(span.name) || span.name.hasPrefix("HTTP "))
         return { dimensions in
@@ -123,7 +123,7 @@ struct EndedSpan: Sendable {
 
     /// Returns the span's record and an estimate of its memory, in bytes.
     ///
-    /// - Parameter request: the kind of request that the span is kept as; `nil` for none.
+    /// - Parameter request: the kind of request to keep the span as; `nil` for none.
     private func record(
         _ trace: TraceContext, isError: Bool, request: RequestKind?, _ redaction: Redaction
     ) -> (span: SpanRecord, bytes: Int) {
@@ -155,7 +155,7 @@ extension RequestTarget {
     }
 }
 
-/// The conversion of a span's content into its kept form, within the limits for a span.
+/// Converts a span's content into its kept form, within the limits for a span.
 struct SpanConversion {
     let redaction: Redaction
     private var room = AttributeRoom(
@@ -186,7 +186,7 @@ struct SpanConversion {
         return room.take(all)
     }
 
-    /// Returns the kept part of a text, or of a text in an array. Redaction sees the text before it is cut.
+    /// Returns the kept part of a text, or of a text in an array. Redaction gets the text before it is cut.
     private func text(_ text: String, of attribute: String) -> String {
         let limit = MartletLimits.attributeText
         if attribute == SpanError.messageAttribute { return redaction.message(text) }
@@ -211,8 +211,8 @@ struct SpanConversion {
 }
 
 extension SpanAttribute {
-    /// Converts an attribute; `nil` for a kind that a later version of the tracing API may add. Arrays are cut to their
-    /// limit.
+    /// Converts an attribute; `nil` for an unknown kind, which a later version of the tracing API may add. Arrays are
+    /// cut to their limit.
     ///
     /// - Parameter kept: returns the kept part of a text.
     init?(
@@ -236,8 +236,8 @@ extension SpanAttribute {
         }
     }
 
-    /// Returns the value's description, or an `Int` as a number, because the tracing API passes an `Int` in an array in
-    /// this way.
+    /// Returns the value's description. An `Int` becomes a number, because the tracing API passes an `Int` in an array
+    /// in this way.
     private static func described(
         _ value: any CustomStringConvertible & Sendable, _ kept: (String) -> String
     ) -> SpanAttribute {

@@ -6,11 +6,11 @@ public import Tracing
 public struct MartletSpan: Tracing.Span {
     /// The context for code within the span. Spans and requests that begin there have this span as their parent.
     public let context: ServiceContext
-    /// The span's recording; `nil` where nothing is recorded.
+    /// The span's recording; `nil` if nothing is recorded.
     let recording: SpanRecording?
 
-    /// Whether the span takes attributes. A running span of kind client or server takes them regardless of the sampling: it
-    /// may be an HTTP request, and every HTTP request is counted.
+    /// Whether the span accepts attributes. A running span of kind client or server does so even if it is not sampled:
+    /// it may be an HTTP request, and every HTTP request is counted.
     public var isRecording: Bool { recording?.isRunning ?? false }
 
     public var operationName: String {
@@ -43,7 +43,7 @@ public struct MartletSpan: Tracing.Span {
     }
 }
 
-/// The ids of a span, as they stand in `traceparent` and in Martlet's kept requests (OpenTelemetry specification, "SpanContext").
+/// The ids of a span, as in `traceparent` and in Martlet's kept requests (OpenTelemetry specification, "SpanContext").
 public struct MartletSpanContext: Sendable, Hashable {
     /// 32 lower-case hexadecimal digits.
     public let traceID: String
@@ -61,18 +61,19 @@ public struct MartletSpanContext: Sendable, Hashable {
 }
 
 extension ServiceContext {
-    /// The ids of the current span of ``MartletTracer``, or those that a remote caller sent; `nil` outside any trace. For the
-    /// running task: `ServiceContext.current?.martletSpanContext`.
+    /// The ids of the current span of ``MartletTracer``, or those that a remote caller sent; `nil` outside any trace.
+    /// For the running task: `ServiceContext.current?.martletSpanContext`.
     public var martletSpanContext: MartletSpanContext? { traceContext.map(MartletSpanContext.init) }
 }
 
 extension Logger.MetadataProvider {
-    /// Adds `trace_id`, `span_id` and `trace_flags` of the current span to each line of a log (OpenTelemetry specification,
-    /// "Trace Context in non-OTLP Log Formats"), and nothing outside a trace. Any thread may call it, and no call waits.
+    /// Adds `trace_id`, `span_id` and `trace_flags` of the current span to each line of a log (OpenTelemetry
+    /// specification, "Trace Context in non-OTLP Log Formats"). Adds nothing outside a trace. Any thread may call it,
+    /// and no call waits.
     ///
     ///     LoggingSystem.bootstrap(StreamLogHandler.standardError, metadataProvider: .martlet)
     ///
-    /// A service with a provider of its own has both with `.multiplex([yours, .martlet])`.
+    /// A service that already has a provider can combine both: `.multiplex([yours, .martlet])`.
     public static let martlet = Logger.MetadataProvider {
         guard let span = ServiceContext.current?.martletSpanContext else { return [:] }
         return [

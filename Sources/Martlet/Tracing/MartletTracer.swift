@@ -3,15 +3,15 @@ import ServiceContextModule
 import Synchronization
 public import Tracing
 
-/// Martlet as a backend of swift-distributed-tracing. ``MartletAgent/start()`` installs it, and spans of AsyncHTTPClient,
-/// Hummingbird, gRPC and the service's own arrive here.
+/// Martlet's backend for swift-distributed-tracing. ``MartletAgent/start()`` installs it. It receives the spans of
+/// AsyncHTTPClient, Hummingbird, gRPC and the service itself.
 ///
-/// A span of kind client or server that is an HTTP request is counted like any other request, regardless of the sampling.
-/// The tracer belongs to the process, not to one agent. While no agent runs, or none captures, its spans record nothing and
-/// the caller's trace context passes through. Any thread may call it, and no call waits.
+/// A span of kind client or server that is an HTTP request is counted like any other request, even if it is not
+/// sampled. The tracer belongs to the process, not to one agent. While no agent runs, or none captures, its spans
+/// record nothing and the caller's trace context passes through. Any thread may call it, and no call waits.
 public struct MartletTracer: Tracer {
-    /// Makes a tracer, which is equal to every other one. For a service that bootstraps tracing itself, in a
-    /// `MultiplexInstrument` for instance.
+    /// Makes a tracer. All tracers are equal. For a service that bootstraps tracing itself, for instance in a
+    /// `MultiplexInstrument`.
     public init() {}
 
     public func startSpan<Instant: TracerInstant>(
@@ -65,7 +65,7 @@ public struct MartletTracer: Tracer {
         )
     }
 
-    /// Returns the span that a context is in, while it is recorded and has not ended; `nil` for none.
+    /// Returns the span of a context, while it is recorded and has not ended; `nil` for none.
     public func activeSpan(identifiedBy context: ServiceContext) -> MartletSpan? {
         guard let recording = context.spanRecording, recording.isRunning else { return nil }
         return MartletSpan(context: context, recording: recording)
@@ -74,7 +74,7 @@ public struct MartletTracer: Tracer {
     /// Does nothing; ``MartletAgent/flush()`` waits for delivery.
     public func forceFlush() {}
 
-    /// Writes `traceparent` and, if the trace has one, `tracestate`. Writes nothing outside a trace, or where
+    /// Writes `traceparent` and, if the trace has one, `tracestate`. Writes nothing outside a trace, or if
     /// ``MartletConfiguration/propagate`` is off.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
@@ -133,11 +133,11 @@ extension SpanRecord.Kind {
     }
 }
 
-/// The trace that a `ServiceContext` is in. One word, so that starting a span costs no allocation for it.
+/// The trace of a `ServiceContext`. It is one word, so that starting a span needs no allocation for it.
 enum CurrentTrace: Sendable {
     /// A span of this process.
     case span(SpanRecording)
-    /// A span without a recording here, such as the remote caller's: its ids and its trace state are known.
+    /// A span that is not recorded here, such as the remote caller's: only its ids and its trace state are known.
     indirect case context(TraceContext)
 }
 
@@ -164,23 +164,23 @@ extension ServiceContext {
         set { currentTrace = newValue.map(CurrentTrace.context) }
     }
 
-    /// The recording of the current span, if that is a span of this process; `nil` where none is recorded.
+    /// The recording of the current span, if that is a span of this process; `nil` if none is recorded.
     var spanRecording: SpanRecording? {
         guard case .span(let span)? = currentTrace else { return nil }
         return span
     }
 }
 
-/// The installation of ``MartletTracer`` as the process's tracer, unless it has one.
+/// Installs ``MartletTracer`` as the process's tracer, unless it has one.
 enum TracingBootstrap {
     private static let isDone = ProcessLock(false)
 
-    /// Installs the tracer and logs it, once a process. A service that later bootstraps a tracer of its own ends with a
-    /// trap that does not name Martlet; the log explains it. Thread-safe.
+    /// Installs the tracer and logs it, once in a process. If the service bootstraps another tracer later, it traps
+    /// with a message that does not name Martlet; the log explains it. Thread-safe.
     ///
-    /// `InstrumentationSystem.bootstrap(_:)` traps at the second call, and no function tells whether there was a first.
-    /// This checks instead whether the instrument is still the one that stands in until then. A tracer in force for a scope
-    /// only (`withTracer`) hides the process's own, so nothing is done in its scope.
+    /// `InstrumentationSystem.bootstrap(_:)` traps at the second call, and no function shows whether there was a first.
+    /// So this checks whether the instrument is still the initial placeholder. A tracer for a scope (`withTracer`)
+    /// hides the process's tracer, so in such a scope this does nothing.
     static func install(_ log: AgentLog) {
         switch bootstrap() {
         case .isDone: return
@@ -200,7 +200,7 @@ enum TracingBootstrap {
     }
 
     private enum Outcome {
-        /// Martlet was the process's tracer before.
+        /// Martlet was already the process's tracer.
         case isDone
         case isNew
         case isTaken(any Instrument)

@@ -1,12 +1,12 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The attributes of a span that describe a remote procedure call, under their stable names (semantic conventions, "RPC
-/// Spans") or the earlier ones.
+/// The attributes of a span that describe a remote procedure call, with their stable names (semantic conventions, "RPC
+/// Spans") or their earlier ones.
 struct RPCSpanAttributes: Sendable {
     /// The service with its package, and the method: `shop.Orders/Place`.
     let method: String
-    /// `nil` where the instrument gives none, or one that is not gRPC's.
+    /// `nil` if the instrument gives none, or one that is not gRPC's.
     let status: CallStatus?
     private let system: String
 
@@ -22,7 +22,7 @@ struct RPCSpanAttributes: Sendable {
             return nil
         }
         self.system = system
-        // Before the stable names, the service was an attribute of its own.
+        // Before the stable names, the service was a separate attribute.
         self.method = text("rpc.service").map { "\($0)/\(method)" } ?? method
         if case .integer(let number)? = value("rpc.grpc.status_code") {
             status = CallStatus(number: number)
@@ -31,12 +31,12 @@ struct RPCSpanAttributes: Sendable {
         }
     }
 
-    /// The method of HTTP ("gRPC over HTTP2", Requests). Other systems may do without HTTP.
+    /// The HTTP method ("gRPC over HTTP2", Requests). Other systems may not use HTTP.
     fileprivate var httpMethod: String { system == "grpc" ? "POST" : RequestDimensions.otherMethodOrError }
 }
 
 extension HTTPSpanAttributes {
-    /// The attributes of the request that carries a call. `nil` if the span says that it is not to be counted.
+    /// The attributes of the HTTP request of a call. `nil` if the span says that it must not be counted.
     init?(_ kind: RequestKind, of call: RPCSpanAttributes, value: (String) -> SpanAttribute?) {
         self.init(kind) { name in
             switch name {
@@ -75,8 +75,8 @@ enum CallStatus: String, CaseIterable, Sendable {
         self = Self.allCases[Int(clamping: number)]
     }
 
-    /// Returns the attribute `error.type`; `nil` where the status is no failure (semantic conventions, "gRPC"). A call that
-    /// its caller cancelled is no failure on either side, as a request of HTTP is none.
+    /// Returns the attribute `error.type`; `nil` if the status is not a failure (semantic conventions, "gRPC"). A call
+    /// that its caller cancelled is not a failure on either side, like a cancelled HTTP request.
     func error(for kind: RequestKind) -> String? {
         switch self {
         case .ok: nil

@@ -4,12 +4,12 @@ import MartletTelemetry
 import Synchronization
 import Tracing
 
-/// A span that runs and is recorded. Thread-safe. No list holds it: a span that is never ended is released with the last
-/// context that names it.
+/// A running span that is recorded. Thread-safe. No list holds it: if it is never ended, it is released with the last
+/// context that refers to it.
 final class SpanRecording: Sendable {
     /// The trace context for code within the span; `nil` outside any trace.
     let innerContext: TraceContext?
-    /// The span's own trace context; `nil` for a span that is only counted and has no part in the trace.
+    /// The span's own trace context; `nil` for a span that is only counted and is not part of the trace.
     private let ownContext: TraceContext?
     let kind: SpanRecord.Kind
     private let parent: SpanID?
@@ -23,7 +23,7 @@ final class SpanRecording: Sendable {
     private struct State {
         var content: SpanContent
         var isRunning = true
-        /// The nearest client or server span of this process around this one; `nil` for none. It is released at the end, so
+        /// The nearest client or server span of this process around this one; `nil` for none. Released at the end, so
         /// that spans do not keep each other alive.
         var enclosing: SpanRecording?
     }
@@ -63,22 +63,22 @@ final class SpanRecording: Sendable {
 
     private var isSampled: Bool { ownContext?.isSampled == true }
 
-    /// Whether the span began in this process. `false` in a forked child for a span from before the fork: the span and its
-    /// lock belong to the parent.
-    private var isOfThisProcess: Bool { process == martlet_process() }
+    /// Whether the span began in this process. `false` in a forked child for a span from before the fork: the span and
+    /// its lock belong to the parent.
+    private var belongsToThisProcess: Bool { process == martlet_process() }
 
-    var isRunning: Bool { isOfThisProcess && state.withLock(\.isRunning) }
+    var isRunning: Bool { belongsToThisProcess && state.withLock(\.isRunning) }
 
     var name: String {
-        get { isOfThisProcess ? state.withLock(\.content.name) : "" }
+        get { belongsToThisProcess ? state.withLock(\.content.name) : "" }
         set { change { $0.name = newValue } }
     }
 
     var attributes: SpanAttributes {
-        get { isOfThisProcess ? state.withLock(\.content.attributes) : [:] }
+        get { belongsToThisProcess ? state.withLock(\.content.attributes) : [:] }
         set {
-            guard isOfThisProcess else { return }
-            // The replaced attributes are released after the lock is open: values may be of the service's own types, whose
+            guard belongsToThisProcess else { return }
+            // The old attributes are released outside the lock: values may be of the service's own types, whose
             // deinitializers may call back here.
             _ = state.withLock { state in
                 defer { if state.isRunning { state.content.setAttributes(newValue) } }
@@ -103,10 +103,10 @@ final class SpanRecording: Sendable {
         if isSampled { add(recorded.event(at: instant(), attributes)) }
     }
 
-    /// Ends the span. Only the first call counts. The span goes to the statistics where it is an HTTP request, and to the
-    /// details where they are kept.
+    /// Ends the span. Only the first call counts. The span is added to the statistics if it is an HTTP request, and to
+    /// the details if they are kept.
     func end(at end: UnixNanoseconds) {
-        guard isOfThisProcess else { return }
+        guard belongsToThisProcess else { return }
         let duration = clocks.duration(from: start, to: end)
         let ended = state.withLock { state -> State? in
             guard state.isRunning else { return nil }
@@ -119,7 +119,7 @@ final class SpanRecording: Sendable {
         let span = EndedSpan(
             trace: ownContext, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
-        // A span that is not a request but lies around one notes that request on its own enclosing span too.
+        // A span that is not a request but contains one reports that request to its own enclosing span too.
         if let kind = kind.request, span.isRequest || ended.content.enclosesCountedRequest {
             ended.enclosing?.noteRequest(kind)
         }
@@ -127,7 +127,7 @@ final class SpanRecording: Sendable {
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
-        guard isOfThisProcess else { return }
+        guard belongsToThisProcess else { return }
         state.withLock { state in
             if state.isRunning { body(&state.content) }
         }
@@ -137,16 +137,15 @@ final class SpanRecording: Sendable {
 // MARK: - One request, one count
 
 extension SpanRecording {
-    /// Notes a request that was made within this span and is counted on its own, before this span ends. If two instruments
-    /// see one request, the instrument closer to the wire counts it: a span of the same kind is then kept as a span and not
-    /// counted.
+    /// Notes that a request within this span was counted before this span ends. If two instruments see one request, the
+    /// instrument closer to the wire counts it: a span of the same kind is then kept as a span and not counted.
     func noteRequest(_ kind: RequestKind) {
         if self.kind.request == kind { change { $0.enclosesCountedRequest = true } }
     }
 
-    /// The span itself if it may be a request, else the nearest span around it that may be one.
+    /// This span if it may be a request, else the nearest span around it that may be one.
     fileprivate var requestSpan: SpanRecording? {
-        guard isOfThisProcess else { return nil }
+        guard belongsToThisProcess else { return nil }
         return kind.request == nil ? state.withLock(\.enclosing) : self
     }
 }
@@ -156,7 +155,7 @@ extension ServiceContext {
     var requestSpan: SpanRecording? { spanRecording?.requestSpan }
 }
 
-/// The name, attributes, events, links, status and error that a span was given until now, within their limits.
+/// The name, attributes, events, links, status and error of a span so far, within their limits.
 struct SpanContent: Sendable {
     var name: String
     private(set) var attributes: SpanAttributes = [:]
@@ -165,7 +164,7 @@ struct SpanContent: Sendable {
     var status: SpanStatus?
     /// The last recorded error.
     var error: SpanError?
-    /// Whether a request within the span was counted, so that the span is not.
+    /// Whether a request within the span was counted. If so, the span is not.
     var enclosesCountedRequest = false
     private(set) var droppedAttributes: UInt32 = 0
     private(set) var droppedEvents: UInt32 = 0
@@ -175,7 +174,7 @@ struct SpanContent: Sendable {
         self.name = name
     }
 
-    /// Replaces the attributes. Past the limit, attributes that the span has may change, and new ones are left out.
+    /// Replaces the attributes. Above the limit, existing attributes may change, and new ones are left out.
     mutating func setAttributes(_ new: SpanAttributes) {
         guard new.count > MartletLimits.attributes else { return attributes = new }
         var kept: SpanAttributes = [:]
@@ -205,7 +204,7 @@ struct SpanError: Sendable {
 
     /// The type's name, with its module.
     let type: String
-    /// The error's description, cut to twice the kept length, so that redaction sees how it continues.
+    /// The error's description, cut to twice the kept length, so that redaction sees the text after the cut.
     let message: String
     private let isCancellation: Bool
 
@@ -224,16 +223,16 @@ struct SpanError: Sendable {
         return name
     }
 
-    /// The attribute `error.type` of an HTTP request that ended with this error and without a response: a type of the small
-    /// set where the error's words tell it, else the name of the Swift type.
+    /// The attribute `error.type` of an HTTP request that ended with this error and without a response: a type of the
+    /// small set if the error's text shows it, else the name of the Swift type.
     var requestErrorType: String {
         if isCancellation { return RequestOutcome.cancelledError }
         let said = "\(type) \(message)"
         return Self.words.first { said.contains($0.word) }?.type ?? type
     }
 
-    /// The words of AsyncHTTPClient, NIO and the system (seen with AsyncHTTPClient 1.37), and their types. The first word
-    /// that fits decides.
+    /// Words in errors of AsyncHTTPClient, NIO and the system (as of AsyncHTTPClient 1.37), and their types. The first
+    /// matching word decides.
     private static let words: [(word: String, type: String)] = [
         ("HTTPClientError.cancelled", RequestOutcome.cancelledError),
         ("Timeout", "timeout"), ("deadlineExceeded", "timeout"), ("timed out", "timeout"),
@@ -253,14 +252,14 @@ struct SpanError: Sendable {
     }
 }
 
-/// Both clocks at one moment. A pair gives a duration by the monotonic clock where start and end are given by the wall
-/// clock, which may jump in between.
+/// Both clocks at one moment. If start and end are given by the wall clock, which may jump in between, a pair gives the
+/// duration by the monotonic clock.
 struct ClockPair: Sendable {
     private let wall = Clock.wall()
     private let monotonic = Clock.monotonic()
 
-    /// Returns the nanoseconds from `start`, which was given when the pair was made, to `end`, which is given now. Each may
-    /// be any moment, also of the past: it counts by its distance from the wall clock when it was given.
+    /// Returns the nanoseconds from `start`, given when the pair was made, to `end`, given now. Either may also be in
+    /// the past: what counts is its distance from the wall clock at the time when it was given.
     func duration(from start: UnixNanoseconds, to end: UnixNanoseconds) -> UInt64 {
         let now = ClockPair()
         let beforeStart = Int64(truncatingIfNeeded: wall &- start)

@@ -14,7 +14,7 @@ import Testing
             Samples.dimensions(.server, endpoint: "/orders"): Samples.statistics([0.01], sent: 7, received: 9),
         ],
         instanceStart: Samples.time(0) - 20_000_000_000,
-        ledger: Ledger(captured: 10, delivered: 4, waiting: 5, dropped: [.bufferFull: 1]), unwatched: 1_500_000_000,
+        ledger: Ledger(captured: 10, delivered: 4, waiting: 5, dropped: [.bufferFull: 1]), captureGap: 1_500_000_000,
         agentCPU: 20_000_000)
 
     private func take(_ request: OTLPExportMetricsServiceRequest) throws -> IntakeResult<InstanceMetrics> {

@@ -76,7 +76,7 @@ import Testing
     @Test func theTimeWithoutCaptureIsShown() async throws {
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10), series: [:],
-            ledger: Ledger(captured: 1000), unwatched: 150_000_000_000)
+            ledger: Ledger(captured: 1000), captureGap: 150_000_000_000)
         try await withServer { client in
             #expect(try await client.post(batch.otlp()).status == .ok)
             let response = try await client.get("/api/v1/agents")

@@ -21,7 +21,7 @@ import Testing
             resource: resource, start: Samples.time(0), end: Samples.time(10),
             series: [Samples.dimensions(): Samples.statistics([0.1, 0.1])],
             ledger: Ledger(captured: 100, delivered: 80, waiting: 13, dropped: [.bufferFull: 6, .rejected: 1]),
-            unwatched: unwatched, agentCPU: 2_500_000_000)
+            captureGap: unwatched, agentCPU: 2_500_000_000)
         return try batch.otlp()
     }
 

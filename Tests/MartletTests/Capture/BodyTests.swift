@@ -6,10 +6,10 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// The bodies that kept details have: the table in `docs/capture.md`.
+    /// The bodies in kept details: the table in `docs/capture.md`.
     @Suite struct BodyTests {
         @Test(arguments: Kind.allCases, [MartletConfiguration.Capture.automatic, .explicit])
-        func aBodyIsKeptWhereItIsInMemory(kind: Kind, capture: MartletConfiguration.Capture) async throws {
+        func bodyIsKeptIfItIsInMemory(kind: Kind, capture: MartletConfiguration.Capture) async throws {
             try await withAgent({
                 $0.capture = capture
                 $0.sampleRate = 1
@@ -26,7 +26,7 @@ extension AgentTests {
             }
         }
 
-        /// The ways of sending a body and of taking one.
+        /// The ways to send and receive a body.
         enum Kind: CaseIterable {
             case dataAsync, dataHandler, dataDelegate
             case uploadAsync, uploadHandler, uploadDelegate, uploadOverABody, emptyUpload

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CaptureSwitchTests {
     private var state = CaptureSwitchState.on
 
-    @Test mutating func theAgentItselfEndsAPause() {
+    @Test mutating func agentEndsItsOwnPause() {
         state.pause(because: "cost")
         #expect(!state.isOn)
         #expect(state.reason == "cost")
@@ -13,7 +13,7 @@ import Testing
         #expect(state == .on)
     }
 
-    @Test mutating func theAgentLeavesACaptureOffThatTheServiceSwitchedOff() {
+    @Test mutating func agentDoesNotResumeCaptureThatTheServiceSwitchedOff() {
         state.pause(because: "cost")
         state = .off
         state.resume()

@@ -32,7 +32,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRequestThatOutlivesItsAgentIsCountedByTheNext() async throws {
+        @Test func requestThatOutlivesItsAgentIsCountedByTheNextAgent() async throws {
             try await withAgent { first, _, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let (arrived, arrival) = AsyncStream.makeStream(of: Never.self)
@@ -56,7 +56,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theSharedSessionIsCountedInAutomaticModeOnly() async throws {
+        @Test func sharedSessionIsCountedOnlyInAutomaticMode() async throws {
             for (capture, count) in [(MartletConfiguration.Capture.automatic, 1), (.explicit, 0)] {
                 try await withAgent({ $0.capture = capture }) { agent, collector, base in
                     _ = try await URLSession.shared.data(from: base.appendingPathComponent("hello/x"))
@@ -68,7 +68,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func answersAndErrorsReachTheCallerAndTheCount(capture: MartletConfiguration.Capture) async throws {
+        func answersAndErrorsReachTheCallerAndAreCounted(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({ $0.capture = capture }) { agent, collector, base in
                 let configuration = URLSessionConfiguration.default
                 configuration.captureWithMartlet()
@@ -97,7 +97,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func aRequestThatItsCallerCancelsIsCountedAsCancelled(capture: MartletConfiguration.Capture) async throws {
+        func requestCancelledByItsCallerIsCountedAsCancelled(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({ $0.capture = capture }) { agent, collector, base in
                 let configuration = URLSessionConfiguration.default
                 configuration.captureWithMartlet()
@@ -116,7 +116,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRedirectIsOneRequestWithTheFinalStatusAndTheFirstEndpoint() async throws {
+        @Test func redirectIsOneRequestWithTheFinalStatusAndTheFirstEndpoint() async throws {
             try await withAgent { agent, collector, base in
                 let (data, _) = try await URLSession.shared.data(from: base.appendingPathComponent("redirect"))
                 #expect(data == Data("hello".utf8))
@@ -126,7 +126,7 @@ extension AgentTests {
             }
         }
 
-        @Test func uploadsAndDownloadsAreUnharmed() async throws {
+        @Test func uploadsAndDownloadsWorkUnchanged() async throws {
             try await withAgent { agent, collector, base in
                 let body = Data(repeating: 7, count: 200_000)
                 var request = URLRequest(url: base.appendingPathComponent("echo"))
@@ -143,7 +143,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theServersOwnSizesAreReported() async throws {
+        @Test func reportedSizesMatchTheServersCounts() async throws {
             try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 var request = URLRequest(url: base.appendingPathComponent("echo"))
                 request.httpMethod = "POST"
@@ -170,7 +170,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func anExcludedRequestIsNotCountedAndUnharmed(capture: MartletConfiguration.Capture) async throws {
+        func excludedRequestWorksAndIsNotCounted(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({
                 $0.capture = capture
                 $0.include = ["127.0.0.1/hello/*"]
@@ -189,7 +189,7 @@ extension AgentTests {
             }
         }
 
-        @Test func speakingTLSToAServerThatDoesNotIsATLSError() async throws {
+        @Test func tlsToAPlainServerIsATLSError() async throws {
             try await withAgent { agent, collector, base in
                 let url = try #require(URL(string: base.absoluteString.replacing("http:", with: "https:") + "/hello/x"))
                 await #expect(throws: URLError.self) { try await URLSession.shared.data(from: url) }
@@ -199,7 +199,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aServicesOwnMockStaysInFrontAndIsNotCounted() async throws {
+        @Test func mockProtocolOfTheServiceStillAnswersFirstAndIsNotCounted() async throws {
             try await withAgent { agent, collector, base in
                 let configuration = URLSessionConfiguration.default
                 configuration.protocolClasses = [Mock.self] + (configuration.protocolClasses ?? [])
@@ -212,7 +212,7 @@ extension AgentTests {
             }
         }
 
-        /// The configurations to make sessions from, with their names.
+        /// Named configurations to make sessions from.
         static var configurations: [(String, URLSessionConfiguration)] {
             let custom = URLSessionConfiguration.default
             custom.httpAdditionalHeaders = ["X-Custom": "1"]
@@ -221,7 +221,7 @@ extension AgentTests {
             return [("default", .default), ("ephemeral", .ephemeral), ("custom", custom)]
         }
 
-        /// Returns the ways to make a data request, with their names; each returns the body.
+        /// Returns named ways to make a data request; each returns the body.
         static func kinds(
             _ configuration: URLSessionConfiguration
         ) -> [(String, @Sendable (URL) async -> Data?)] {

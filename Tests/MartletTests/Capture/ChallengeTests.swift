@@ -7,7 +7,7 @@ import Testing
 
 extension AgentTests {
     @Suite struct ChallengeTests {
-        @Test func aChallengeThatIsAnsweredIsOneRequestWithItsFinalStatus() async throws {
+        @Test func answeredChallengeIsOneRequestWithItsFinalStatus() async throws {
             try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 let session = Self.session(.useCredential)
                 let (_, response) = try await session.data(from: base / "basic")
@@ -22,7 +22,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChallengeThatIsRefusedIsTheStatusThatTheServerGave() async throws {
+        @Test func refusedChallengeIsCountedWithTheServersStatus() async throws {
             try await withAgent { agent, collector, base in
                 let session = Self.session(.cancelAuthenticationChallenge)
                 let error = await #expect(throws: URLError.self) { try await session.data(from: base / "basic") }
@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChallengeThatFoundationDoesNotKnowIsAnAnswerLikeOthers() async throws {
+        @Test func challengeUnknownToFoundationIsAnOrdinaryAnswer() async throws {
             try await withAgent { agent, collector, base in
                 let (_, response) = try await URLSession(configuration: .ephemeral).data(from: base / "bearer")
                 #expect((response as? HTTPURLResponse)?.statusCode == 401)
@@ -43,7 +43,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRealmBehindOtherParametersIsAChallengeToo() async throws {
+        @Test func challengeMayHaveItsRealmAfterOtherParameters() async throws {
             try await withAgent { agent, collector, base in
                 let session = Self.session(.useCredential)
                 let (_, response) = try await session.data(from: base / "basic-utf8")
@@ -55,7 +55,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChallengeWithoutARealmIsAnAnswerLikeOthers() async throws {
+        @Test func challengeWithoutARealmIsAnOrdinaryAnswer() async throws {
             try await withAgent { agent, collector, base in
                 let (_, response) = try await URLSession(configuration: .ephemeral).data(from: base / "basic-realmless")
                 #expect((response as? HTTPURLResponse)?.statusCode == 401)
@@ -66,7 +66,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aHungRequestIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
+        @Test func hungRequestIsNotCountedAgainWhenItsChallengeIsAnswered() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let hesitating = Hesitating()
                 let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
@@ -88,8 +88,8 @@ extension AgentTests {
             }
         }
 
-        /// The task's second loader, which has no observer yet, is told to stop and never to start.
-        @Test func aRequestTakenBackAfterItsChallengeWasAnsweredIsTheStatusThatTheServerGave() async throws {
+        /// The task's second loader has no observer yet. It is stopped without having been started.
+        @Test func requestCancelledAfterItsChallengeWasAnsweredKeepsTheServersStatus() async throws {
             try await withAgent { agent, collector, base in
                 let hesitating = Hesitating()
                 let session = URLSession(configuration: .ephemeral, delegate: hesitating, delegateQueue: nil)
@@ -107,8 +107,8 @@ extension AgentTests {
             }
         }
 
-        /// The task goes on unseen, and another task may have its address soon.
-        @Test func aChallengeAnsweredWhileCaptureIsOffLeavesLaterRequestsAlone() async throws {
+        /// The task continues unobserved, and another task may soon have its address.
+        @Test func challengeAnsweredWhileCaptureIsOffDoesNotAffectLaterRequests() async throws {
             try await withAgent { agent, collector, base in
                 for _ in 0..<20 {
                     let hesitating = Hesitating()
@@ -129,14 +129,14 @@ extension AgentTests {
             }
         }
 
-        /// On 6.3.1 Foundation never calls back such a request's caller; later versions give it the 401.
-        @Test func aChallengeThatNobodyAnswersCountsOnceAsItsCallerSeesIt() async throws {
+        /// On 6.3.1 Foundation never calls back the caller of such a request; later versions return the 401.
+        @Test func unansweredChallengeCountsOnceWithTheStatusThatItsCallerSees() async throws {
             try await withAgent(Self.onlyBasic) { agent, collector, base in
                 let session = URLSession(configuration: .ephemeral)
                 let isTold = Atomic(false)
                 let task = session.dataTask(with: base / "basic") { _, _, _ in isTold.store(true, ordering: .relaxed) }
                 task.resume()
-                // Only the agent's counts tell that the answer came.
+                // Only the agent's counts show that the answer came.
                 while try collector.counts()["/basic"] == nil {
                     _ = try await session.data(from: base / "hello/x")
                     await agent.flush()
@@ -159,7 +159,7 @@ extension AgentTests {
             ("Basic realm=", false), ("Basic realm", false), ("Basic realm=\"x", false), ("Basic realms=x", false),
             (", Basic realm=x", false), ("Basic\trealm=x", false),
         ])
-        func onlyBasicWithARealmIsAskedOfTheCaller(field: String, isAsked: Bool) {
+        func onlyBasicWithARealmIsAChallenge(field: String, isAsked: Bool) {
             #expect(AuthenticationChallenge.isBasic(field) == isAsked)
         }
 
@@ -175,7 +175,7 @@ extension AgentTests {
     }
 }
 
-/// A delegate that answers every challenge alike.
+/// A delegate that gives every challenge the same answer.
 private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
     private let answer: URLSession.AuthChallengeDisposition
 
@@ -189,7 +189,7 @@ private final class Answering: NSObject, URLSessionTaskDelegate, Sendable {
     }
 }
 
-/// A delegate that answers its challenge when the test tells it to.
+/// A delegate that answers its challenge when the test allows it.
 private final class Hesitating: NSObject, URLSessionDataDelegate, Sendable {
     typealias Answer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
@@ -201,7 +201,7 @@ private final class Hesitating: NSObject, URLSessionDataDelegate, Sendable {
         return { _, _ in }
     }
 
-    /// Returns the status at the end of the task.
+    /// Returns the status once the task has ended.
     func ended() async -> Int? {
         for await status in ends.stream { return status }
         return nil

@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A session's delegate that gathers a task's body.
+/// A session's delegate that collects a task's body.
 final class DataCollector: NSObject, URLSessionDataDelegate {
     private struct Pending {
         var data = Data()

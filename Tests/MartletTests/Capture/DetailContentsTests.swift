@@ -11,7 +11,7 @@ extension AgentTests {
     @Suite struct DetailContentsTests {
         private static let secret = "hunter2x9f8e7d6c5b"
 
-        @Test func headersAndBodiesAreKeptWhereTheyAreAskedForAndTheirSecretsAreNot() async throws {
+        @Test func configuredHeadersAndBodiesAreKeptWithoutTheirSecrets() async throws {
             try await withAgent(Self.everything) { agent, collector, base in
                 _ = try await URLSession.shared.data(for: Self.request(base))
                 await agent.flush()
@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func headersAndBodiesAreKeptOnlyWhereAskedFor() async throws {
+        @Test func headersAndBodiesAreKeptOnlyIfConfigured() async throws {
             try await withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
                 _ = try await URLSession.shared.data(for: Self.request(base))
                 await agent.flush()
@@ -44,7 +44,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: [false, true]) func aBodyIsKeptUpToItsLimit(isUpload: Bool) async throws {
+        @Test(arguments: [false, true]) func bodyIsKeptUpToItsLimit(isUpload: Bool) async throws {
             try await withAgent({
                 Self.everything(&$0)
                 $0.bodyLimit = 100
@@ -66,7 +66,7 @@ extension AgentTests {
             }
         }
 
-        @Test func headersAreKeptAsFarAsThereIsRoom() async throws {
+        @Test func headersAreKeptUpToTheLimit() async throws {
             try await withAgent(Self.everything) { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "wordy")
                 await agent.flush()
@@ -78,8 +78,8 @@ extension AgentTests {
             }
         }
 
-        /// Every part of a request has a secret and every option is on. The collector takes nothing at first, so that
-        /// files are written.
+        /// Every part of a request contains a secret and every option is on. The collector accepts nothing at first, so
+        /// that files are written.
         @Test func noSecretReachesAFileAnUploadOrTheLog() async throws {
             let log = InMemoryLogHandler()
             let folder = try #require(FileManager.default.temporaryDirectory.path as String?)

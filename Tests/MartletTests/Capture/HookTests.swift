@@ -9,9 +9,9 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Each test takes the process's own hooks out, and puts them back.
+    /// Each test removes the process's own hooks and puts them back.
     @Suite struct HookTests {
-        @Test func noSlotIsWrittenWhereOneOfThemIsNotAMethod() throws {
+        @Test func noSlotIsWrittenIfOneOfThemIsNotAMethod() throws {
             try withoutHooks {
                 let (code, data) = (
                     try Self.code("malloc"), UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
@@ -23,8 +23,8 @@ extension AgentTests {
             }
         }
 
-        /// The runtime replaces a method that is gone by a stub, which is code and ends the process.
-        @Test func aMethodThatIsGoneIsRefused() throws {
+        /// The runtime replaces a removed method with a stub, which is code and crashes the process.
+        @Test func removedMethodIsRefused() throws {
             try withoutHooks {
                 let (code, gone) = (try Self.code("malloc"), try Self.code("swift_deletedMethodError"))
                 let slots = Slots([code, code, gone])
@@ -33,7 +33,7 @@ extension AgentTests {
             }
         }
 
-        @Test func writtenSlotsAreRestoredWhenALaterOneCannotBeWritten() throws {
+        @Test func writtenSlotsAreRestoredIfALaterSlotCannotBeWritten() throws {
             try withoutHooks {
                 let code = try Self.code("malloc")
                 let fixed = try Self.readOnlySlot(code)
@@ -44,14 +44,14 @@ extension AgentTests {
             }
         }
 
-        @Test func hooksThatAreNotThereAreNotCalled() throws {
+        @Test func missingHooksAreNotCalled() throws {
             try withoutHooks {
                 let loader = try #require(NativeLoader.type)
-                #expect(!HookProof.areCalled(loader: loader))
+                #expect(!HookCheck.allAreCalled(loader: loader))
             }
         }
 
-        @Test func theProofOfTheHooksIsNotCounted() async throws {
+        @Test func checkOfTheHooksCountsNoRequest() async throws {
             try await withAgent { agent, _, _ in
                 martlet_remove()
                 try AutomaticCapture.attempt().get()
@@ -61,7 +61,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aHookThatAnotherLibraryRemovedIsReportedAndLeftOut() async throws {
+        @Test func hookRemovedByAnotherLibraryIsReportedAndNotReinstalled() async throws {
             let log = InMemoryLogHandler()
             try await withAgent({ $0.logger = Logger(label: "test", factory: { _ in log }) }) {
                 agent, collector, base in
@@ -96,7 +96,7 @@ extension AgentTests {
             try #require(dlsym(dlopen(nil, RTLD_NOW), name))
         }
 
-        /// Returns a slot within a file that is open only for reading: its page cannot be made writable.
+        /// Returns a slot in a file that is open only for reading, so its page cannot be made writable.
         private static func readOnlySlot(_ value: UnsafeMutableRawPointer) throws -> VTable.Slot {
             let folder = try TemporaryFolder()
             let file = folder.path("slot")

@@ -7,7 +7,7 @@ import Testing
 extension AgentTests {
     @Suite struct InFlightTests {
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func aRequestIsInFlightAndGrowsOlderUntilItIsAnswered(capture: MartletConfiguration.Capture) async throws {
+        func requestIsInFlightAndAgesUntilItIsAnswered(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({ Self.only("*/held", capture, &$0) }) { agent, _, base in
                 #expect(agent.status.inFlight == 0)
                 #expect(agent.status.oldestInFlight == .zero)
@@ -25,7 +25,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func aRequestThatIsCancelledIsNoLongerInFlight(capture: MartletConfiguration.Capture) async throws {
+        func cancelledRequestIsNoLongerInFlight(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({ Self.only("*/never", capture, &$0) }) { agent, _, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.session().dataTask(with: base / "never") { _, _, _ in end.finish() }
@@ -39,7 +39,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func aRequestThatHangsIsCountedOnceAndNoLongerInFlight(capture: MartletConfiguration.Capture) async throws {
+        func hungRequestIsCountedOnceAndIsNoLongerInFlight(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({
                 Self.only("*/never", capture, &$0)
                 $0.hung = .milliseconds(100)
@@ -60,7 +60,7 @@ extension AgentTests {
         }
 
         @Test(.timeLimit(.minutes(1)))
-        func aRequestThatHangsIsNoticedBeforeALongIntervalEnds() async throws {
+        func hungRequestIsCountedBeforeALongIntervalEnds() async throws {
             try await withAgent({
                 Self.only("*/never", .automatic, &$0)
                 $0.hung = .milliseconds(100)
@@ -75,7 +75,7 @@ extension AgentTests {
             }
         }
 
-        @Test func requestsInFlightAreKnownUpToALimit() throws {
+        @Test func onlyALimitedNumberOfRequestsInFlightIsTracked() throws {
             let url = try #require(URL(string: "http://127.0.0.1:1/"))
             let tasks = (0..<InFlightRequests.limit + 1000).map { _ in URLSession.shared.dataTask(with: url) }
             for task in tasks { _ = InFlightRequests.resume(task) }
@@ -87,7 +87,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func aRequestEndsCleanlyWhereCaptureIsSwitchedOffMeanwhile(capture: MartletConfiguration.Capture) async throws {
+        func requestEndsNormallyIfCaptureIsSwitchedOffMeanwhile(capture: MartletConfiguration.Capture) async throws {
             try await withAgent({ Self.only("127.0.0.1/*", capture, &$0) }) { agent, collector, base in
                 let session = Self.session()
                 async let answer = session.data(from: base / "held")

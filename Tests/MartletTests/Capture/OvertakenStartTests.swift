@@ -6,11 +6,11 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Foundation queues a start behind a cancel when both come at the same moment.
+    /// If both come at the same moment, Foundation runs the start after the cancel.
     @Suite struct OvertakenStartTests {
-        /// Loading the task would end the process.
+        /// Loading the task would crash the process.
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func aTaskThatWasCancelledAheadOfItsStartIsCountedOnceAndNotLoaded(
+        func taskCancelledBeforeItsStartIsCountedOnceAndNotLoaded(
             capture: MartletConfiguration.Capture
         ) async throws {
             try await withAgent({ $0.capture = capture }) { agent, collector, base in
@@ -18,7 +18,7 @@ extension AgentTests {
                 let type = capture == .explicit ? ObservedProtocol.self : try #require(NativeLoader.type)
                 let loader = type.init(task: task, cachedResponse: nil, client: Nobody())
                 loader.stopLoading()
-                // The agent counts before the caller is told.
+                // The agent counts the request before the caller is notified.
                 if capture == .automatic { #expect(agent.status.ledger.captured == 1) }
                 loader.startLoading()
                 loader.startLoading()
@@ -34,7 +34,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aTaskThatWasCancelledBeforeItWasResumedIsNotCounted() async throws {
+        @Test func taskCancelledBeforeItWasResumedIsNotCounted() async throws {
             try await withAgent { agent, _, base in
                 let session = URLSession(configuration: .ephemeral)
                 for _ in 0..<20 {

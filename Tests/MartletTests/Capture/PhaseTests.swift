@@ -8,14 +8,13 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// The phases of a request, against a server that takes a known time for each part of its answer.
+    /// The phases of a request to a server that takes a known time for each part of its answer.
     @Suite struct PhaseTests {
-        /// The times that the server takes before the head of an answer, and between its head and its body, in
-        /// milliseconds.
+        /// How long the server waits before the head of an answer, and between its head and its body, in milliseconds.
         private static let (thinking, telling) = (60, 40)
 
-        /// Returns the least of a time that the agent sees. It measures at the other end of the connection, so a busy machine
-        /// moves both ends of the time.
+        /// Returns the shortest time that the agent may measure. It measures at the other end of the connection, so a
+        /// busy machine can shift both the start and the end.
         private static func seen(of milliseconds: Int) -> Double { Double(milliseconds) * 0.75 }
 
         enum Sending: String, CaseIterable {
@@ -23,7 +22,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Sending.allCases, [MartletConfiguration.Capture.automatic, .explicit])
-        func theTimeToTheHeadIsTheFirstBytesAndTheRestIsTheTransfers(
+        func timeToTheHeadIsFirstByteAndTheRestIsTransfer(
             of sending: Sending, capture: MartletConfiguration.Capture
         ) async throws {
             try await withAgent({

@@ -9,7 +9,8 @@ import Testing
 extension AgentTests {
     @Suite struct PropagationTests {
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit])
-        func theTraceGoesOutOnNewAndReusedConnectionsAndEachHop(capture: MartletConfiguration.Capture) async throws {
+        func traceHeadersAreSentOnNewAndReusedConnectionsAndEachHop(capture: MartletConfiguration.Capture) async throws
+        {
             try await withAgent({
                 $0.capture = capture
                 $0.sampleRate = 1
@@ -26,7 +27,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theRequestIsAChildOfTheCallersSpanAndItsDecisionHolds() async throws {
+        @Test func requestIsAChildOfTheCallersSpanAndInheritsItsSampling() async throws {
             for isSampled in [true, false] {
                 try await withAgent({ $0.sampleRate = isSampled ? 0 : 1 }) { agent, collector, base in
                     let caller = TraceContext(
@@ -47,7 +48,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aHeaderThatTheCallerSetHimselfStays() async throws {
+        @Test func traceHeaderSetByTheCallerIsKept() async throws {
             try await withAgent { _, _, base in
                 var request = URLRequest(url: base / "trace")
                 request.setValue(
@@ -59,7 +60,7 @@ extension AgentTests {
             }
         }
 
-        @Test func noTraceGoesOutWhenPropagationIsOffOrTheRequestIsExcluded() async throws {
+        @Test func noTraceHeadersAreSentIfPropagationIsOffOrTheRequestIsExcluded() async throws {
             try await withAgent({ $0.propagate = false }) { _, _, base in
                 let sent = try await Self.headers(Self.session(), base / "trace")
                 #expect(sent.parent == "")

@@ -11,7 +11,7 @@ import Testing
 extension AgentTests {
     @Suite struct RefusalTests {
         @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noStopLoading, .noResume, .notWritten, .notCalled])
-        func aHookThatCannotBeInstalledMakesCaptureExplicitAndSaysWhy(failure: AutomaticCapture.Failure) {
+        func failedHookMakesCaptureExplicitWithTheReason(failure: AutomaticCapture.Failure) {
             let effective = EffectiveCapture.install(.automatic) { () throws(AutomaticCapture.Failure) in throw failure
             }
             #expect(effective.mode == .explicit)
@@ -24,7 +24,7 @@ extension AgentTests {
             #expect(effective.reason == AutomaticCapture.Failure.noNativeLoader.rawValue)
         }
 
-        @Test func eachShortcomingOfLibcurlIsALimit() {
+        @Test func eachMissingFeatureOfLibcurlIsReportedAsALimit() {
             let (all, tooOld, noHandle, noLibcurl) = (
                 EffectiveCapture.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: true),
                 EffectiveCapture.limits(findsLibcurl: true, findsHandle: true, callsBeforeRequest: false),
@@ -37,7 +37,7 @@ extension AgentTests {
             #expect(noLibcurl.map { $0.hasPrefix("libcurl was not found: ") } == [true])
         }
 
-        @Test func anAgentWithARefusedHookIsExplicitAndSaysSo() async throws {
+        @Test func agentWithARefusedHookIsExplicitAndLogsIt() async throws {
             let log = InMemoryLogHandler()
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
@@ -64,7 +64,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aLogHandlerMayStartTheAgentItself() async throws {
+        @Test func logHandlerMayStartTheAgentItself() async throws {
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in StartingHandler() }) },
                 installing: { capture in
@@ -79,7 +79,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anAgentWithoutCaptureSaysSoAndStillTakesSpans() async throws {
+        @Test func agentWithoutCaptureLogsItAndStillRecordsSpans() async throws {
             let log = InMemoryLogHandler()
             try await withAgent(
                 { $0.logger = Logger(label: "test", factory: { _ in log }) },
@@ -100,7 +100,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theLimitsOfCaptureAreInStatusAndLog() async throws {
+        @Test func limitsOfCaptureAreInStatusAndLog() async throws {
             let log = InMemoryLogHandler()
             let limits = EffectiveCapture.limits(findsLibcurl: false, findsHandle: true, callsBeforeRequest: false)
             try await withAgent(
@@ -117,13 +117,13 @@ extension AgentTests {
             }
         }
 
-        @Test func aSlotIsFoundOnlyWhereExactlyOneWordDiffers() {
+        @Test func slotIsFoundOnlyIfExactlyOneWordDiffers() {
             #expect(VTable.index(plain: Plain.self, overriding: OverridingOne.self, base: URLProtocol.self) != nil)
             #expect(VTable.index(plain: Plain.self, overriding: OverridingTwo.self, base: URLProtocol.self) == nil)
             #expect(VTable.index(plain: Plain.self, overriding: OtherPlain.self, base: URLProtocol.self) == nil)
         }
 
-        @Test func aFieldIsFoundOnlyWhereExactlyOneWordHoldsItsValue() {
+        @Test func fieldIsFoundOnlyIfExactlyOneWordHoldsItsValue() {
             let object = Holder()
             #expect(StoredField("once", of: object)?.pointer(in: object.address) == object.once.address)
             #expect(StoredField("twice", of: object) == nil)
@@ -133,7 +133,7 @@ extension AgentTests {
     }
 
     @Suite struct FaultTests {
-        @Test func captureThatIsSwitchedOnAgainKeepsDetailsAgain() {
+        @Test func detailsAreKeptAgainAfterCaptureIsSwitchedBackOn() {
             var configuration = MartletConfiguration()
             configuration.maxMemory = 1 << 20
             configuration.budgetTerms.period = .milliseconds(100)
@@ -162,7 +162,7 @@ extension AgentTests {
             #expect(recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
         }
 
-        @Test func theTenthInternalErrorSwitchesCaptureOffAndIsSaid() async throws {
+        @Test func tenthInternalErrorSwitchesCaptureOffAndIsLogged() async throws {
             try await withAgent { agent, collector, base in
                 for _ in 1..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 #expect(agent.isCapturing)

@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct TransferFiguresTests {
-    @Test func aNewConnectionHasAllPhasesAndTheyAddUpToTheDuration() {
+    @Test func newConnectionHasAllPhasesAndTheyAddUpToTheDuration() {
         let figures = TransferFigures(
             martlet_transfer(
                 name_lookup: 100, connect: 300, tls: 900, ready: 900, first_byte: 5_000, total: 6_000, bytes_sent: 0,
@@ -16,7 +16,7 @@ import Testing
         #expect(!figures.isConnectionReused)
     }
 
-    @Test func theFirstByteOfARequestWithABodyIsTheAnswersWhenItWasSeen() {
+    @Test func firstByteOfARequestWithABodyIsThatOfTheAnswerIfItWasObserved() {
         let transfer = martlet_transfer(
             name_lookup: 100, connect: 300, tls: 900, ready: 900, first_byte: 901, total: 6_000, bytes_sent: 1,
             bytes_received: 2, connections: 1)
@@ -28,7 +28,7 @@ import Testing
         #expect((unseen[.firstByte], unseen[.transfer]) == (nil, nil))
     }
 
-    @Test func waitingForAReusedConnectionIsTheQueue() {
+    @Test func waitingForAReusedConnectionCountsAsQueue() {
         let figures = TransferFigures(
             martlet_transfer(
                 name_lookup: 40, connect: 40, tls: 0, ready: 2_000, first_byte: 5_000, total: 6_000, bytes_sent: 0,
@@ -38,7 +38,7 @@ import Testing
         #expect(figures.isConnectionReused)
     }
 
-    @Test func aRequestThatFailedHasThePhasesThatItGotTo() {
+    @Test func failedRequestHasThePhasesThatItReached() {
         let refused = TransferFigures(
             martlet_transfer(
                 name_lookup: 100, connect: 0, tls: 0, ready: 0, first_byte: 0, total: 200, bytes_sent: 0,
@@ -47,7 +47,7 @@ import Testing
         #expect(RequestPhase.allCases.map { phases[$0] } == [100_000, 100_000, nil, nil, nil, nil])
     }
 
-    @Test func impossibleFiguresGiveNoPhase() {
+    @Test func impossibleFiguresGiveNoPhases() {
         let odd = TransferFigures(
             martlet_transfer(
                 name_lookup: -5, connect: 3, tls: 2, ready: 9, first_byte: 4, total: .max, bytes_sent: -1,

@@ -5,14 +5,14 @@ import Testing
 @testable import Martlet
 
 @Suite struct EnvironmentTests {
-    /// The rows of the document's table: a variable, its fallback, its default, its meaning.
+    /// The rows of the document's table: variable, fallback, default, meaning.
     static let table = ((try? Repository.table(after: "# The agent's environment", in: "docs/configuration.md")) ?? [])
         .filter { $0[0] != "" }
     static let variables = table.map { $0[0] }
 
     static let nonsense = "\u{1b}[31m{nonsense"
 
-    /// The variables whose default is words, and whether a configuration has it.
+    /// The variables whose default is described in words, and a check that a configuration has that default.
     private static let defaultsInWords: [String: @Sendable (MartletConfiguration) -> Bool] = [
         "MARTLET_SERVICE_NAME": { $0.serviceName == ProcessInfo.processInfo.processName },
         "MARTLET_SERVICE_VERSION": { $0.serviceVersion == nil }, "MARTLET_ENVIRONMENT": { $0.environment == nil },
@@ -25,7 +25,7 @@ import Testing
         "MARTLET_CLIENT_KEY": { $0.clientKey == nil },
     ]
 
-    @Test func eachDefaultIsTheOneOfTheDocumentAndOfTheWarning() {
+    @Test func defaultsMatchTheDocumentAndTheWarnings() {
         let defaults = MartletConfiguration.fromEnvironment([:]).configuration
         #expect(Self.table.count > 35)
         for row in Self.table {
@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    /// A bound is a part of the meaning: "at least 100ms", "at most 1MiB".
-    @Test func eachBoundIsTheOneOfTheDocument() throws {
+    /// Bounds are part of the meaning: "at least 100ms", "at most 1MiB".
+    @Test func boundsMatchTheDocument() throws {
         let beyond = ["at least 100ms": "99ms", "at most 1MiB": "1048577"]
         var bounded: [String] = []
         for row in Self.table {
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: variables)
-    func nonsenseIsOneWarningThatNamesTheVariable(variable: String) {
+    func nonsenseGivesOneWarningThatNamesTheVariable(variable: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: Self.nonsense])
         #expect(warnings.count == 1)
         #expect(warnings.first?.hasPrefix("\(variable)=") == true)
@@ -70,14 +70,14 @@ import Testing
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
     }
 
-    @Test func everyVariableSetToNonsenseIsOneWarningEach() {
+    @Test func eachVariableWithANonsenseValueGivesOneWarning() {
         let environment = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, Self.nonsense) })
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(environment)
         #expect(warnings.count == Self.variables.count)
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
     }
 
-    @Test func anEmptyVariableCountsAsUnset() {
+    @Test func emptyVariableCountsAsUnset() {
         let environment = Dictionary(uniqueKeysWithValues: Self.variables.map { ($0, "") })
         #expect(MartletConfiguration.fromEnvironment(environment).warnings.isEmpty)
     }
@@ -145,7 +145,7 @@ import Testing
         #expect(configuration.rulesFile?.path == "/etc/shop/rules.json5")
     }
 
-    @Test func theSpecificationsVariablesAreUsedWhereOurOwnAreUnset() {
+    @Test func specificationVariablesAreUsedIfMartletsAreUnset() {
         let otel = [
             "OTEL_SDK_DISABLED": "true",
             "OTEL_RESOURCE_ATTRIBUTES": "service.version=7%2E1,deployment.environment.name=prod,team=caf%C3%A9",
@@ -185,7 +185,7 @@ import Testing
         #expect(mixed.interval == .seconds(3))
     }
 
-    @Test func anUnreadableVariableDoesNotFallBackToTheSpecifications() {
+    @Test func unreadableVariableDoesNotFallBackToTheSpecificationsVariable() {
         let environment = ["MARTLET_INTERVAL": "soon", "OTEL_METRIC_EXPORT_INTERVAL": "60000"]
         #expect(MartletConfiguration.fromEnvironment(environment).configuration.interval == .seconds(10))
     }
@@ -194,7 +194,7 @@ import Testing
         "MARTLET_TOKEN": "top secret", "MARTLET_HEADERS": "top secret",
         "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Basic%0AdG9wIHNlY3JldA==",
     ])
-    func aSecretIsNeverShown(variable: String, value: String) {
+    func secretIsNeverShown(variable: String, value: String) {
         let warnings = MartletConfiguration.fromEnvironment([variable: value]).warnings
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains("(hidden)") == true)
@@ -202,7 +202,7 @@ import Testing
         #expect(warnings.first?.contains("dG9w") == false)
     }
 
-    @Test func headersThatCannotBeReadAreOneWarningWithoutValuesAndTheOthersAreUsed() {
+    @Test func unreadableHeadersGiveOneWarningWithoutValuesAndTheOthersAreUsed() {
         let text = "api-key=k=1,hunter2,Content-Type=text/hunter2,martlet-batch=hunter2,API-Key=k2,x=%0Ahunter2,y="
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_HEADERS": text])
         #expect(configuration.headers == ["API-Key": "k2"])
@@ -212,7 +212,7 @@ import Testing
             ])
     }
 
-    @Test func ourHeadersReplaceThoseOfTheSpecificationsVariableOneByOne() {
+    @Test func martletHeadersReplaceThoseOfTheSpecificationsVariableByName() {
         var environment = [
             "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20otel,X-Scope-OrgID=7",
             "MARTLET_HEADERS": "api-key=k,x-scope-orgid=8",
@@ -230,13 +230,13 @@ import Testing
             ])
     }
 
-    @Test func aHeaderMayBeAsLongAsAVendorsKeys() {
+    @Test func headerMayBeAsLongAsAVendorsKey() {
         let key = String(repeating: "k", count: 2000)
         let configuration = MartletConfiguration.fromEnvironment(["MARTLET_HEADERS": "api-key=\(key)"]).configuration
         #expect(configuration.headers == ["api-key": key])
     }
 
-    @Test func aDescriptionOfTheConfigurationHasNoSecrets() {
+    @Test func configurationsDescriptionContainsNoSecrets() {
         var configuration = MartletConfiguration()
         configuration.serviceName = "visible"
         configuration.token = "hunter2"
@@ -250,14 +250,14 @@ import Testing
     }
 
     @Test(arguments: ["ftp://user:hunter2@host", "https://host/?api-key=hunter2"])
-    func aSecretInAnEndpointThatCannotBeUsedIsNotShown(endpoint: String) {
+    func secretInAnUnusableEndpointIsNotShown(endpoint: String) {
         let warnings = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": endpoint]).warnings
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains("hunter2") == false)
     }
 
     @Test(arguments: ["MARTLET_INCLUDE", "MARTLET_EXCLUDE"])
-    func aPatternWithASchemeIsAWarningBecauseItWouldMatchNothing(name: String) {
+    func patternWithASchemeGivesAWarningBecauseItWouldMatchNothing(name: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([name: "http://api.example.com/*"])
         #expect(configuration.include.isEmpty && configuration.exclude.isEmpty)
         #expect(warnings.count == 1)
@@ -265,14 +265,14 @@ import Testing
     }
 
     @Test(arguments: ["http://127.0.0.1:99999", "http://127.0.0.1:0"])
-    func anAddressWithAnImpossiblePortIsAWarning(address: String) {
+    func addressWithAnImpossiblePortGivesAWarning(address: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": address])
         #expect(configuration.collectors == MartletConfiguration().collectors)
         #expect(warnings.count == 1)
         #expect(warnings.first?.contains(address) == true)
     }
 
-    @Test func templatesThatCanNeverMatchAreOneWarningAndTheOthersAreUsed() {
+    @Test func templatesThatNeverMatchGiveOneWarningAndTheOthersAreUsed() {
         let text =
             "users/{id}, /users/:id, /a?token=hunter2, https://host/b, /c//d, /users/me, /users/:id/**, /users/*/x, /users/{id}/"
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINTS": text])
@@ -288,20 +288,20 @@ import Testing
     }
 
     @Test(arguments: [("10%", 0.1), ("0%", 0), ("100%", 1), ("2.5%", 0.025), ("0.25", 0.25), ("1", 1)])
-    func aSampleRateMayBeAPercentage(text: String, rate: Double) {
+    func sampleRateMayBeAPercentage(text: String, rate: Double) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLE_RATE": text])
         #expect(configuration.sampleRate == rate)
         #expect(warnings == [])
     }
 
     @Test(arguments: ["101%", "-1%", "%", "10", "nan%"])
-    func aSampleRateOutsideOfAllTracesIsAWarning(text: String) {
+    func sampleRateOutsideZeroToOneGivesAWarning(text: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLE_RATE": text])
         #expect(configuration.sampleRate == 0.1)
         #expect(warnings.count == 1)
     }
 
-    @Test func anEndpointMayBeSeveralCollectors() {
+    @Test func endpointMayListSeveralCollectors() {
         let text = "http://a:4318, https://b/base,"
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": text])
         #expect(configuration.collectors.map(\.absoluteString) == ["http://a:4318", "https://b/base"])
@@ -309,7 +309,7 @@ import Testing
         #expect(warnings == [])
     }
 
-    @Test func addressesThatCannotBeReadAreOneWarningAndTheOthersAreUsed() {
+    @Test func unreadableAddressesGiveOneWarningAndTheOthersAreUsed() {
         let text = "http://a:4318,ftp://b,http://user:hunter2@,http://c"
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_ENDPOINT": text])
         #expect(configuration.collectors.map(\.absoluteString) == ["http://a:4318", "http://c"])
@@ -317,7 +317,7 @@ import Testing
             warnings == ["MARTLET_ENDPOINT: \"ftp://b\", (hidden) cannot be read; using the other addresses"])
     }
 
-    @Test func aListWithoutAnAddressIsTheDefault() {
+    @Test func listWithoutAnAddressMeansTheDefault() {
         var configuration = MartletConfiguration()
         configuration.collectors = []
         #expect(configuration.collectors == MartletConfiguration().collectors)
@@ -347,27 +347,27 @@ import Testing
     @Test(arguments: [
         ("none", CapturedHeaders.none), ("ALL", .all), ("X-Request-ID, via", .named(["x-request-id", "via"])),
     ])
-    func headersAreNamesOrAllOrNone(text: String, headers: CapturedHeaders) {
+    func capturedHeadersAreNamesAllOrNone(text: String, headers: CapturedHeaders) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_CAPTURE_HEADERS": text])
         #expect(configuration.captureHeaders == headers)
         #expect(warnings == [])
     }
 
     @Test(arguments: ["0", "0%", "-1%", "101%", "2", "nan", "2 %%"])
-    func aShareOfACoreThatCannotBeKeepsTheDefault(text: String) {
+    func impossibleCPUShareKeepsTheDefault(text: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_MAX_CPU": text])
         #expect(configuration.maxCPU == 0.05)
         #expect(warnings.count == 1)
     }
 
     @Test(arguments: ["MARTLET_BODY_LIMIT": "2MiB", "MARTLET_MAX_MEMORY": "0", "MARTLET_HUNG": "0"])
-    func aValueBeyondALimitKeepsTheDefault(variable: String, value: String) {
+    func valueBeyondALimitKeepsTheDefault(variable: String, value: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment([variable: value])
         #expect(Self.properties(of: configuration) == Self.properties(of: MartletConfiguration()))
         #expect(warnings.count == 1)
     }
 
-    @Test func settingsMadeInCodeStayWithinTheLimits() {
+    @Test func settingsInCodeAreKeptWithinTheLimits() {
         var configuration = MartletConfiguration()
         configuration.bodyLimit = .max
         #expect(configuration.bodyLimit == 1 << 20)
@@ -379,28 +379,28 @@ import Testing
         #expect(configuration.captureHeaders == .named(["x-request-id"]))
     }
 
-    @Test func aVariableThatNobodyKnowsIsPointedOut() {
+    @Test func unknownVariableGivesAWarning() {
         let warnings = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLERATE": "1", "MARTLET_COLLECTOR_PORT": "1"])
             .warnings
         #expect(warnings == ["MARTLET_SAMPLERATE is not a variable of Martlet; check its spelling"])
     }
 
     @Test(arguments: ["-1", "1e400", "nan", "64QB", "MiB", "0x10", "9999999999GiB"])
-    func aTextThatIsNoSizeKeepsTheDefault(text: String) {
+    func invalidSizeKeepsTheDefault(text: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_BUFFER_MAX": text])
         #expect(configuration.bufferMax == 64 << 20)
         #expect(warnings.count == 1)
     }
 
     @Test(arguments: ["-1s", "0", "1ms", "2y", "nan", "1e999", "10 parsecs"])
-    func anIntervalThatCannotBeKeepsTheDefault(text: String) {
+    func impossibleIntervalKeepsTheDefault(text: String) {
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_INTERVAL": text])
         #expect(configuration.interval == .seconds(10))
         #expect(warnings.count == 1)
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
-    func anIntervalSetInCodeIsNoShorterThanTheShortest(interval: Duration) {
+    func intervalSetInCodeIsAtLeastTheShortest(interval: Duration) {
         var configuration = MartletConfiguration()
         configuration.interval = interval
         configuration.exportTimeout = interval

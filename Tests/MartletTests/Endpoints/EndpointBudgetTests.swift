@@ -7,7 +7,7 @@ import Testing
     private static let noon: UnixNanoseconds = 1_790_000_000_000_000_000
     private static let hour: UnixNanoseconds = 3_600_000_000_000
 
-    @Test func aRequestPastTheBudgetCountsToOtherOfItsHost() {
+    @Test func requestAboveTheBudgetCountsAsOtherOfItsHost() {
         var budget = EndpointBudget(limit: 3)
         for endpoint in ["/a", "/b", "/c"] {
             #expect(budget.admit(Self.request("one", endpoint), at: Self.noon) == Self.request("one", endpoint))
@@ -17,14 +17,14 @@ import Testing
         #expect(budget.admit(Self.request("one", "/b"), at: Self.noon) == Self.request("one", "/b"))
     }
 
-    @Test func hostsAreHeldToTheBudgetToo() {
+    @Test func hostsAreLimitedByTheBudgetToo() {
         var budget = EndpointBudget(limit: 2)
         let hosts = (0..<1000).map { budget.admit(Self.request("host-\($0)", "/x"), at: Self.noon).host }
         #expect(Set(hosts).count == 2 + 2 + 1)
         #expect(hosts.last == "{other}")
     }
 
-    @Test func aNameThatWasNotSeenForADayGivesUpItsRoom() {
+    @Test func nameNotSeenForADayMakesRoomForAnother() {
         var budget = EndpointBudget(limit: 2)
         _ = budget.admit(Self.request("one", "/a"), at: Self.noon)
         _ = budget.admit(Self.request("one", "/b"), at: Self.noon)
@@ -37,7 +37,7 @@ import Testing
         #expect(budget.admit(Self.request("one", "/a"), at: Self.noon + 25 * Self.hour).endpoint == "{other}")
     }
 
-    @Test func aClockSetBackForgetsNothing() {
+    @Test func clockSetBackForgetsNothing() {
         var budget = EndpointBudget(limit: 1)
         _ = budget.admit(Self.request("one", "/a"), at: Self.noon)
         budget.forgetUnused(at: Self.noon - 48 * Self.hour)

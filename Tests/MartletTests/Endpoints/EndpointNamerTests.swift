@@ -25,18 +25,18 @@ import Testing
         "/getUserProfileSettings2", "/a-rather-long-name-with-4-words", "/.well-known/openid-configuration",
         "/favicon.ico", "/report-2024.pdf", "/internationalization", "/utf8", "/base64",
     ])
-    func wordsStayAsTheyAre(path: String) {
+    func wordsAreKept(path: String) {
         #expect(EndpointNamer().endpoint(ofPath: path) == path)
     }
 
     @Test(arguments: [
         ("/a/4711.c", "/a/{id}.c"), ("/a/4711.xhtml", "/a/{id}.xhtml"), ("/a/471108.sqlite", "/a/{id}"),
     ])
-    func aFileExtensionHasUpToFiveLetters(path: String, endpoint: String) {
+    func fileExtensionsHaveUpToFiveLetters(path: String, endpoint: String) {
         #expect(EndpointNamer().endpoint(ofPath: path) == endpoint)
     }
 
-    @Test func theUsersTemplateWinsAndTheFirstMatchIsTaken() {
+    @Test func userTemplatesTakePrecedenceAndTheFirstMatchWins() {
         let namer = EndpointNamer(templates: ["/users/{name}/orders/*", "/users/{name}", "/static/*", "/v/*/x"])
         #expect(namer.endpoint(ofPath: "/users/ada/orders/17") == "/users/{name}/orders/*")
         #expect(namer.endpoint(ofPath: "/users/ada/orders/17/lines/3") == "/users/{name}/orders/*")
@@ -66,11 +66,11 @@ import Testing
         "/a/**/b",
         "/a/x*", "/:a{b}", "https://host/a",
     ])
-    func aTextThatIsNoTemplateIsRefused(text: String) {
+    func invalidTemplateIsRefused(text: String) {
         #expect(EndpointTemplate(text) == nil)
     }
 
-    @Test func aHostilePathHasAShortName() {
+    @Test func hostilePathHasAShortName() {
         let deep = String(repeating: "/a", count: 10_000)
         #expect(EndpointNamer().endpoint(ofPath: deep) == String(repeating: "/a", count: 16) + "/{rest}")
         let long = "/search/" + String(repeating: "lorem-ipsum-", count: 500)
@@ -79,7 +79,7 @@ import Testing
         #expect(EndpointNamer().endpoint(ofPath: "/" + String(repeating: "x", count: 5000)) == "/{id}")
     }
 
-    @Test func anUnknownMethodIsOther() {
+    @Test func unknownMethodBecomesOther() {
         #expect(HTTPMethod.name("PATCH") == "PATCH")
         #expect(HTTPMethod.name("get") == "_OTHER")
         #expect(HTTPMethod.name("X\u{1b}[2J") == "_OTHER")

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Martlet
 
-/// Path segments of public interfaces. The tests state the segment that each becomes in the endpoint's name, and the part
-/// of it that kept details have.
+/// Path segments of public interfaces. For each, the tests state the segment in the endpoint's name, and the part that
+/// kept details have.
 @Suite struct PublicSegmentTests {
     @Test func segmentsOfChatAndSocialNetworks() {
         expectNames([
@@ -94,7 +94,7 @@ import Testing
         ])
     }
 
-    @Test func secretsAndTheWordsThatLookLikeThem() {
+    @Test func secretsAndSimilarWords() {
         expectNames([
             "hooks", "reset-password", "confirm-email", ".well-known", "openid-configuration", "oauth2", "token",
             "jwks.json", "bitcoin", "sha256", "utf-8", "base64", "k8s", "i18n", "getUserProfileSettings2",
@@ -126,10 +126,10 @@ import Testing
         }
     }
 
-    /// Numbers that look up a request.
+    /// Numbers by which people look up a request.
     private static let lookedUp = ["80351110224678912", "1212092628029698048", "14"]
 
-    /// Expects a segment to be kept or redacted in a URL, in the path of one, in text and in JSON that contain a URL.
+    /// Expects a segment to be kept or redacted in a URL, in a URL's path, and in text and JSON that contain a URL.
     private func expect(_ segment: String, isKept: Bool) {
         let redaction = Redaction()
         let (url, path) = ("https://host.example/a/\(segment)/b", "/a/\(segment)/b?c=1")

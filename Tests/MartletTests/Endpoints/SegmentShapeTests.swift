@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-/// The error rates of the classification: fewer than one in 1,000 words passes for a value, and fewer than one in 1,000
+/// The error rates of the classification: fewer than 1 in 1,000 words is taken for a value, and fewer than 1 in 1,000
 /// random texts for a word.
 @Suite struct SegmentShapeTests {
     private static let samples = 20_000

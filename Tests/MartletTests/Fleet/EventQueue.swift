@@ -1,4 +1,4 @@
-/// Events of the agents in the order of their times (a binary heap).
+/// Events of the agents, ordered by time (a binary heap).
 struct EventQueue {
     struct Event {
         /// Nanoseconds of the virtual clock.
@@ -10,9 +10,9 @@ struct EventQueue {
     enum Kind {
         /// The end of an interval: its batches wait.
         case seal
-        /// The time that the agent set for its next upload.
+        /// The time that the agent has set for its next upload.
         case turn
-        /// The end of the upload under way.
+        /// The end of the current upload.
         case end
     }
 

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Martlet
 
-/// A fleet whose collector is away for a while, in virtual time.
+/// A fleet whose collector is down for a while, in virtual time.
 struct Fleet {
     /// The terms of a run. Times are in seconds.
     struct Terms {
@@ -15,14 +15,15 @@ struct Fleet {
         var isPaced = true
         var isJittered = true
 
-        /// A collector's: an agent makes two batches in ten seconds.
+        /// The rate of one collector; an agent makes two batches in ten seconds.
         var batchesPerSecond: Double { Double(agents) / 5 * capacity }
-        /// Requests in work at a collector: 192 MiB for batches of 64 KiB, with 10,000 agents.
+        /// Requests that a collector handles at once: 192 MiB for batches of 64 KiB, with 10,000 agents.
         var room: Int { agents * 3 / 10 }
     }
 
     struct Result {
-        /// Seconds from the collector's return until half of the agents, and all of them, had no batch of the outage left.
+        /// Seconds from the collector's recovery until half of the agents, or all of them, had no batch of the outage
+        /// left.
         var half = 0.0
         var all = 0.0
         var collectors: [SimulatedCollector] = []
@@ -35,7 +36,7 @@ struct Fleet {
     private var events = EventQueue()
     private var random = Randomness(seed: 1)
     private let back: UInt64
-    /// Agents that have no batch of the outage left.
+    /// Whether each agent has delivered all batches of the outage.
     private var drained: [Bool]
     private var drainedCount = 0
     private var result = Result()
@@ -86,7 +87,7 @@ struct Fleet {
             if agents[agent].turn == now { goOn(agent, agents[agent].begin(at: now), at: now) }
         case .end:
             goOn(agent, agents[agent].end(at: now, using: &random), at: now)
-            // Batches are sent in their order, so the last two are of the last interval.
+            // Batches are sent in order, so the last two belong to the last interval.
             if now > back, !drained[agent], agents[agent].waiting <= 2 { noteDrained(agent, at: now) }
         }
     }

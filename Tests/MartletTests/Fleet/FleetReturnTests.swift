@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// The return of a fleet's collector after an outage, in virtual time, with the agent's own decisions. The random numbers are
-/// the same in each run.
+/// A fleet after an outage of its collector, in virtual time. The agents decide with the library's own types. The
+/// random numbers are the same in each run.
 @Suite struct FleetReturnTests {
     /// Runs a small fleet.
     ///
-    /// - Parameter change: to the terms: an outage of ten minutes of a collector that stores twice what the fleet makes.
+    /// - Parameter change: changes the terms. Their default is an outage of ten minutes of a collector that stores
+    ///   twice as fast as the fleet makes batches.
     private func run(_ change: (inout Fleet.Terms) -> Void = { _ in }) -> Fleet.Result {
         var terms = Fleet.Terms(agents: 200, outage: 600)
         change(&terms)
@@ -16,20 +17,20 @@ import Testing
 
     private func refusals(_ result: Fleet.Result) -> Int { result.collectors.reduce(0) { $0 + $1.refusals } }
 
-    /// No strategy can be faster than an outage's batches at the rate that is left beside the new ones: ten minutes.
-    @Test func aFleetCatchesUpAlmostAsFastAsItsCollectorCan() {
+    /// Ten minutes is the optimum: the batches of the outage at the rate that is left after the new ones.
+    @Test func fleetCatchesUpAlmostAsFastAsItsCollectorCan() {
         let result = run()
         #expect((599...660).contains(result.all), "\(result.all)")
         #expect(result.collectors[0].late == 0)
     }
 
-    @Test func pausesSpareTheCollectorNearlyAllRefusals() {
+    @Test func pausesAvoidNearlyAllRefusals() {
         let (with, without) = (run(), run { $0.isPaced = false })
         #expect(refusals(with) * 5 < refusals(without), "\(refusals(with)) and \(refusals(without))")
         #expect(with.all < without.all * 1.1)
     }
 
-    @Test func agentsThatAreAskedToWaitForAMinuteDoNotComeBackAtOnce() {
+    @Test func agentsAskedToWaitForAMinuteDoNotAllReturnAtOnce() {
         let wait = { (terms: inout Fleet.Terms) in (terms.retryAfter, terms.isPaced) = (60, false) }
         let random = run(wait)
         let fixed = run {
@@ -39,17 +40,17 @@ import Testing
         #expect(random.all < fixed.all, "\(random.all) and \(fixed.all)")
     }
 
-    @Test func theOtherCollectorCarriesTheFleetAndNothingWaits() {
+    @Test func otherCollectorTakesAllBatchesOfTheFleet() {
         let result = run { $0.collectors = 2 }
         #expect(refusals(result) == 0)
-        // Nothing waits any more when every agent has had its first interval after the return.
+        // Nothing waits any more once every agent has had its first interval after the recovery.
         #expect(result.all <= 20, "\(result.all)")
         #expect(result.collectors[1].stored > 200 * 120)
     }
 
-    /// Prints the table of docs/uploads.md for as many agents as the variable says.
+    /// Prints the table of docs/uploads.md, for the number of agents in the variable.
     @Test(.enabled(if: FleetTable.agents != nil, "belongs to another lane: a table for the documents"))
-    func theTableOfALargeFleet() {
+    func tableOfALargeFleet() {
         for row in FleetTable.rows() { print(row) }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The table of docs/uploads.md: an outage of an hour, by strategy.
 enum FleetTable {
-    /// The size of the fleet, of `MARTLET_FLEET`; `nil` for no table.
+    /// The size of the fleet, from `MARTLET_FLEET`; `nil` for no table.
     static let agents = ProcessInfo.processInfo.environment["MARTLET_FLEET"].flatMap { Int($0) }
 
     static func rows() -> some Sequence<String> {

@@ -3,26 +3,26 @@ import MartletTelemetry
 
 @testable import Martlet
 
-/// An agent as its uploads show it: the decisions are those of the library's own types.
+/// A model of an agent's uploads. The library's own types make the decisions.
 struct SimulatedAgent {
     private let collectors: [URL]
     private let isJittered: Bool
     private var routes = UploadRoutes()
-    private var pace: BacklogPause
-    /// The batches that wait; the oldest may be at a place already.
+    private var pace: BacklogThrottle
+    /// The number of waiting batches. The oldest may already have a possible holder.
     private(set) var waiting = 0
     private var oldest = SimulatedAgent.batch
     private var upload: (route: UploadRoute, start: UInt64, end: UploadEnd)?
-    /// The time that was set for the next turn. Turns of other times do not count any more.
+    /// The time that was set for the next turn. Turns at other times are obsolete.
     private(set) var turn: UInt64 = .max
 
     /// - Parameters:
-    ///   - pacing: the interval that pauses are measured by; zero for none.
+    ///   - pacing: the interval that determines the pauses; zero for none.
     ///   - isJittered: whether waits have a random part.
     init(_ number: Int, collectors: [URL], pacing: Duration, isJittered: Bool) {
-        self.collectors = CollectorOrder.of(collectors, for: "\(number)")
+        self.collectors = CollectorOrder.ranked(collectors, for: "\(number)")
         self.isJittered = isJittered
-        pace = BacklogPause(interval: pacing)
+        pace = BacklogThrottle(interval: pacing)
     }
 
     var isBusy: Bool { upload != nil }
@@ -32,8 +32,8 @@ struct SimulatedAgent {
 
     /// Begins a round.
     ///
-    /// - Returns: the collector that gets the oldest batch; `nil` if nothing is sent now, and ``turn`` is the time of the next
-    ///   attempt.
+    /// - Returns: the collector that gets the oldest batch. `nil` if nothing is sent now; ``turn`` is then the time of
+    ///   the next attempt.
     mutating func begin(at now: UInt64) -> URL? {
         _ = routes.begin(over: UploadRoutes.all(to: collectors), at: now, isCallerWaiting: false)
         return next(at: now)
@@ -56,7 +56,7 @@ struct SimulatedAgent {
 
     mutating func await(_ end: UploadEnd) { upload?.end = end }
 
-    /// Ends the upload under way, as `Delivery` does, and goes on as ``begin(at:)`` does.
+    /// Ends the current upload like `Delivery`, and continues like ``begin(at:)``.
     mutating func end(at now: UInt64, using random: inout Randomness) -> URL? {
         guard let (route, start, end) = upload else { return nil }
         upload = nil

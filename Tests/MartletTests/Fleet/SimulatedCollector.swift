@@ -2,24 +2,25 @@ import Foundation
 
 @testable import Martlet
 
-/// A collector that stores one batch after the other, and has room for a number of requests in work. Any further one gets a 429.
+/// A collector that stores one batch after the other, and handles a limited number of requests at once. Further ones
+/// get a 429.
 struct SimulatedCollector {
-    /// Nanoseconds that a batch takes.
+    /// Nanoseconds needed for a batch.
     let service: UInt64
-    /// Requests in work at a time.
+    /// Requests that it handles at once.
     let room: Int
-    /// The answer's `Retry-After`.
+    /// The `Retry-After` of its answers.
     let retryAfter: Duration
     let store: String
-    /// The time for which it is away, by the virtual clock.
+    /// The time during which it is down, by the virtual clock.
     let away: Range<UInt64>
     private(set) var refusals = 0
     private(set) var stored = 0
-    /// Batches that were stored when their sender had given up waiting.
+    /// Batches that were stored after their sender had given up waiting.
     private(set) var late = 0
     private(set) var longestAnswer: UInt64 = 0
     private(set) var latest: UInt64 = 0
-    /// The times at which the requests in work are done, from the index on; earlier ones are done.
+    /// When the current requests will be done, from the index on; earlier ones are done.
     private var done: [UInt64] = []
     private var first = 0
 
@@ -29,7 +30,7 @@ struct SimulatedCollector {
 
     /// Takes an upload.
     ///
-    /// - Returns: its end, and the time of it.
+    /// - Returns: its end, and when that happens.
     mutating func take(at now: UInt64, timeout: UInt64) -> (end: UploadEnd, time: UInt64) {
         if away.contains(now) { return (.failed(mayHaveArrived: false, reason: "refused"), now + Self.roundTrip) }
         while first < done.count, done[first] <= now { first += 1 }

@@ -36,7 +36,7 @@ extension AgentTests {
             }
         }
 
-        @Test func everyItemIsAskedForOnce() async throws {
+        @Test func everyItemIsRequestedOnce() async throws {
             try await withPrices { prices in
                 let agent = MartletAgent.inMemory()
                 let (checkout, servicesAgent) = Checkout.start(prices: prices)
@@ -52,7 +52,7 @@ extension AgentTests {
 
     @Suite struct ParallelCheckoutTests {
         @Test(arguments: [["41"], ["41", "42"], ["41", "42", "43"]])
-        func everyItemIsAskedForOnce(items: [String]) async throws {
+        func everyItemIsRequestedOnce(items: [String]) async throws {
             try await withPrices { prices in
                 try await MartletAgent.inMemory { agent in
                     let (checkout, _) = Checkout.start(prices: prices)
@@ -65,7 +65,7 @@ extension AgentTests {
         }
 
         /// Compares line by line, without the indentation.
-        @Test func theDocumentHasThisCode() throws {
+        @Test func documentContainsThisCode() throws {
             let tests = URL(fileURLWithPath: #filePath)
             let code = try Self.lines(of: tests)
             let document = tests.deletingLastPathComponent().appendingPathComponent("../../../docs/testing.md")

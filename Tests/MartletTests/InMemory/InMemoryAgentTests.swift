@@ -10,7 +10,7 @@ import Tracing
 extension AgentTests {
     /// An agent in memory that replaces the process's agent.
     @Suite struct InMemoryAgentTests {
-        @Test func aRequestIsThereBeforeItsCallerHasItsAnswer() async throws {
+        @Test func requestIsRecordedBeforeItsCallerHasItsAnswer() async throws {
             try await Self.serve { base in
                 let agent = MartletAgent.inMemory()
                 for number in 1...100 {
@@ -25,7 +25,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aCapturedRequestHasTheFieldsForAssertions() async throws {
+        @Test func capturedRequestHasTheFieldsForAssertions() async throws {
             try await Self.serve { base in
                 var configuration = MartletConfiguration()
                 configuration.endpoints = ["/hello/{name}"]
@@ -53,7 +53,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anAgentInMemoryWritesNoFileAndAsksNoCollector() async throws {
+        @Test func agentInMemoryWritesNoFileAndContactsNoCollector() async throws {
             let (folder, collector) = (try TemporaryFolder(), StubCollector())
             try await LoopbackServer.run(service(with: collector)) { base in
                 var configuration = MartletConfiguration()
@@ -71,7 +71,7 @@ extension AgentTests {
             }
         }
 
-        @Test func spansThatAreRequestsAreThereToo() async throws {
+        @Test func spansThatAreRequestsAreRecordedToo() async throws {
             let agent = MartletAgent.inMemory()
             let span = agent.tracer.startSpan("GET", ofKind: .client)
             span.attributes["http.request.method"] = "GET"
@@ -85,7 +85,7 @@ extension AgentTests {
             await agent.shutdown()
         }
 
-        @Test func theSwitchWorks() async throws {
+        @Test func captureCanBeSwitchedOffAndOn() async throws {
             try await Self.serve { base in
                 let agent = MartletAgent.inMemory()
                 agent.isCapturing = false
@@ -99,7 +99,7 @@ extension AgentTests {
             }
         }
 
-        @Test func explicitModeWorksAsInARealAgent() async throws {
+        @Test func explicitModeWorksAsInAShippingAgent() async throws {
             try await Self.serve { base in
                 var configuration = MartletConfiguration()
                 configuration.capture = .explicit
@@ -114,7 +114,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aServicesOwnStartGetsTheAgentInMemoryAndCannotEndIt() async throws {
+        @Test func startOfTheServiceGetsTheAgentInMemoryAndCannotEndIt() async throws {
             try await Self.serve { base in
                 let agent = MartletAgent.inMemory()
                 let services = MartletAgent.start()
@@ -131,7 +131,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anAgentInMemoryReplacesTheProcesssAgentUntilItEnds() async throws {
+        @Test func agentInMemoryReplacesTheProcessAgentUntilItEnds() async throws {
             try await withAgent { agent, collector, base in
                 let inMemory = MartletAgent.inMemory()
                 _ = try await URLSession.shared.data(from: base / "hello/memory")
@@ -144,7 +144,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theFirstOfTwoAgentsToEndLeavesTheOther() async throws {
+        @Test func endOfOneAgentInMemoryLeavesTheOtherRunning() async throws {
             try await Self.serve { base in
                 let (first, second) = (MartletAgent.inMemory(), MartletAgent.inMemory())
                 await first.shutdown()
@@ -155,7 +155,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anAgentThatIsSwitchedOffCapturesNothing() async throws {
+        @Test func agentThatIsSwitchedOffCapturesNothing() async throws {
             try await Self.serve { base in
                 var configuration = MartletConfiguration()
                 configuration.isEnabled = false
@@ -167,7 +167,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aScopesRequestsAreNotTheProcesssAgents() async throws {
+        @Test func requestsOfAScopeDoNotReachTheProcessAgent() async throws {
             try await withAgent { agent, collector, base in
                 try await MartletAgent.inMemory { scoped in
                     _ = try await URLSession.shared.data(from: base / "hello/scoped")
@@ -179,7 +179,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aScopeSeesEverySessionBesideAnAgentInExplicitMode() async throws {
+        @Test func scopeCapturesEverySessionEvenIfTheProcessAgentIsExplicit() async throws {
             try await withAgent({ $0.capture = .explicit }) { agent, collector, base in
                 let asked = URLSessionConfiguration.ephemeral
                 asked.captureWithMartlet()
@@ -196,10 +196,10 @@ extension AgentTests {
             }
         }
 
-        /// A task that a protocol of the service's own answers leaves its observation behind, and a later task may have its
+        /// If one of the service's own protocols answers a task, its observation remains, and a later task may have its
         /// address.
         @Test(arguments: [MartletConfiguration.Capture.automatic, .explicit], [true, false])
-        func anObservationOfAnEndedScopeHidesNoRequest(
+        func observationOfAnEndedScopeHidesNoLaterRequest(
             capture: MartletConfiguration.Capture, isAnotherScopeOpen: Bool
         ) async throws {
             try await withAgent({ $0.capture = capture }) { agent, collector, base in
@@ -221,7 +221,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anObservationOfAnEndedScopeCountsNoTaskThatWasCancelledBeforeItWasResumed() async throws {
+        @Test func observationOfAnEndedScopeDoesNotCountATaskCancelledBeforeItWasResumed() async throws {
             try await withAgent { agent, _, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = URLSession(configuration: .ephemeral).dataTask(with: base / "hello/x") { _, _, _ in
@@ -237,7 +237,7 @@ extension AgentTests {
         }
 
         /// The other agent starts between the task's resume and its loader's start.
-        @Test func anAgentThatStartsMeanwhileDoesNotTakeAScopesRequest() async throws {
+        @Test func agentStartedMeanwhileDoesNotTakeARequestOfAScope() async throws {
             try await Self.serve { base in
                 let task = URLSession.shared.dataTask(with: base / "hello/x")
                 await MartletAgent.inMemory { _ in
@@ -250,7 +250,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theNewestOfVeryManyRequestsAreKept() {
+        @Test func newestRequestsAreKeptAboveTheLimit() {
             let recorded = RecordedRequests(MartletConfiguration())
             for number in 1...MartletLimits.requestsInMemory + 1 {
                 recorded.add(

@@ -9,7 +9,7 @@ import Tracing
 
 extension AgentTests {
     @Suite struct InMemoryScopeTests {
-        @Test func eachOfManyScopesAtOnceSeesItsOwnRequestsAlone() async throws {
+        @Test func parallelScopesSeeOnlyTheirOwnRequests() async throws {
             try await withThrowingTaskGroup(of: Void.self) { scopes in
                 for number in 0..<12 { scopes.addTask { try await Self.expectOwnRequests(number) } }
                 try await scopes.waitForAll()
@@ -38,7 +38,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theServicesStartGetsTheScopesAgentAndCannotEndIt() async throws {
+        @Test func startWithinAScopeGetsItsAgentAndCannotEndIt() async throws {
             try await Self.serve { base in
                 try await MartletAgent.inMemory { agent in
                     let services = MartletAgent.start()
@@ -50,7 +50,7 @@ extension AgentTests {
             }
         }
 
-        @Test func theSwitchActsOnOneScopeAlone() async throws {
+        @Test func switchAffectsOnlyItsScope() async throws {
             try await Self.serve { base in
                 try await MartletAgent.inMemory { outer in
                     try await MartletAgent.inMemory { inner in
@@ -67,8 +67,8 @@ extension AgentTests {
             }
         }
 
-        /// A task belongs to the scope in which it was resumed, independent of its creation and its end.
-        @Test func aRequestThatEndsAfterItsScopeBelongsToNoAgent() async throws {
+        /// A task belongs to the scope in which it was resumed, regardless of where it was created and where it ends.
+        @Test func requestThatEndsAfterItsScopeBelongsToNoAgent() async throws {
             try await Self.serve { base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let agent = await MartletAgent.inMemory { agent in
@@ -82,7 +82,7 @@ extension AgentTests {
             }
         }
 
-        @Test func anErrorOfTheBodyReachesTheCaller() async {
+        @Test func errorThrownByTheBodyReachesTheCaller() async {
             await #expect(throws: CancellationError.self) {
                 try await MartletAgent.inMemory { _ in throw CancellationError() }
             }

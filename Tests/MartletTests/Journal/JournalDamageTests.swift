@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-/// A seeded fuzzer over a segment: after any damage, exactly the whole records are read.
+/// A seeded fuzzer for a segment: after any damage, exactly the intact records are read.
 @Suite final class JournalDamageTests {
     private let random = Atomic<UInt64>(4711)
 
@@ -22,7 +22,7 @@ import Testing
         return statistics.take(at: nil).requests
     }
 
-    @Test func aSegmentCutAtEveryLengthGivesTheRecordsBeforeTheCut() throws {
+    @Test func truncatedSegmentGivesTheRecordsBeforeTheCut() throws {
         let bytes = try Self.segment()
         #expect(count(bytes) == 40)
         let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
@@ -35,7 +35,7 @@ import Testing
         #expect(last >= 39)
     }
 
-    @Test func oneWrongBitLosesOneRecordAtMost() throws {
+    @Test func wrongBitLosesAtMostOneRecord() throws {
         let bytes = try Self.segment()
         let used = try #require(bytes.lastIndex { $0 != 0 }) + 1
         for _ in 0..<2_000 {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aWrongHeaderIsNoHeader() throws {
+    @Test func damagedHeaderIsRefused() throws {
         let bytes = try Self.segment()
         for offset in 0..<48 {
             var damaged = bytes
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func noiseIsReadToItsEnd() throws {
+    @Test func readingNoiseEnds() throws {
         let bytes = try Self.segment()
         for _ in 0..<50 {
             var noise = Array(bytes[..<(JournalFormat.headerBytes + 8192)])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Martlet
 
-/// A recorder with a journal that has its segments in a folder of its own.
+/// A recorder with a journal whose segments are in a separate folder.
 final class JournalFixture {
     let folder: TemporaryFolder
     let recorder: Recorder

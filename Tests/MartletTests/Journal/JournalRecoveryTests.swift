@@ -11,10 +11,10 @@ import Testing
     private let dead = TelemetryResource(
         service: "checkout", version: "1.2", instance: "dead", host: "h1", processID: 7, attributes: ["team": "blue"])
 
-    private let place = UploadPlace(address: MartletConfiguration.defaultCollector, store: nil)
+    private let place = PossibleHolder(address: MartletConfiguration.defaultCollector, store: nil)
 
-    /// Leaves an instance that recorded `requests` in its first interval and was killed: its lock is free. Returns its
-    /// directory.
+    /// Leaves an instance that recorded `requests` in its first interval and was killed, so its lock is free. Returns
+    /// its directory.
     private func leaveInstance(requests: Int, sealed: Bool = false, mayHaveArrived: Bool = false) throws -> URL {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
@@ -50,7 +50,7 @@ import Testing
         return names.filter { $0.hasSuffix(".journal") }
     }
 
-    @Test func aDeadInstancesUnsealedIntervalBecomesABatchOfItsOwn() throws {
+    @Test func unsealedIntervalOfADeadInstanceBecomesItsBatch() throws {
         let directory = try leaveInstance(requests: 40)
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
@@ -61,13 +61,13 @@ import Testing
         #expect(try recover().batches.map(\.requests) == [40])
     }
 
-    @Test func aSegmentWithABatchIsNotCountedAgain() throws {
+    @Test func segmentThatAlreadyHasABatchIsNotCountedAgain() throws {
         let directory = try leaveInstance(requests: 40, sealed: true)
         #expect(try recover().batches.map(\.requests) == [40])
         #expect(journals(in: directory).isEmpty)
     }
 
-    @Test func anIntervalThatWasSentFromMemoryBecomesABatchThatIsNotChangedAnyMore() throws {
+    @Test func intervalSentFromMemoryBecomesABatchThatIsNotChanged() throws {
         _ = try leaveInstance(requests: 40, mayHaveArrived: true)
         let recovered = try recover()
         #expect(recovered.batches.map(\.requests) == [40])
@@ -75,15 +75,16 @@ import Testing
         #expect(recovered.batches.map(\.place) == [place])
     }
 
-    /// The time counts from the instance's start: a batch with less would take back the time that an earlier batch told.
-    @Test func aRecoveredBatchTellsForHowLongCaptureWasOff() throws {
+    /// The gap counts from the instance's start. A batch with a smaller one would take back time that an earlier batch
+    /// reported.
+    @Test func recoveredBatchReportsTheCaptureGap() throws {
         let service = try #require(service).url
         var outbox = try Outbox.create(instance: dead.instance, in: service)
         try outbox.keep(OutboxOwner(dead, MartletConfiguration()))
         let recorder = Recorder(MartletConfiguration())
         let keeper = JournalKeeper(recorder.journal)
         keeper.move(to: outbox.directory)
-        keeper.noteUnwatched(7_500_000_000)
+        keeper.noteCaptureGap(7_500_000_000)
         #expect(recorder.closeSegments { keeper.close() })
         keeper.recycle()
         recorder.record(RecorderTests.request("http://host/users/4711"))
@@ -94,11 +95,11 @@ import Testing
         let body = try #require(batch.plain([UInt8](Data(contentsOf: path))))
         let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: body).resourceMetrics.flatMap(\.scopeMetrics)
             .flatMap(\.metrics)
-        let unwatched = try #require(metrics.first { $0.name == MetricName.unwatched })
-        #expect(unwatched.sum.dataPoints.map(\.asDouble) == [7.5])
+        let captureGap = try #require(metrics.first { $0.name == MetricName.captureGap })
+        #expect(captureGap.sum.dataPoints.map(\.asDouble) == [7.5])
     }
 
-    @Test func aSegmentThatCannotBeReadIsPutAside() throws {
+    @Test func unreadableSegmentGoesToQuarantine() throws {
         let directory = try leaveInstance(requests: 40)
         let path = directory.appendingPathComponent("0.journal").path
         let file = try #require(FileHandle(forUpdatingAtPath: path))
@@ -110,7 +111,7 @@ import Testing
             FileManager.default.fileExists(atPath: directory.appendingPathComponent("quarantine/0.journal").path))
     }
 
-    @Test func aSegmentOfEveryLengthIsRecovered() throws {
+    @Test func segmentOfEveryLengthIsRecovered() throws {
         let directory = try leaveInstance(requests: 5)
         let path = directory.appendingPathComponent("0.journal").path
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))

@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct JournalTests {
-    @Test func writtenRecordsAreCountedUnchanged() throws {
+    @Test func writtenRecordsAreReadBackUnchanged() throws {
         let fixture = try JournalFixture()
         var client = RecorderTests.request("http://ada:secret@Example.com:8080/users/4711?token=hunter2#top")
         client.method = "POST"
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aJournalThatIsInMemoryAloneSaysSoInEveryInterval() {
+    @Test func journalOnlyInMemoryIsReportedInEveryInterval() {
         let recorder = Recorder(MartletConfiguration())
         let keeper = JournalKeeper(recorder.journal)
         keeper.beginInMemory()
@@ -55,7 +55,7 @@ import Testing
         for memory in keeper.closeForGood().empty { memory.remove() }
     }
 
-    @Test func noPartOfAURLThatMayBeSecretIsInTheFile() throws {
+    @Test func noPossiblySecretPartOfAURLIsInTheFile() throws {
         let fixture = try JournalFixture()
         fixture.recorder.record(RecorderTests.request("http://ada:hunter2@h/p?token=hunter2#hunter2"))
         for file in try fixture.segmentFiles() {
@@ -64,17 +64,16 @@ import Testing
         #expect(try fixture.endInterval().requests == 1)
     }
 
-    /// The first requests of a thread are recorded ahead of the filter, because they load code and get the thread its memory.
-    /// All of them fit into one segment.
-    @Test(.enabled(if: SystemCallFilter.isPossible)) func aThreadThatRecordsMakesNoSystemCallAndWaitsForNoOther() throws
-    {
+    /// The first requests of a thread are recorded before the filter is installed, because they load code and allocate
+    /// the thread's memory. All requests fit into one segment.
+    @Test(.enabled(if: SystemCallFilter.isPossible)) func recordingThreadMakesNoSystemCallAndWaitsForNoOther() throws {
         let fixture = try JournalFixture { $0.bufferMax = 64 << 20 }
         let recorder = fixture.recorder
         let request = RecorderTests.request("http://host/a")
         let record: @Sendable () -> Void = { for _ in 0..<300 { recorder.record(request) } }
         #expect(SystemCallFilter.calls(inThreads: 4, of: record) == [])
         #expect(try fixture.endInterval().requests == 2400)
-        // The filter sees a call.
+        // Check that the filter sees a call.
         #expect(SystemCallFilter.calls(inThreads: 1, of: { _ = sched_yield() }) == [SystemCallFilter.yield])
     }
 
@@ -105,7 +104,7 @@ import Testing
         for _ in 0..<5_000 { fixture.recorder.record(request) }
         #expect(fixture.recorder.captured == 5_000)
         #expect(fixture.recorder.journal.count < 5_000)
-        // A single thread fills all lanes, except for a rest at the end of each that is too short for a record.
+        // A single thread fills all lanes. At the end of each, too little room for a record may remain.
         #expect(fixture.recorder.journal.count > 2 * (MartletLimits.smallestSegment - 4 * 256) / 128)
         #expect(try fixture.endInterval().requests == 5_000)
         for _ in 0..<20_000 {
@@ -116,7 +115,7 @@ import Testing
         #expect(try fixture.endInterval().requests == 20_000)
     }
 
-    @Test func aKilledProcessLeavesOnlyTheRecordsOfItsLastInterval() throws {
+    @Test func killedProcessLeavesOnlyTheRecordsOfItsLastInterval() throws {
         let fixture = try JournalFixture()
         for _ in 0..<300 { fixture.recorder.record(RecorderTests.request("http://host/before")) }
         _ = try fixture.endInterval()
@@ -133,7 +132,7 @@ import Testing
         #expect(found == ["/last": 20])
     }
 
-    @Test func onlyAnUnsealedIntervalLeavesAFileAtTheEnd() throws {
+    @Test func onlyAnUnsealedIntervalLeavesAFileBehind() throws {
         let fixture = try JournalFixture()
         fixture.recorder.record(RecorderTests.request("http://host/a"))
         _ = try fixture.endInterval()
@@ -147,7 +146,7 @@ import Testing
         #expect(try unsealed.segmentFiles().isEmpty == false)
     }
 
-    @Test func aSegmentThatIsClosedStaysClosedHoweverOftenItIsTried() {
+    @Test func closedSegmentStaysClosedAtEveryAttempt() {
         let journal = Journal(capacity: 4096)
         let request = RecorderTests.request("http://host/a")
         for _ in 0..<100_000 { #expect(!journal.append(request)) }

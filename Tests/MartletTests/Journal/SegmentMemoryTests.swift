@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct SegmentMemoryTests {
-    @Test func aPageThatWasTouchedTakesNoFaultWhenItIsWrittenTo() throws {
+    @Test func writingToATouchedPageCausesNoPageFault() throws {
         let folder = try TemporaryFolder()
         let pages = 64
         let memory = try SegmentMemory(
@@ -14,8 +14,7 @@ import Testing
         memory.touch()
         let before = pageFaults()
         for page in 0..<pages { memory.bytes[page * JournalFormat.headerBytes + 8] = 1 }
-        // The kernel may have written a page to the disk in the meantime, and the process may run code for the first
-        // time.
+        // The kernel may have written a page to the disk meanwhile, and the process may run code for the first time.
         #expect(pageFaults() - before < pages / 4)
     }
 

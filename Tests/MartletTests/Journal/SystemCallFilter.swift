@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Threads whose system calls do nothing and are noted (seccomp(2), `SECCOMP_RET_TRAP`).
+/// Threads whose system calls are recorded and do nothing (seccomp(2), `SECCOMP_RET_TRAP`).
 enum SystemCallFilter {
     #if arch(x86_64)
     private static let exit: UInt32 = 60
@@ -20,7 +20,7 @@ enum SystemCallFilter {
 
     private static func function(_ name: String) -> Call? { dlsym(nil, name).map { unsafeBitCast($0, to: Call.self) } }
 
-    /// Whether the kernel has filters (`PR_GET_SECCOMP`). Looks both functions up ahead of any filter.
+    /// Whether the kernel has filters (`PR_GET_SECCOMP`). Looks up both functions before any filter is installed.
     static var isPossible: Bool { systemCall != nil && prctl?(21, 0, 0, 0, 0) ?? -1 >= 0 }
 
     private final class Work: Sendable {
@@ -32,7 +32,7 @@ enum SystemCallFilter {
         init(_ body: @escaping @Sendable () -> Void, threads: Int) { (self.body, self.threads) = (body, threads) }
     }
 
-    /// Runs a body twice in each of some threads at once, and returns the numbers of the system calls of the second time.
+    /// Runs a body twice in each of several threads at once. Returns the numbers of the system calls in the second run.
     static func calls(inThreads threads: Int, of body: @escaping @Sendable () -> Void) -> [Int32] {
         noted.number.store(0, ordering: .relaxed)
         noteTraps()
@@ -51,7 +51,7 @@ enum SystemCallFilter {
         return withExtendedLifetime(work) { noted.all }
     }
 
-    /// Never returns: the end of the thread is one of the two calls that the filter lets through.
+    /// Never returns: one of the two calls that the filter allows ends the thread.
     private static func run(_ work: Work) {
         work.body()
         var signals = sigset_t()
@@ -98,7 +98,7 @@ enum SystemCallFilter {
         var action = sigaction()
         action.sa_flags = SA_SIGINFO
         action.__sigaction_handler.sa_sigaction = { _, information, _ in
-            // `si_syscall`, behind the address of the call.
+            // `si_syscall`, after the address of the call.
             if let information { noted.add(UnsafeRawPointer(information).load(fromByteOffset: 24, as: Int32.self)) }
         }
         sigaction(SIGSYS, &action, nil)

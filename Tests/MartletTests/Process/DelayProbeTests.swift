@@ -4,7 +4,7 @@ import Testing
 
 @testable import Martlet
 
-/// An executor that runs its work when the test says so.
+/// An executor that runs its work when the test allows it.
 private final class HeldWork: Sendable {
     private let work = Mutex<[@Sendable () -> Void]>([])
 
@@ -24,7 +24,7 @@ private final class HeldWork: Sendable {
 @Suite struct DelayProbeTests {
     private let work = HeldWork()
 
-    @Test func aProbeThatCameBackIsADelay() throws {
+    @Test func returnedProbeGivesADelay() throws {
         let probe = DelayProbe(countingFrom: .seconds(1), to: nil, alwaysRuns: true)
         for _ in 1...3 {
             probe.send(work.add)
@@ -36,7 +36,7 @@ private final class HeldWork: Sendable {
         #expect(probe.take() == nil)
     }
 
-    @Test func oneProbeAtATimeIsUnderWay() {
+    @Test func onlyOneProbeIsPendingAtATime() {
         let probe = DelayProbe(countingFrom: .seconds(1), to: nil, alwaysRuns: true)
         for _ in 1...10 { probe.send(work.add) }
         #expect(work.count == 1)
@@ -45,7 +45,7 @@ private final class HeldWork: Sendable {
         #expect(work.count == 1)
     }
 
-    @Test func aProbeThatIsStuckCountsWithItsAge() throws {
+    @Test func stuckProbeCountsWithItsAge() throws {
         let probe = DelayProbe(countingFrom: .zero, to: nil, alwaysRuns: true)
         probe.send(work.add)
         let first = try #require(probe.take())
@@ -54,19 +54,19 @@ private final class HeldWork: Sendable {
         #expect(second.max > first.max)
     }
 
-    @Test func aProbeThatWasJustSentDoesNotCount() {
+    @Test func newlySentProbeDoesNotCount() {
         let probe = DelayProbe(countingFrom: .seconds(3600), to: nil, alwaysRuns: true)
         probe.send(work.add)
         #expect(probe.take() == nil)
     }
 
-    @Test func aQueueThatNobodyServesHasNoDelay() {
+    @Test func queueThatNothingRunsHasNoDelay() {
         let probe = DelayProbe(countingFrom: .zero, to: nil, alwaysRuns: false)
         probe.send(work.add)
         #expect(probe.take() == nil)
     }
 
-    @Test func aQueueThatWasServedHasADelayWhileItIsStuck() {
+    @Test func stuckQueueThatRanBeforeHasADelay() {
         let probe = DelayProbe(countingFrom: .zero, to: nil, alwaysRuns: false)
         probe.send(work.add)
         work.runAll()
@@ -75,7 +75,7 @@ private final class HeldWork: Sendable {
         #expect(probe.take()?.count == 1)
     }
 
-    @Test func aQueueThatIsNoLongerServedHasNoDelay() {
+    @Test func queueThatNothingRunsAnyMoreHasNoDelay() {
         let probe = DelayProbe(countingFrom: .zero, to: .zero, alwaysRuns: false)
         probe.send(work.add)
         work.runAll()

@@ -9,12 +9,12 @@ import Testing
 
     private func sample() -> ProcessSample { ProcessSample(processStart: start) }
 
-    @Test func twoSamplesDifferByTheCPUTimeThatTheProcessTookInBetween() {
+    @Test func samplesDifferByTheCPUTimeOfTheProcessInBetween() {
         let before = sample()
         let first = Clock.threadCPU()
         while Clock.threadCPU() - first < 100_000_000 {}
         let counts = sample().counts(since: before)
-        // The kernel's figures have microseconds.
+        // The kernel's figures are in microseconds.
         #expect((counts[.cpuUser] ?? 0) + (counts[.cpuSystem] ?? 0) >= 99_000_000)
         #expect(Set(counts.keys) == Set(ProcessCounter.allCases))
     }
@@ -27,8 +27,8 @@ import Testing
         #expect(try #require(sample().gauges[.descriptors]) > before + 300)
     }
 
-    /// Other tests may free memory between two samples, so the growth is looked for more than once.
-    @Test func memoryThatIsTouchedIsInRAM() throws {
+    /// Other tests may free memory between two samples, so the test tries several times.
+    @Test func touchedMemoryIsResident() throws {
         let size = 64 << 20
         var grew = false
         for _ in 0..<20 where !grew {
@@ -45,7 +45,7 @@ import Testing
         #expect(grew)
     }
 
-    @Test func theUptimeGrowsAndIsLessThanTheSystems() throws {
+    @Test func uptimeGrowsAndIsLessThanTheSystems() throws {
         let first = try #require(sample().gauges[.uptime])
         let second = try #require(sample().gauges[.uptime])
         #expect(second > first)

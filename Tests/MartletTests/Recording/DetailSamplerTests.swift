@@ -13,12 +13,12 @@ import Testing
         #expect(sampler.dropped == 0)
     }
 
-    @Test func failuresAreKeptOnlyWhereAskedFor() {
+    @Test func failuresAreKeptOnlyIfConfigured() {
         var sampler = DetailSampler(keepFailures: false, slow: .seconds(1))
         #expect(!reserve(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
-    @Test func theLimitOfAnIntervalHoldsAndDroppedDetailsAreCounted() {
+    @Test func detailsAboveTheIntervalsLimitAreDroppedAndCounted() {
         var sampler = DetailSampler(keepFailures: true, slow: .seconds(1))
         let kept = (0..<150).filter { _ in sampler.reserve(isSampled: false, isFailure: true, nanoseconds: 1) }.count
         #expect(kept == MartletLimits.failureDetails)
@@ -27,7 +27,7 @@ import Testing
         #expect(reserve(&sampler, isSampled: false, isFailure: true, nanoseconds: 1))
     }
 
-    /// Calls the sampler outside the macro, which cannot call a mutating method itself.
+    /// Calls the sampler outside the macro, which cannot call a mutating method.
     private func reserve(
         _ sampler: inout DetailSampler, isSampled: Bool, isFailure: Bool, nanoseconds: UInt64
     ) -> Bool {

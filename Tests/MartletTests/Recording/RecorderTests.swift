@@ -5,7 +5,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct RecorderTests {
-    @Test func everyRequestIsCountedUnderAnySampling() throws {
+    @Test func everyRequestIsCountedAtAnySampleRate() throws {
         var configuration = MartletConfiguration()
         configuration.sampleRate = 0
         let recorder = Recorder(configuration)
@@ -35,7 +35,7 @@ import Testing
         #expect(interval.series.values.map(\.duration.count).sorted() == [2000, 2000])
     }
 
-    @Test func errorsThatAnInstrumentInventsAreFewAndTheirRequestsAreCounted() throws {
+    @Test func inventedErrorTypesAreLimitedAndTheirRequestsAreCounted() throws {
         let recorder = Recorder(MartletConfiguration())
         let invented = (0..<150).map { "no order \($0)" }
         for error in invented + invented + ["hung", "cancelled"] {
@@ -51,7 +51,7 @@ import Testing
         #expect(counts["cancelled"] == 1)
     }
 
-    @Test func detailsTakeUpRoomUntilTheyAreDrainedAndLetGoOf() {
+    @Test func detailsCountTowardsMemoryUntilTheyAreDrainedAndReleased() {
         var configuration = MartletConfiguration()
         configuration.maxMemory = 1 << 20
         let recorder = Recorder(configuration)
@@ -69,7 +69,7 @@ import Testing
         #expect(recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
     }
 
-    @Test func statisticsThatWereDrainedCountUntilTheyAreLetGoOf() {
+    @Test func drainedStatisticsCountTowardsMemoryUntilTheyAreReleased() {
         let recorder = Recorder(MartletConfiguration())
         for number in 0..<100 { recorder.record(Self.request("http://host-\(number)/a")) }
         let held = recorder.estimatedBytes
@@ -80,7 +80,7 @@ import Testing
         #expect(recorder.estimatedBytes == 0)
     }
 
-    @Test func detailsThatAreNotAllowedAreCountedAsDropped() {
+    @Test func disallowedDetailsAreCountedAsDropped() {
         let recorder = Recorder(MartletConfiguration())
         recorder.allow(.withoutDetails)
         #expect(!recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: 1))
@@ -88,7 +88,7 @@ import Testing
         #expect(recorder.droppedDetails == 1)
     }
 
-    @Test func aSpanIsMadeWithTheEndpointThatItsRequestWasCountedTo() throws {
+    @Test func spanHasTheEndpointThatItsRequestWasCountedUnder() throws {
         var configuration = MartletConfiguration()
         configuration.maxEndpoints = 1
         let recorder = Recorder(configuration)
@@ -104,7 +104,7 @@ import Testing
         #expect(recorder.drain().interval.details.map(\.name) == ["/a", "{other}"])
     }
 
-    @Test func aClockThatIsSetBackMakesNoIntervalInTheFuture() {
+    @Test func clockSetBackMakesNoIntervalInTheFuture() {
         let recorder = Recorder(MartletConfiguration())
         let now = Clock.wall()
         _ = recorder.drain(at: now + 1_000_000_000)
@@ -116,13 +116,13 @@ import Testing
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(20_000_000_000)])
-    func aDurationIsNeverTooLongForADeadline(duration: Duration) {
+    func longestDurationDoesNotOverflowADeadline(duration: Duration) {
         #expect(Clock.monotonic().addingReportingOverflow(duration.nanoseconds).overflow == false)
         #expect(duration.nanoseconds > UInt64(1) << 62)
     }
 
     @Test(arguments: ["http:///", "http://[::1]:80/x", "http://host/%00%1b[2J", "http://HOST./", "https://ü.example/ü"])
-    func aStrangeURLIsCountedLikeAnyOther(text: String) throws {
+    func oddURLIsCountedLikeAnyOther(text: String) throws {
         let recorder = Recorder(MartletConfiguration())
         recorder.record(Self.request(text))
         let dimensions = try #require(recorder.drain().interval.series.first).key

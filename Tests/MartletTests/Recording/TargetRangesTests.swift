@@ -13,7 +13,7 @@ import Testing
         "http://example.com/a@b:c/d", "http://example.com/a%20b/%C3%BC", "http://127.0.0.1:65535/", "http:///nohost",
         "http://host//double//slash", "http://example.com/?a=1&b=2", "http://h/a;b=c",
     ])
-    func aURLsPartsAreThoseThatFoundationFinds(text: String) throws {
+    func partsOfAURLMatchFoundations(text: String) throws {
         let url = try #require(URL(string: text))
         let target = RequestTarget(url)
         let host = url.host(percentEncoded: true)?.lowercased() ?? ""
@@ -22,13 +22,13 @@ import Testing
         #expect(target.path == url.path(percentEncoded: true))
     }
 
-    @Test func anInternationalNameIsWrittenAsOnTheWire() throws {
+    @Test func internationalNameIsWrittenAsOnTheWire() throws {
         #expect(
             RequestTarget(try #require(URL(string: "https://b\u{fc}cher.example/"))).host == "xn--bcher-kva.example")
     }
 
     @Test(arguments: ["", "x", "http:", "http:/", "http://", "://", "://@:", "mailto:a@b", "/a/b", "data:text/plain,x"])
-    func aTextThatIsNoURLOfAServerShowsNoSecrets(text: String) {
+    func textThatIsNotAServersURLRevealsNoSecret(text: String) {
         var text = text
         text.withUTF8 { bytes in
             let target = TargetRanges(of: bytes)

@@ -28,7 +28,7 @@ import Testing
         ("https://host/cart;jsessionid=hunter2/x;hunter2", "https://host/cart;jsessionid=REDACTED/x;REDACTED"),
         ("", ""),
     ])
-    func aURLKeepsWhereItGoesAndTheNamesOfItsParameters(url: String, expected: String) {
+    func urlKeepsItsHostPathAndParameterNames(url: String, expected: String) {
         #expect(redaction.url(url) == expected)
     }
 
@@ -43,16 +43,16 @@ import Testing
         "https://host/a?\u{301}token=hunter2", "https://host/a#\u{301}hunter2", "https://ada:hunter2@\u{301}host/",
         "https://host:80:hunter2/",
     ])
-    func aHostileURLKeepsNoSecret(url: String) {
+    func hostileURLKeepsNoSecret(url: String) {
         #expect(redaction.url(url).contains("hunter2") == false)
     }
 
     @Test(arguments: [String(repeating: "x", count: 65), "507f1f77bcf86cd799439011", "V1StGXR8Z5jdHi6BmyT12"])
-    func aParameterWithANameLikeAValueIsTakenOut(name: String) {
+    func parameterWhoseNameLooksLikeAValueIsRemoved(name: String) {
         #expect(redaction.url("https://host/?\(name)=1") == "https://host/?REDACTED")
     }
 
-    @Test func aLongURLIsCutBetweenTwoCharacters() {
+    @Test func longURLIsCutBetweenTwoCharacters() {
         let redaction = Redaction(keepsSegments: true)
         let url = redaction.url("https://host/" + String(repeating: "\u{1f600}", count: 1000))
         #expect(url.utf8.count <= 2048)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [String(repeating: "hunter2", count: 40), "ada:" + String(repeating: "4711", count: 70)])
-    func aTextTooLongForAHostIsASecret(user: String) {
+    func textTooLongForAHostIsTreatedAsASecret(user: String) {
         #expect(redaction.url("https://" + user) == "https://REDACTED")
     }
 
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: [
         "https://hunter2hunter2hunter2@host/", "https://hun'hunter2hunter2@host/", "Bearer hunter2hunter2",
     ])
-    func aMessageThatIsCutInTheMiddleOfASecretKeepsNothingOfIt(secret: String) {
+    func messageCutWithinASecretKeepsNothingOfTheSecret(secret: String) {
         for length in (MartletLimits.messageLength - secret.utf8.count)...MartletLimits.messageLength {
             let message = redaction.message(String(repeating: "x", count: length - 1) + " " + secret)
             #expect(message.contains("hunter") == false)
@@ -158,7 +158,7 @@ import Testing
         ("next=https%3A%2F%2Fu%3Ahunter2%40h", "next=https%3A%2F%2FREDACTED%3AREDACTED%40h"),
         (#"{"password":"hunter2"}"#, #"{"password":"REDACTED"}"#),
     ])
-    func aFormKeepsItsNamesAndWhatIsNoSecret(text: String, expected: String) {
+    func formKeepsItsNamesAndItsHarmlessValues(text: String, expected: String) {
         #expect(body(text, "application/x-www-form-urlencoded") == expected)
     }
 
@@ -176,7 +176,7 @@ import Testing
         ("<h>5\"</h><password>hun\"ter2hunter2</password>", "<h>5\"</h><password>REDACTED</password>"),
         ("1 < 2 <b>bold</b>", "1 < 2 <b>bold</b>"),
     ])
-    func elementsKeepTheirNamesAndWhatIsNoSecret(text: String, expected: String) {
+    func elementsKeepTheirNamesAndTheirHarmlessValues(text: String, expected: String) {
         #expect(body(text, "application/soap+xml") == expected)
     }
 
@@ -207,7 +207,7 @@ import Testing
         ("nothing secret: at all, is it?", "nothing secret: REDACTED"),
         ("plain words, 5\" and {braces}", "plain words, 5\" and {braces}"),
     ])
-    func textKeepsWhatIsNoSecret(text: String, expected: String) {
+    func textKeepsItsHarmlessParts(text: String, expected: String) {
         #expect(body(text, "text/plain") == expected)
     }
 
@@ -217,7 +217,7 @@ import Testing
         "-----BEGIN RSA PRIVATE KEY-----\nhunter2", "<password>hunter2", "<password><b>hunter2",
         "<input name=\"pin\" value=\"hunter2", "<input value=\"hunter2", "<input value=\"a>hunter2",
     ])
-    func whatIsCutOffInTheMiddleOfASecretKeepsNothingOfIt(text: String) {
+    func textTruncatedWithinASecretKeepsNothingOfTheSecret(text: String) {
         let redacted = body(text, "text/html", isTruncated: true)
         #expect(redacted?.contains("hunter2") == false)
         #expect(redacted?.contains("eyJ") == false)
@@ -228,7 +228,7 @@ import Testing
         "text/x-csv", "text/comma-separated-values", "text/x-tab-separated-values", "text/tsv", "text/vnd.yaml",
         "text/x-yml", "text/plain; charset=utf-16", "application/json; Charset=\"utf-7\"",
     ])
-    func whatIsNoTextOrCannotBeReadIsLeftOut(contentType: String?) {
+    func bodiesThatAreNotReadableTextAreLeftOut(contentType: String?) {
         #expect(redaction.body(Array("a".utf8), contentType: contentType, isTruncated: false) == nil)
     }
 
@@ -237,7 +237,7 @@ import Testing
         #expect(redaction.body(wide, contentType: "application/json", isTruncated: false) == nil)
     }
 
-    @Test func bytesThatAreNoUTF8AreReplacedAndACutCharacterIsLeftOut() {
+    @Test func invalidUTF8IsReplacedAndATruncatedCharacterIsLeftOut() {
         let bytes = Array("caf\u{e9}".utf8)
         #expect(redaction.body(bytes.dropLast(), contentType: "text/plain", isTruncated: true) == "caf")
         #expect(redaction.body(bytes.dropLast(), contentType: "text/plain", isTruncated: false) == "caf\u{fffd}")
@@ -245,9 +245,9 @@ import Testing
         #expect(redaction.body([0xff, 0x61], contentType: "text/plain", isTruncated: true) == "\u{fffd}a")
     }
 
-    /// Six characters of a secret are enough to give it away.
+    /// Six characters of a secret are enough to reveal it.
     @Test(arguments: 1...9 as ClosedRange<UInt64>)
-    func noPieceOfASecretIsLeftWhereverJSONIsCutOff(seed: UInt64) {
+    func noPartOfASecretRemainsWhereverJSONIsTruncated(seed: UInt64) {
         let json = SecretJSON(seed: seed)
         let bytes = Array(json.text.utf8)
         for length in 0...bytes.count {

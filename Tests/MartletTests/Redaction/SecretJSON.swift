@@ -1,6 +1,6 @@
 import Fixtures
 
-/// Random JSON with secrets in it. The same seed gives the same text, and ``kinds`` consecutive seeds have a secret in
+/// Random JSON with secrets in it. The same seed gives the same text. ``kinds`` consecutive seeds have a secret in
 /// every position in which redaction finds one.
 struct SecretJSON {
     private(set) var secrets: [String] = []
@@ -13,7 +13,7 @@ struct SecretJSON {
         text = "[" + blank() + sentence + "," + object(depth: 0, isSecret: false) + "]"
     }
 
-    /// Every piece of six characters of a secret: long enough to give the secret away.
+    /// Every run of six characters of a secret: long enough to reveal it.
     var pieces: [String] {
         secrets.flatMap { secret in
             let bytes = Array(secret.utf8)
@@ -53,7 +53,7 @@ struct SecretJSON {
 
     static let kinds: UInt64 = 9
 
-    /// Returns a text with a secret in it, for a key that does not announce one.
+    /// Returns a text that contains a secret, for a key that does not indicate one.
     private mutating func sentence(_ kind: Int) -> String {
         let word = Self.words.randomElement(using: &random) ?? ""
         switch kind {
@@ -83,7 +83,7 @@ struct SecretJSON {
         return token
     }
 
-    /// Returns a string literal in which any character may be escaped, even without need.
+    /// Returns a string literal in which any character may be escaped, even unnecessarily.
     private mutating func literal(_ text: String) -> String {
         "\"" + text.utf16.map { escaped($0) }.joined() + "\""
     }

@@ -11,7 +11,7 @@ import Testing
         // These are numbers of 13, 17 and 19 digits, and card numbers with a wrong digit.
         "/1790000000000", "/40005568429876001", "/4000556842987600123", "/4111111111111112", "/1234567812345670",
     ])
-    func namesNumbersAndUUIDsStay(path: String) {
+    func namesNumbersAndUUIDsAreKept(path: String) {
         #expect(redaction.url("https://host" + path) == "https://host" + path)
         #expect(redaction.url(path) == path)
     }
@@ -26,7 +26,7 @@ import Testing
         ("/6f9619ff-8b86-d011-b42d-00c04fc964fg", "/REDACTED"), ("/a/ü", "/a/REDACTED"),
         ("/a;b=hunter2/jane@x;c=hunter2", "/a;b=REDACTED/REDACTED;c=REDACTED"),
     ])
-    func otherValuesAreTakenOut(path: String, expected: String) {
+    func otherValuesAreRemoved(path: String, expected: String) {
         #expect(redaction.url("https://host" + path) == "https://host" + expected)
         #expect(redaction.url(path) == expected)
         #expect(redaction.url(redaction.url(path)) == expected)
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The first part of a value may look like a name.
-    @Test func nothingIsKeptOfASegmentThatIsCutOff() {
+    @Test func nothingIsKeptOfATruncatedSegment() {
         let text = "https://host/users/jane@example.com"
         for length in 20...text.utf8.count {
             let kept = redaction.body(text.utf8.prefix(length), contentType: "text/plain", isTruncated: true)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func segmentsStayWhenTheyAreAskedFor() {
+    @Test func segmentsAreKeptIfConfigured() {
         let redaction = Redaction(keepsSegments: true)
         let url = "https://host/bot123456:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw/sendMessage"
         #expect(redaction.url(url) == url)

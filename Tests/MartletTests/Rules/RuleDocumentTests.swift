@@ -4,9 +4,9 @@ import Testing
 
 @testable import Martlet
 
-/// The text of a rules file, and its mistakes.
+/// The text of a rules file, and errors in it.
 @Suite struct RuleDocumentTests {
-    @Test func theDocumentedFileIsRead() throws {
+    @Test func documentedFileIsRead() throws {
         let rules = try RuleDocument.rules(in: Data(Self.example.utf8))
         #expect(rules.count == 7)
         #expect(try RuleSet(rules).names == ["payments drill", "2", "3", "4", "5", "6", "7"])
@@ -67,8 +67,8 @@ import Testing
         ("not JSON", ""),
         ("", ""),
     ])
-    func aMistakeIsOneLineWithItsPlace(text: String, line: String) {
-        let mistake = #expect(throws: RuleMistake.self) {
+    func errorInARuleIsOneLineWithItsPlace(text: String, line: String) {
+        let mistake = #expect(throws: RuleError.self) {
             _ = try RuleSet(try RuleDocument.rules(in: Data(text.utf8)))
         }
         let described = mistake?.description ?? ""
@@ -86,8 +86,8 @@ import Testing
         ("{ rules: [", "line 1, column 11: expected a value"),
         ("", "line 1, column 1: expected a value"),
     ])
-    func aSyntaxErrorNamesItsPlace(text: String, place: String) {
-        let mistake = #expect(throws: RuleMistake.self) { _ = try RuleDocument.rules(in: Data(text.utf8)) }
+    func syntaxErrorGivesItsPlace(text: String, place: String) {
+        let mistake = #expect(throws: RuleError.self) { _ = try RuleDocument.rules(in: Data(text.utf8)) }
         #expect(mistake?.description.hasPrefix("not JSON5 at \(place)") == true, "\(mistake?.description ?? "")")
     }
 

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Martlet
 
-/// The rules that are in force for a request.
+/// The rules that apply to a request.
 @Suite struct RuleSetTests {
-    @Test func theFirstMatchWithAnActionIsInForceAndHeaderFieldsAddUp() throws {
+    @Test func firstMatchWithAnActionAppliesAndHeaderFieldsAddUp() throws {
         let rules = try RuleSet([
             Self.header("A"), Self.blocking(.init(host: "other.*")), Self.blocking(.init(), name: "first"),
             Self.header("B"), Self.blocking(.init(), name: "second"),
@@ -15,7 +15,7 @@ import Testing
         #expect(decision.headers.map(\.name) == ["A", "B"])
     }
 
-    @Test func aRuleOfHeaderFieldsAloneGivesItsName() throws {
+    @Test func ruleWithOnlyHeaderFieldsGivesItsName() throws {
         let decision = try #require(Self.decide(try RuleSet([Self.header("A"), Self.header("B")]), "http://a/"))
         #expect(decision.name == "1")
         #expect(decision.headers.map(\.name) == ["A", "B"])
@@ -26,13 +26,13 @@ import Testing
         ("http://api.example.com:8080/pay", false), ("http://api.example.com:8080/pay/7/8", false),
         ("http://api.example.org:8080/pay/7", false), ("http://user@api.example.com:8080/pay/7#f", true),
     ])
-    func hostPortAndPathHaveToHold(url: String, isMatch: Bool) throws {
+    func hostPortAndPathMustMatch(url: String, isMatch: Bool) throws {
         var match = MartletRule.Match(host: "*.Example.com", path: "/pay/{id}")
         match.port = 8080
         #expect((Self.decide(try RuleSet([Self.blocking(match)]), url) != nil) == isMatch)
     }
 
-    @Test func methodAndHeaderFieldsHaveToHold() throws {
+    @Test func methodAndHeaderFieldsMustMatch() throws {
         var match = MartletRule.Match(method: "post")
         match.header = ["X-Tenant": "acme-*"]
         let rules = try RuleSet([Self.blocking(match)])
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [(0.0, true), (0.049, true), (0.05, false), (0.999, false)])
-    func aShareIsDrawnForEachRequest(number: Double, isMatch: Bool) throws {
+    func shareIsDecidedForEachRequest(number: Double, isMatch: Bool) throws {
         var match = MartletRule.Match()
         match.share = 0.05
         let rules = try RuleSet([Self.blocking(match)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Martlet
 
-/// The rules that are in force for the first request of a process.
+/// The rules that apply to the first request of a process.
 @Suite struct RulesAtStartTests {
     private static var drill: MartletRule {
         var rule = MartletRule(name: "drill", match: .init(path: "/hello/*"))
@@ -11,7 +11,7 @@ import Testing
         return rule
     }
 
-    /// Returns the number of rules in force before an agent's thread has begun.
+    /// Returns the number of rules that apply before an agent's thread has started.
     private func rules(
         _ rules: [MartletRule], file: URL? = nil, capture: EffectiveCapture = EffectiveCapture(mode: .automatic)
     ) -> Int {
@@ -21,18 +21,18 @@ import Testing
         return AgentCore(configuration) { _ in capture }.recorder.rules.count
     }
 
-    @Test func rulesOfTheConfigurationAreInForceBeforeTheThreadBegins() {
+    @Test func configuredRulesApplyBeforeTheThreadStarts() {
         #expect(rules([Self.drill]) == 1)
     }
 
-    @Test func noRuleIsInForceWithAMistakeOrWithAFileOrWhereRulesCannotChangeRequests() {
+    @Test func configuredRulesDoNotApplyIfInvalidOrWithAFileOrWithoutSupport() {
         #expect(rules([Self.drill, MartletRule(match: .init())]) == 0)
         #expect(rules([Self.drill], file: URL(fileURLWithPath: "/dev/null/rules.json5")) == 0)
         #expect(rules([Self.drill], capture: EffectiveCapture(mode: .automatic, rulesLimit: "no libcurl")) == 0)
         #expect(rules([Self.drill], capture: EffectiveCapture(mode: .off)) == 0)
     }
 
-    @Test func aForkedChildBeginsWithTheLatestRulesOfItsParent() throws {
+    @Test func forkedChildStartsWithTheLatestRulesOfItsParent() throws {
         let parent = ActiveRules()
         #expect(ActiveRules(forkedFrom: parent).count == 0)
         parent.replace(by: try RuleSet([Self.drill, Self.drill]))

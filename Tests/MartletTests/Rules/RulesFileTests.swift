@@ -8,9 +8,9 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// A file of rules while an agent runs.
+    /// The rules file while an agent runs.
     @Suite struct RulesFileTests {
-        @Test func aChangedFileIsReadAgainAndAMistakePutsNoRuleInForce() async throws {
+        @Test func changedFileIsReloadedAndAnErrorDisablesAllRules() async throws {
             let folder = try TemporaryFolder()
             let file = folder.path("rules.json5")
             func write(_ text: String) throws {
@@ -55,7 +55,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aFileThatIsMissingIsOneWarningUntilItIsThere() async throws {
+        @Test func missingFileGivesOneWarningUntilItExists() async throws {
             let folder = try TemporaryFolder()
             let file = URL(fileURLWithPath: folder.path("rules.json5"))
             let log = InMemoryLogHandler()

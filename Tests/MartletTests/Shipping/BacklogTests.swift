@@ -7,11 +7,11 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// The work that is due while a long backlog is delivered to a slow collector.
+    /// Work that becomes due while a long backlog is delivered to a slow collector.
     @Suite struct BacklogTests {
         private static let batches = 40
 
-        /// Runs `body` while an agent delivers the batches of a dead instance, ahead of the end of its first interval.
+        /// Runs `body` while an agent delivers the batches of a dead instance, before the end of its first interval.
         private func withBacklog(
             _ change: (inout MartletConfiguration) -> Void,
             _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void
@@ -38,7 +38,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aChangedFileOfRulesIsReadBeforeTheBacklogIsDelivered() async throws {
+        @Test func changedRulesFileIsReadBeforeTheBacklogIsDelivered() async throws {
             let folder = try TemporaryFolder()
             let file = URL(fileURLWithPath: folder.path("rules.json5"))
             try Data("{ rules: [ { match: { path: '/hello/*' }, respond: { status: 503 } } ] }".utf8).write(to: file)
@@ -55,7 +55,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aRequestThatHangsIsCountedBeforeTheBacklogIsDelivered() async throws {
+        @Test func hungRequestIsCountedBeforeTheBacklogIsDelivered() async throws {
             try await withBacklog({ $0.hung = .milliseconds(100) }) { agent, collector, base in
                 let task = URLSession.shared.dataTask(with: base / "never") { _, _, _ in }
                 task.resume()

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Martlet
 
-/// The store of waiting batches, in a test that holds for both kinds.
+/// Where batches wait, in a test that applies to both stores.
 enum BatchStoreKind: CaseIterable, Sendable {
     case directory
     /// Batches wait in memory, because no directory can be written.
     case memory
 
-    /// Runs `body` as the function of that name does, with batches in this store.
+    /// Runs `body` like the function of that name, with batches in this store.
     func withAgent(
         _ change: (inout MartletConfiguration) -> Void = { _ in },
         _ body: @escaping @Sendable (MartletAgent, StubCollector, URL) async throws -> Void
@@ -27,7 +27,7 @@ enum BatchStoreKind: CaseIterable, Sendable {
     }
 }
 
-/// Runs `body` with an agent that can use no directory but `buffer`: the temporary directory is blocked.
+/// Runs `body` with an agent that can use no directory except `buffer`: the temporary directory is blocked.
 func withAgentInOneDirectory(
     _ buffer: URL, service: String = "only-\(UUID().uuidString)",
     _ change: (inout MartletConfiguration) -> Void = { _ in },

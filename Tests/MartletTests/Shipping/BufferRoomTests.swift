@@ -13,7 +13,7 @@ import Testing
 
     init() throws { temporary = try TemporaryFolder() }
 
-    @Test func detailsGoFirstAndTheOldestOfThem() throws {
+    @Test func detailsAreDroppedFirstOldestFirst() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, .metrics, requests: 5))
             for sequence in 1...4 as ClosedRange<UInt64> {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aMergedBatchIsAsOldAsItsLast() throws {
+    @Test func mergedBatchIsAsOldAsItsLastSource() throws {
         var sample = SampleBatch(seed: 2)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aBatchThatMayHaveArrivedIsNeverMergedNorMergedAcross() throws {
+    @Test func batchThatMayHaveArrivedIsNeverMergedNorSkippedOver() throws {
         var sample = SampleBatch(seed: 3)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func batchesOfTwoResourcesStayApart() throws {
+    @Test func batchesOfDifferentResourcesAreNotMerged() throws {
         var sample = SampleBatch(seed: 4)
         try open { outbox in
             try fill(&outbox, &sample, count: 3)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aBatchThatIsFoundDamagedIsCountedAndTheOthersAreMerged() throws {
+    @Test func damagedBatchIsCountedAndTheOthersAreMerged() throws {
         var sample = SampleBatch(seed: 6)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func deadInstancesAreMergedAndLivingOnesAreLeftAlone() throws {
+    @Test func batchesOfDeadInstancesAreMergedAndThoseOfLivingOnesAreNot() throws {
         var sample = SampleBatch(seed: 7)
         var dead = try Outbox.create(instance: "dead", in: temporary.url)
         try fill(&dead, &sample, count: 6)
@@ -134,7 +134,7 @@ import Testing
         #expect(sequences(of: &living)?.count == 6)
     }
 
-    @Test func theOldestBatchMakesRoomWhenNothingCanBeMergedAndIsAccountedFor() throws {
+    @Test func oldestBatchIsDroppedAndCountedIfNothingCanBeMerged() throws {
         var dead = try Outbox.create(instance: "dead", in: temporary.url)
         try dead.store(Self.details, as: Self.file(1, .metrics, requests: 7, body: Self.details))
         try Self.age(Self.file(1, .metrics, requests: 7, body: Self.details), at: 1_000_000, in: dead.directory)
@@ -155,7 +155,7 @@ import Testing
         #expect(sequences(of: &adopted) == [3])
     }
 
-    @Test func aBatchThatMayHaveArrivedIsDroppedLast() throws {
+    @Test func batchThatMayHaveArrivedIsDroppedLast() throws {
         try open { own in
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
             let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details), at: nil)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func aBatchLargerThanTheLimitDropsNothing() throws {
+    @Test func batchLargerThanTheLimitDropsNothing() throws {
         try open { own in
             try own.store([1], as: Self.file(1, .metrics, requests: 5))
             var room = BufferRoom(serviceDirectory: temporary.url, limit: 25)

@@ -12,9 +12,9 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// The fate of a batch after the collector's answer.
+    /// What happens to a batch after the collector's answer.
     @Suite struct CollectorAnswerTests {
-        @Test(arguments: BatchStoreKind.allCases) func aBatchThatWasPutOffIsSentAgainUnderTheSameID(
+        @Test(arguments: BatchStoreKind.allCases) func delayedBatchIsSentAgainWithTheSameID(
             kind: BatchStoreKind
         )
             async throws
@@ -31,7 +31,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func aCollectorThatAsksForTimeIsNotAskedAgainBeforeIt(
+        @Test(arguments: BatchStoreKind.allCases) func nextAttemptWaitsForTheCollectorsRetryAfter(
             kind: BatchStoreKind
         )
             async throws
@@ -46,7 +46,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func aRefusedBatchIsDroppedAndCountedAsRejected(kind: BatchStoreKind)
+        @Test(arguments: BatchStoreKind.allCases) func refusedBatchIsDroppedAndCountedAsRejected(kind: BatchStoreKind)
             async throws
         {
             try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
@@ -60,7 +60,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func theTokenGoesToTheCollectorAndNowhereElse(kind: BatchStoreKind)
+        @Test(arguments: BatchStoreKind.allCases) func tokenIsSentOnlyToTheCollector(kind: BatchStoreKind)
             async throws
         {
             let log = InMemoryLogHandler()
@@ -79,7 +79,7 @@ extension AgentTests {
             #expect(log.entries.allSatisfy { !"\($0)".contains("s3cret") })
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func aWrongTokenOrAddressLosesNothing(kind: BatchStoreKind)
+        @Test(arguments: BatchStoreKind.allCases) func wrongTokenOrAddressLosesNothing(kind: BatchStoreKind)
             async throws
         {
             let log = InMemoryLogHandler()
@@ -97,7 +97,7 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("MARTLET_TOKEN") }.count == 1)
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func aCollectorThatTakesNoTracesGetsItsMetrics(kind: BatchStoreKind)
+        @Test(arguments: BatchStoreKind.allCases) func collectorThatRefusesTracesStillGetsMetrics(kind: BatchStoreKind)
             async throws
         {
             try await kind.withAgent({ $0.sampleRate = 1 }) { agent, collector, base in
@@ -114,7 +114,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func aBatchThatIsTooLargeIsSentInParts(kind: BatchStoreKind)
+        @Test(arguments: BatchStoreKind.allCases) func batchThatIsTooLargeIsSentInParts(kind: BatchStoreKind)
             async throws
         {
             try await kind.withAgent({
@@ -138,7 +138,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func anIndivisibleLargeBatchIsDroppedAndCounted(kind: BatchStoreKind)
+        @Test(arguments: BatchStoreKind.allCases) func indivisibleLargeBatchIsDroppedAndCounted(kind: BatchStoreKind)
             async throws
         {
             try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
@@ -150,7 +150,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: BatchStoreKind.allCases) func theRejectedPartOfABatchIsCountedAsRejected(
+        @Test(arguments: BatchStoreKind.allCases) func rejectedPartOfABatchIsCountedAsRejected(
             kind: BatchStoreKind
         ) async throws {
             try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
@@ -165,7 +165,7 @@ extension AgentTests {
 
         @Test(
             arguments: [(1_000_000, 0, 3), (1, 3, 0)] as [(Int64, UInt64, UInt64)], BatchStoreKind.allCases)
-        func aCollectorThatCountsDataPointsRejectsRequestsOnlyWithAllOfThem(
+        func rejectedDataPointsCountAsRequestsOnlyIfAllAreRejected(
             counts: (points: Int64, delivered: UInt64, rejected: UInt64), kind: BatchStoreKind
         ) async throws {
             let (points, delivered, rejected) = counts

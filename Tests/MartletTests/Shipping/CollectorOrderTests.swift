@@ -8,7 +8,7 @@ import Testing
     private let instances = (0..<2000).map { "instance-\($0)" }
 
     private func preferred(_ collectors: [URL]) -> [URL: Set<String>] {
-        instances.reduce(into: [:]) { $0[CollectorOrder.of(collectors, for: $1)[0], default: []].insert($1) }
+        instances.reduce(into: [:]) { $0[CollectorOrder.ranked(collectors, for: $1)[0], default: []].insert($1) }
     }
 
     @Test func instancesSpreadEvenlyOverCollectors() {
@@ -18,15 +18,15 @@ import Testing
         #expect(shares.values.allSatisfy { (400...600).contains($0) }, "\(shares)")
     }
 
-    @Test func anOrderDependsOnTheInstanceAndNotOnTheListsOrder() {
+    @Test func preferenceDependsOnTheInstanceAndNotOnTheOrderOfTheList() {
         for instance in instances.prefix(100) {
-            let order = CollectorOrder.of(collectors, for: instance)
+            let order = CollectorOrder.ranked(collectors, for: instance)
             #expect(Set(order) == Set(collectors))
-            #expect(CollectorOrder.of(collectors.reversed(), for: instance) == order)
+            #expect(CollectorOrder.ranked(collectors.reversed(), for: instance) == order)
         }
     }
 
-    @Test func theInstancesOfACollectorThatIsGoneSpreadOverTheOthersAndNoOtherInstanceMoves() {
+    @Test func onlyInstancesOfARemovedCollectorMoveAndTheySpreadOverTheOthers() {
         let (before, after) = (preferred(collectors), preferred(Array(collectors.dropFirst())))
         for collector in collectors.dropFirst() {
             let (old, new) = (before[collector] ?? [], after[collector] ?? [])
@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    @Test func anAddressThatIsNamedTwiceIsOne() throws {
+    @Test func duplicateAddressCountsOnce() throws {
         let twice = [try #require(URL(string: "http://a:4318")), try #require(URL(string: "http://user:p@a:4318/"))]
-        #expect(CollectorOrder.of(twice, for: "i").count == 1)
+        #expect(CollectorOrder.ranked(twice, for: "i").count == 1)
     }
 }

@@ -39,7 +39,7 @@ import Testing
         var sums: CumulativeSums?
         var uploads: [[UInt8]] = []
         for (sequence, requests) in zip(1...3 as ClosedRange<UInt64>, [2, 3, 4]) {
-            // The reason is an attribute of the resource, which changes while the process runs.
+            // The reason is an attribute of the resource that changes while the process runs.
             let (body, id) = try batch(sequence, requests: requests, reason: sequence == 2 ? "expensive" : nil)
             let (upload, new) = try CumulativeSums.adding(body, of: id, to: sums)
             uploads.append(upload)
@@ -47,7 +47,7 @@ import Testing
         }
         let resources = try uploads.map { try OTLPExportMetricsServiceRequest(serializedBytes: $0).resourceMetrics }
             .map { $0.map(\.resource) }
-        // Other programs would make a second stream, with all that the first one has.
+        // For another resource, other programs would make a second stream that repeats all of the first.
         #expect(Set(resources).count == 1)
         let points = try uploads.flatMap(points)
         #expect(points.map(\.count) == [2, 5, 9])
@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The journal of a dead process may have a request that ended before its last batch was sealed.
-    @Test func aBatchThatEndedBeforeTheLastOneHasANewerPoint() throws {
+    @Test func batchThatEndedBeforeTheLastOneStillGetsANewerPoint() throws {
         let (last, late) = (try batch(2, requests: 2), try batch(1, requests: 1))
         let sums = try CumulativeSums.adding(last.body, of: last.id, to: nil).sums
         let points = try points(of: CumulativeSums.adding(late.body, of: late.id, to: sums).upload)
@@ -66,8 +66,8 @@ import Testing
         #expect(points.map(\.timeUnixNano) == [31])
     }
 
-    /// A process may die when the sums are stored and the account is not.
-    @Test func aBatchThatIsInTheSumsAlreadyIsNotAddedAgain() throws {
+    /// A process may die after the sums are stored and before the account is.
+    @Test func batchAlreadyInTheSumsIsNotAddedAgain() throws {
         let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
         let before = try CumulativeSums.adding(first.body, of: first.id, to: nil).sums
         let (upload, sums) = try CumulativeSums.adding(second.body, of: second.id, to: before)
@@ -82,7 +82,7 @@ import Testing
             ])
     }
 
-    @Test func aBatchThatMayHaveArrivedIsInTheSumsOfThoseThatOvertakeIt() throws {
+    @Test func batchThatMayHaveArrivedIsInTheSumsOfLaterBatchesSentBeforeIt() throws {
         let (first, second) = (try batch(1, requests: 2), try batch(2, requests: 3))
         let waiting = try CumulativeSums.adding(first.body, of: first.id, to: nil).sums.whileLastWaits
         let read = try #require(CumulativeSums(file: waiting.file()))
@@ -104,7 +104,7 @@ import Testing
         #expect(try points(of: other.upload).map(\.count) == [8])
     }
 
-    @Test func aDamagedFileHasNoSums() throws {
+    @Test func damagedFileHasNoSums() throws {
         let (body, id) = try batch(1, requests: 1)
         var file = try CumulativeSums.adding(body, of: id, to: nil).sums.file()
         file[file.count / 2] ^= 1
@@ -112,7 +112,7 @@ import Testing
         #expect(CumulativeSums(file: []) == nil)
     }
 
-    @Test func sumsPastTheLimitBeginAnewWithANewStart() throws {
+    @Test func sumsAboveTheLimitRestartWithANewStart() throws {
         let long = String(repeating: "x", count: 2000)
         let many = try batch(1, requests: 1, endpoints: (1...1000).map { "/\($0)/\(long)" })
         let sums = try CumulativeSums.adding(many.body, of: many.id, to: nil).sums
@@ -123,7 +123,7 @@ import Testing
         #expect(points.map(\.startTimeUnixNano) == [20])
     }
 
-    @Test func theSumsOfADeadInstanceAreContinuedByTheProcessThatDeliversItsBatches() throws {
+    @Test func processThatDeliversADeadInstancesBatchesContinuesItsSums() throws {
         let folder = try TemporaryFolder()
         let (body, id) = try batch(1, requests: 2)
         let sums = try CumulativeSums.adding(body, of: id, to: nil).sums

@@ -9,7 +9,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// Uploads to a back end that takes cumulative points alone.
+    /// Uploads to a back end that accepts only cumulative points.
     @Suite struct CumulativeTests {
         /// A point's requests and times, by endpoint.
         private struct Point: Equatable {
@@ -18,7 +18,7 @@ extension AgentTests {
             var end: UInt64
         }
 
-        /// Returns the points of durations in each upload of metrics, the oldest first. A refused upload is among them.
+        /// Returns the points of durations in each upload of metrics, the oldest first. Includes refused uploads.
         private static func points(of collector: StubCollector) throws -> [[String: Point]] {
             try collector.received.filter { $0.path == "/v1/metrics" }.map { post in
                 let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: post.plainBody).resourceMetrics
@@ -44,7 +44,7 @@ extension AgentTests {
         private static func counts(_ points: [String: Point]) -> [String: UInt64] { points.mapValues(\.count) }
 
         @Test(arguments: BatchStoreKind.allCases)
-        func aBatchThatIsTooLargeWithAllStreamsGoesOutWithItsOwn(kind: BatchStoreKind) async throws {
+        func batchTooLargeWithAllStreamsIsSentOnlyWithItsOwn(kind: BatchStoreKind) async throws {
             try await kind.withAgent({
                 $0.temporality = .cumulative
                 $0.sampleRate = 0
@@ -81,7 +81,7 @@ extension AgentTests {
                     ])
                 let all = points.flatMap(\.values)
                 #expect(Set(all.map(\.start)).count == 1)
-                // Each upload's points are of one time, also those that have not grown.
+                // All points of an upload have the same time, even those that have not grown.
                 #expect(points.map { Set($0.values.map(\.end)).count } == [1, 1, 1])
                 #expect(points.compactMap { $0.values.first?.end } == Set(all.map(\.end)).sorted())
                 #expect(agent.status.ledger == .init(captured: 3, delivered: 3))
@@ -89,7 +89,7 @@ extension AgentTests {
         }
 
         @Test(arguments: BatchStoreKind.allCases)
-        func anUploadThatIsRepeatedOrRefusedCountsOnceOrNever(kind: BatchStoreKind) async throws {
+        func repeatedUploadCountsOnceAndARefusedOneNever(kind: BatchStoreKind) async throws {
             try await kind.withAgent({
                 $0.temporality = .cumulative
                 $0.sampleRate = 0
@@ -109,7 +109,7 @@ extension AgentTests {
             }
         }
 
-        @Test func sumsDoNotFallWhenABatchThatMayHaveArrivedIsDropped() async throws {
+        @Test func sumsDoNotDecreaseWhenABatchThatMayHaveArrivedIsDropped() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({
                 $0.temporality = .cumulative
@@ -139,13 +139,13 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchThatCannotBecomeSumsIsDroppedBecauseTheBackEndTakesNoDeltas() async throws {
+        @Test func batchThatCannotBecomeSumsIsDropped() async throws {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             var dead = try Outbox.create(instance: "dead", in: service)
             let file = BatchFile(sequence: 7, signal: .metrics, requests: 3, isCompressed: false, body: [1])
             try dead.store([1], as: file)
-            // Another file keeps the directory and its account from being removed.
+            // Another file prevents the removal of the directory and its account.
             try Data().write(to: dead.directory.appendingPathComponent("kept"))
             dead.close()
             try await withAgent({
@@ -160,14 +160,14 @@ extension AgentTests {
             #expect(OutboxAccount(text: account)?.dropped == [.corrupt: 3])
         }
 
-        @Test func aPartOfABatchThatWasTooLargeHasItsOwnStreams() async throws {
+        @Test func partOfATooLargeBatchHasOnlyItsOwnStreams() async throws {
             try await withAgent({
                 $0.temporality = .cumulative
                 $0.sampleRate = 0
             }) { agent, collector, base in
                 for path in ["hello/x", "other/y"] { _ = try await URLSession.shared.data(from: base / path) }
                 await agent.flush()
-                // Too large with all streams, and then with its own.
+                // Too large with all streams, and then with only its own.
                 collector.answer(413, 413)
                 for path in ["hello/x", "other/y"] { _ = try await URLSession.shared.data(from: base / path) }
                 await agent.flush()

@@ -11,7 +11,7 @@ import Testing
 
 extension AgentTests {
     @Suite struct DeliveryTests {
-        @Test func theAgentsOwnUploadsAreNeverCounted() async throws {
+        @Test func agentsOwnUploadsAreNeverCounted() async throws {
             try await withAgent { agent, collector, base in
                 for _ in 1...3 {
                     _ = try await URLSession.shared.data(from: base / "hello/x")
@@ -24,17 +24,17 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchIsSealedAndSentEveryIntervalWithoutBeingAsked() async throws {
+        @Test func batchIsSealedAndSentEveryIntervalWithoutAFlush() async throws {
             try await withAgent({ $0.interval = .milliseconds(100) }) { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // An interval without a request may come first.
+                // An interval without requests may come first.
                 while try collector.counts().isEmpty { await collector.awaitPosts(collector.received.count + 1) }
                 let counts = try collector.counts()
                 #expect(counts == ["/hello/x": 1])
             }
         }
 
-        @Test func sealingDoesNotWaitForALongWayThroughTheBuffer() async throws {
+        @Test func sealingDoesNotWaitForALongDeliveryOfTheBuffer() async throws {
             let directory = try TemporaryFolder()
             for sequence in 1...20 as ClosedRange<UInt64> {
                 try Self.leaveBatch(sequence, in: directory.url.appendingPathComponent("shop"))
@@ -53,7 +53,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aFullBufferDropsTheOldestAndCountsIt() async throws {
+        @Test func fullBufferDropsTheOldestAndCountsIt() async throws {
             try await withAgent({
                 $0.bufferMax = 2300
                 $0.sampleRate = 0
@@ -92,7 +92,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aBufferThatIsRemovedUnderARunningServiceIsMadeAnewAndItsLossCounted() async throws {
+        @Test func bufferRemovedFromARunningServiceIsRecreatedAndItsLossCounted() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({
                 $0.bufferDirectory = directory.url
@@ -113,7 +113,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchThatAnotherInstanceRemovedForRoomIsCountedAsDropped() async throws {
+        @Test func batchRemovedByAnotherInstanceForRoomIsCountedAsDropped() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({
                 $0.bufferDirectory = directory.url
@@ -134,14 +134,14 @@ extension AgentTests {
             }
         }
 
-        @Test func aBatchThatCannotBeReadNowStaysForLater() async throws {
+        @Test func temporarilyUnreadableBatchStaysForLater() async throws {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             try Self.leaveBatch(1, in: service)
             let unreadable = BatchFile(
                 sequence: 2, signal: .metrics, requests: 3, isCompressed: false, body: []
             ).name
-            // A link to itself exists and cannot be opened, not even by root.
+            // A link to itself exists and cannot be opened, even by root.
             try FileManager.default.createSymbolicLink(
                 atPath: service.appendingPathComponent("dead/\(unreadable)").path, withDestinationPath: unreadable)
             try await withAgent({
@@ -154,7 +154,7 @@ extension AgentTests {
             #expect(directory.contents().contains("shop/dead/\(unreadable)"))
         }
 
-        @Test func anEarlierProcesssBatchesAreSentFirstUnderItsOwnName() async throws {
+        @Test func batchesOfAnEarlierProcessAreSentFirstUnderItsName() async throws {
             let directory = try TemporaryFolder()
             try Self.leaveBatch(in: directory.url.appendingPathComponent("shop"))
             try await withAgent({
@@ -171,7 +171,7 @@ extension AgentTests {
             #expect(directory.contents() == ["shop"])
         }
 
-        @Test func batchesUnderAnotherTokenWaitAndTheStatusHasTheirRequestsUntilTheyAreAdopted() async throws {
+        @Test func batchesUnderAnotherTokenWaitInTheStatusUntilTheyAreAdopted() async throws {
             let directory = try TemporaryFolder()
             let elsewhere = try #require(URL(string: "http://127.0.0.1:9"))
             for sequence in [7, 8] as [UInt64] {
@@ -194,9 +194,9 @@ extension AgentTests {
             }
         }
 
-        /// The collector takes 200 ms for each batch, so half a second has room for the begin of three. One more can be on its way
-        /// when the flush begins.
-        @Test func anEarlierCollectorHoldsAFlushForHalfASecondAtMost() async throws {
+        /// The collector takes 200 ms for each batch, so three uploads can begin in half a second. One more may be in
+        /// progress when the flush begins.
+        @Test func earlierCollectorDelaysAFlushForAtMostHalfASecond() async throws {
             let (directory, slow) = (try TemporaryFolder(), StubCollector())
             slow.delay.store(200, ordering: .relaxed)
             try await LoopbackServer.run(service(with: slow)) { elsewhere in
@@ -231,7 +231,7 @@ extension AgentTests {
             }
             try await withAgent({
                 $0.bufferDirectory = directory.url
-                // The second collector has another port, so the agent has to adopt the first one's batches.
+                // The second collector has another port, so the agent must adopt the first one's batches.
                 $0.bufferAdopt = first.withLock { $0 }
             }) { agent, collector, _ in
                 await agent.flush()
@@ -239,7 +239,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aCollectorThatNeverAnswersDoesNotHoldTheService() async throws {
+        @Test func silentCollectorDoesNotBlockTheService() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({ $0.bufferDirectory = directory.url }) { agent, collector, base in
                 collector.isSilent.store(true, ordering: .relaxed)
@@ -253,7 +253,7 @@ extension AgentTests {
             #expect(directory.contents().contains { $0.hasSuffix(".otlp.gz") })
         }
 
-        @Test func aDirectoryThatCannotBeWrittenIsReplacedByTheTemporaryOneAndSaidOnce() async throws {
+        @Test func unwritableDirectoryIsReplacedByTheTemporaryOneAndLoggedOnce() async throws {
             let directory = try TemporaryFolder()
             let file = directory.url.appendingPathComponent("file")
             try Data().write(to: file)
@@ -271,7 +271,7 @@ extension AgentTests {
             #expect(log.entries.filter { "\($0.message)".contains("Batches are kept in") }.count == 1)
         }
 
-        @Test func everyFailureToStoreIsLoggedAndSoIsItsEnd() async throws {
+        @Test func eachFailureToStoreAndItsEndAreLogged() async throws {
             let directory = try TemporaryFolder()
             let log = InMemoryLogHandler()
             try await withAgentInOneDirectory(
@@ -307,7 +307,7 @@ extension AgentTests {
             #expect(said.filter { $0.contains("stored again") }.count == 2)
         }
 
-        @Test func aBatchThatMayHaveArrivedWeeksAgoIsNotSentAgain() async throws {
+        @Test func batchThatMayHaveArrivedWeeksAgoIsNotSentAgain() async throws {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             do {
@@ -321,7 +321,7 @@ extension AgentTests {
                 }
                 try dead.store([], as: Self.file(9))
                 _ = dead.mark(Self.file(9), at: nil)
-                // Another file keeps the directory and its account from being removed.
+                // Another file prevents the removal of the directory and its account.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -336,7 +336,7 @@ extension AgentTests {
             #expect(OutboxAccount(text: account)?.delivered == 6)
         }
 
-        @Test func aBatchIsMarkedAheadOfItsFirstByteAndKeepsTheMarkWhenItsOutcomeIsUnknown() async throws {
+        @Test func batchIsMarkedBeforeItsFirstByteAndStaysMarkedIfItsOutcomeIsUnknown() async throws {
             let directory = try TemporaryFolder()
             try await withAgent({
                 $0.bufferDirectory = directory.url
@@ -352,14 +352,14 @@ extension AgentTests {
             #expect(directory.contents().filter { $0.contains(".sent.") && $0.hasSuffix(".otlp.gz") }.count == 1)
         }
 
-        @Test func aDeadInstancesLedgerIsKeptByTheInstanceThatDeliversItsBatches() async throws {
+        @Test func instanceThatDeliversADeadInstancesBatchesKeepsItsLedger() async throws {
             let directory = try TemporaryFolder()
             let service = directory.url.appendingPathComponent("shop")
             do {
                 var dead = try Outbox.create(instance: "dead", in: service)
                 for sequence in 1...3 as ClosedRange<UInt64> { try dead.store([], as: Self.file(sequence)) }
                 dead.settle(Self.file(1), as: .delivered(rejected: 1))
-                // Another file keeps the directory and its account from being removed.
+                // Another file prevents the removal of the directory and its account.
                 try Data().write(to: dead.directory.appendingPathComponent("kept"))
             }
             try await withAgent({
@@ -381,7 +381,7 @@ extension AgentTests {
 
         /// Leaves a batch of an instance that died before it could send it.
         ///
-        /// - Parameter change: sets the collector that the batch is for; without it, it is for any.
+        /// - Parameter change: sets the collector that the batch is for. Without it, the batch is for any.
         private static func leaveBatch(
             _ sequence: UInt64 = 7, in service: URL, for change: ((inout MartletConfiguration) -> Void)? = nil
         ) throws {

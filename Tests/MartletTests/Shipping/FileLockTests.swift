@@ -13,7 +13,7 @@ import Testing
         path = folder.path("instance.lock")
     }
 
-    @Test func aLockIsHeldWithoutADescriptorUntilItGoes() throws {
+    @Test func lockIsHeldWithoutADescriptorUntilItIsReleased() throws {
         var lock = FileLock(path: path, isNew: true)
         #expect(lock?.isHeld == true)
         #expect(descriptors(of: path) == [])
@@ -22,7 +22,7 @@ import Testing
         #expect(FileLock(path: path, isNew: false)?.isHeld == true)
     }
 
-    @Test func aDescriptorThatBelongsToAnotherFileIsLeftAlone() throws {
+    @Test func descriptorThatNowBelongsToAnotherFileIsNotTouched() throws {
         try Data().write(to: URL(fileURLWithPath: path))
         var lock = FileLock(path: path, isNew: false)
         let number = try #require(descriptors(of: path).first)

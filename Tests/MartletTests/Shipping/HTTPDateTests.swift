@@ -9,10 +9,10 @@ import Testing
         ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799), ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
         ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
     ])
-    func aFixedDateIsRead(text: String, seconds: Int) { #expect(HTTPDate.seconds(text) == seconds) }
+    func validDateIsRead(text: String, seconds: Int) { #expect(HTTPDate.seconds(text) == seconds) }
 
-    /// Compares with the dates of Foundation, in a test process with a sound locale.
-    @Test func eachDayOfFourCenturiesIsTheOneThatFoundationReads() throws {
+    /// Compares with Foundation's dates, in a test process with a sound locale.
+    @Test func eachDayOfFourCenturiesMatchesFoundation() throws {
         let format = DateFormatter()
         format.locale = Locale(identifier: "en_US_POSIX")
         format.timeZone = TimeZone(identifier: "GMT")
@@ -32,5 +32,5 @@ import Testing
         "Xyz, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
         "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
-    func anythingElseIsNone(text: String) { #expect(HTTPDate.seconds(text) == nil) }
+    func anyOtherFormIsRefused(text: String) { #expect(HTTPDate.seconds(text) == nil) }
 }

@@ -9,10 +9,10 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// A long outage of the collector: the buffer keeps its limit and every count, and is delivered completely
-    /// afterwards.
+    /// A long outage of the collector: the buffer stays within its limit, keeps every count, and is delivered
+    /// completely afterwards.
     @Suite struct LongOutageTests {
-        @Test func anOutageOfHoursLosesOnlyResolution() async throws {
+        @Test func outageOfHoursLosesOnlyResolution() async throws {
             try await Self.run(Outage(intervals: 400, endpoints: 5, requestsPerEndpoint: 20, limit: 24 << 10))
         }
 
@@ -21,7 +21,7 @@ extension AgentTests {
             .enabled(
                 if: ProcessInfo.processInfo.environment["MARTLET_TEST_OUTAGE"] == "week",
                 "belongs to another lane: scripts/outage.sh"))
-        func anOutageOfAWeekFitsTheDefaultBuffer() async throws {
+        func outageOfAWeekFitsTheDefaultBuffer() async throws {
             try await Self.run(Outage(intervals: 7 * 8640, endpoints: 200, requestsPerEndpoint: 500, limit: 64 << 20))
         }
 
@@ -63,7 +63,7 @@ extension AgentTests {
             #expect(directory.contents() == ["shop"])
         }
 
-        /// Fills the buffer as an agent would during the outage, without waiting for the clock. Returns the number of
+        /// Fills the buffer like an agent during the outage, without waiting for the clock. Returns the number of
         /// requests.
         private static func buffer(_ outage: Outage, in service: URL) throws -> UInt64 {
             var outbox = try Outbox.create(instance: "dead", in: service)
@@ -72,8 +72,8 @@ extension AgentTests {
             sample.resource.instance = "dead"
             sample.endpoints = outage.endpoints
             sample.requestsPerEndpoint = outage.requestsPerEndpoint
-            // A few drawn intervals are used repeatedly, with new times, because drawing requests takes longer than all
-            // else.
+            // A few random intervals are used repeatedly, with new times, because generating requests takes longer than
+            // everything else.
             let drawn = (0..<min(12, outage.intervals)).map { _ in sample.next() }
             let interval: UInt64 = 10_000_000_000
             var (size, largest, calls, captured) = (0, 0, 0, UInt64(0))

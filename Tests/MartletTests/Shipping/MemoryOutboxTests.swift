@@ -29,7 +29,7 @@ import Testing
         (outbox.batches() ?? []).map(\.file.sequence)
     }
 
-    @Test func detailsMakeRoomFirstThenTheOldestAndTheAccountSaysSo() {
+    @Test func detailsAreDroppedFirstThenTheOldestBatchesAndAllAreCounted() {
         var outbox = Self.outbox(room: 3)
         Self.store([Self.file(1), Self.file(2)], in: &outbox)
         Self.store([Self.file(2, .traces)], in: &outbox)
@@ -43,7 +43,7 @@ import Testing
         #expect(outbox.bytes == 300)
     }
 
-    @Test func detailsDoNotDriveOutRequests() {
+    @Test func detailsDoNotDisplaceRequests() {
         var outbox = Self.outbox(room: 2)
         Self.store([Self.file(1), Self.file(2)], in: &outbox)
         let isStored = outbox.store(Self.body, as: Self.file(2, .traces))
@@ -51,7 +51,7 @@ import Testing
         #expect(Self.sequences(outbox) == [1, 2])
     }
 
-    @Test func aBatchThatMayHaveArrivedGoesLast() {
+    @Test func batchThatMayHaveArrivedIsDroppedLastFromMemory() {
         var outbox = Self.outbox(room: 2)
         Self.store([Self.file(1), Self.file(2)], in: &outbox)
         let sent = outbox.mark(Self.file(1), at: nil)
@@ -60,7 +60,7 @@ import Testing
         #expect(Self.sequences(outbox) == [1, 3])
     }
 
-    @Test func aBatchThatNeverFitsDrivesNothingOut() {
+    @Test func batchThatCanNeverFitDisplacesNothing() {
         var outbox = Self.outbox(room: 1)
         Self.store([Self.file(1)], in: &outbox)
         let isStored = outbox.store(Self.body + [7], as: Self.file(2))
@@ -68,7 +68,7 @@ import Testing
         #expect(Self.sequences(outbox) == [1])
     }
 
-    @Test func aBatchThatADirectoryTakesLaterKeepsItsNameItsMarkAndItsAge() throws {
+    @Test func batchStoredLaterKeepsItsNameItsMarkAndItsAge() throws {
         let folder = try TemporaryFolder()
         var memory = Self.outbox(room: 3)
         Self.store([Self.file(1)], in: &memory)
@@ -85,7 +85,7 @@ import Testing
         #expect(memory.bytes == 0)
     }
 
-    @Test func theJournalsFilesHaveAnIntervalUntilItsBatchIsSettled() throws {
+    @Test func journalFilesKeepAnIntervalUntilItsBatchIsSettled() throws {
         let journal = try JournalFixture()
         journal.recorder.record(RecorderTests.request("http://host/users/1"))
         #expect(journal.close())
@@ -110,7 +110,7 @@ import Testing
             try journal.segmentFiles().allSatisfy { $0.bytes.withUnsafeBytes { JournalHeader.attempt($0) == 0 } })
     }
 
-    @Test func partsAreInMemoryAlone() throws {
+    @Test func partsOfADividedBatchAreOnlyInMemory() throws {
         let journal = try JournalFixture()
         journal.recorder.record(RecorderTests.request("http://host/users/1"))
         #expect(journal.close())

@@ -12,7 +12,7 @@ extension AgentTests {
         private let service = "only-\(UUID().uuidString)"
 
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-        func theBufferIsUsedAgainWhenItCanBeWrittenAgain() async throws {
+        func bufferIsUsedAgainWhenItCanBeWrittenAgain() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
             try await withAgentInOneDirectory(disk.url, service: service) { agent, _, base in
                 _ = try await URLSession.shared.data(from: base / "hello/before")
@@ -32,7 +32,7 @@ extension AgentTests {
         }
 
         @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-        func sumsOnAFullDiskAreRemovedBeforeTheyLackABatch() async throws {
+        func sumsOnAFullDiskAreRemovedBeforeTheyMissABatch() async throws {
             let disk = try SmallDisk(bytes: 16 << 20)
             try await withAgentInOneDirectory(
                 disk.url, service: service,
@@ -56,7 +56,7 @@ extension AgentTests {
             }
         }
 
-        @Test func aDueUploadCostsNoCPUWhileThereIsNoDirectory() async throws {
+        @Test func dueUploadUsesNoCPUWhileThereIsNoDirectory() async throws {
             let folder = try TemporaryFolder()
             let buffer = folder.url.appendingPathComponent("buffer")
             try await withAgentInOneDirectory(buffer, service: service) { agent, collector, base in
@@ -69,7 +69,7 @@ extension AgentTests {
                 await agent.flush()
                 #expect(agent.status.bufferError != nil)
                 let before = agent.status.cpuTime
-                // The agent skips the next attempt, so the test cannot await it and sleeps past its time.
+                // The agent skips the next attempt, so there is no event to wait for. The test sleeps past its time.
                 try await Task.sleep(for: MartletLimits.firstRetry * 2)
                 await agent.flush()
                 #expect(agent.status.cpuTime - before < MartletLimits.firstRetry / 4)

@@ -15,19 +15,19 @@ import Testing
         return account
     }()
 
-    @Test func anAccountIsReadAsItWasWritten() {
+    @Test func accountIsReadBackUnchanged() {
         #expect(OutboxAccount(text: Self.account.text) == Self.account)
         #expect(OutboxAccount(text: OutboxAccount().text) == OutboxAccount())
     }
 
-    @Test func aTextCutOffAtAnyLengthIsNoAccount() {
+    @Test func truncatedAccountIsRefused() {
         let text = Self.account.text
         for length in 0..<text.utf8.count {
             #expect(OutboxAccount(text: String(decoding: text.utf8.prefix(length), as: UTF8.self)) == nil)
         }
     }
 
-    @Test func aFlippedBitIsFound() {
+    @Test func flippedBitIsDetected() {
         let bytes = Array(Self.account.text.utf8)
         for bit in 0..<(bytes.count * 8) {
             var flipped = bytes
@@ -36,13 +36,13 @@ import Testing
         }
     }
 
-    @Test func aReasonOfANewerVersionIsCountedAsAnother() {
+    @Test func unknownReasonOfANewerVersionIsCountedAsOther() {
         var newer = OutboxAccount()
         newer.drop(7, .other)
         #expect(OutboxAccount(text: newer.text)?.dropped == [.other: 7])
     }
 
-    @Test func requestsThatWereGoneAndAreBackAreNotDropped() {
+    @Test func requestsOfAFileThatReappearsAreNotDropped() {
         var account = OutboxAccount()
         account.drop(5, .gone)
         account.restore(2)

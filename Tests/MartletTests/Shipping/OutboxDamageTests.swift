@@ -5,10 +5,10 @@ import Testing
 
 @testable import Martlet
 
-/// Files that a disk or a person has changed: nothing traps, nothing loops, whole files are kept, and every stored
-/// request is delivered, dropped or waiting.
+/// Files changed by a disk or a person: nothing traps, nothing loops, intact files are kept, and every stored request
+/// is delivered, dropped or waiting.
 @Suite struct OutboxDamageTests {
-    @Test func aBatchThatIsCutOffAtAnyLengthIsCountedAsCorrupt() throws {
+    @Test func truncatedBatchIsCountedAsCorrupt() throws {
         let body = Array("a body that is posted".utf8)
         for length in 0..<body.count {
             let scene = try Scene()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func anAccountThatIsCutOffAtAnyLengthLosesNothingThatWaits() throws {
+    @Test func truncatedAccountLosesNoWaitingRequest() throws {
         let body: [UInt8] = [1]
         var length = 0
         var isCutOff = true
@@ -52,13 +52,13 @@ import Testing
     }
 
     @Test(arguments: 1...60 as ClosedRange<UInt64>)
-    func theLedgerIsWholeUnderAnyDamage(seed: UInt64) throws {
+    func ledgerIsCompleteAfterAnyDamage(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let scene = try Scene()
         try scene.fill(&random)
         for _ in 0..<Int.random(in: 1...4, using: &random) { try scene.damage(&random) }
         try scene.open { outbox in
-            // The requests according to names and account: a damaged file still stands for its requests.
+            // The requests according to names and account: a damaged file still counts for its requests.
             let captured = outbox.ledger(unsealed: 0).captured
             for _ in 0..<3 {
                 let batches = outbox.batches() ?? []

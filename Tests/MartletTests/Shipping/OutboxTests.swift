@@ -10,7 +10,7 @@ import Testing
 
     init() throws { temporary = try TemporaryFolder() }
 
-    @Test func batchesComeBackOldestFirst() throws {
+    @Test func batchesAreListedOldestFirst() throws {
         var outbox = try Outbox.create(instance: "a", in: temporary.url)
         for sequence in [10, 2, 1] as [UInt64] { try outbox.store(Self.body, as: Self.file(sequence)) }
         #expect(sequences(of: &outbox) == [1, 2, 10])
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aFilesNameDescribesItsContents(isCompressed: Bool) {
+    func filesNameDescribesItsContents(isCompressed: Bool) {
         for (sequence, first, part) in [
             (12, nil, ""), (.max, nil, ""), (12, 5, ""), (12, nil, "01"), (.max, .max - 99, "1111000011110000"),
         ] as [(UInt64, UInt64?, String)] {
@@ -33,10 +33,10 @@ import Testing
                 file.mayHaveArrived = true
                 #expect(BatchFile(name: file.name) == file)
                 for store in [nil, "0123456789abcdef"] {
-                    file.place = UploadPlace(
+                    file.place = PossibleHolder(
                         address: MartletConfiguration.defaultCollector, store: store.flatMap { ShortDigest(store: $0) })
                     #expect(BatchFile(name: file.name) == file)
-                    #expect(file.place.flatMap { UploadPlace(word: $0.word) } == file.place)
+                    #expect(file.place.flatMap { PossibleHolder(word: $0.word) } == file.place)
                 }
             }
         }
@@ -59,11 +59,11 @@ import Testing
         "00000000000000000001.00000000000000000-metrics-2-00000000.otlp",
         "00000000000000000001+00000000000009999999-metrics-2-00000000.otlp",
     ])
-    func whatIsNoBatchIsLeftAlone(name: String) throws {
+    func filesThatAreNotBatchesAreIgnored(name: String) throws {
         #expect(BatchFile(name: name) == nil)
     }
 
-    @Test func aLivingInstancesBatchesAreNotTakenOver() throws {
+    @Test func batchesOfALivingInstanceAreNotTakenOver() throws {
         var outbox = try Outbox.create(instance: "a", in: temporary.url)
         try outbox.store(Self.body, as: Self.file(1))
         let adopted = Outbox.adopt(instance: "a", in: temporary.url) != nil
@@ -71,7 +71,7 @@ import Testing
         #expect(sequences(of: &outbox) == [1])
     }
 
-    @Test func aDeadInstancesBatchesAreTakenOverAndItsDirectoryGoesWithTheLastOfThem() throws {
+    @Test func batchesOfADeadInstanceAreTakenOverAndItsDirectoryIsRemovedWithTheLast() throws {
         try Self.leaveBatch(in: temporary.url)
         guard var adopted = Outbox.adopt(instance: "dead", in: temporary.url) else {
             Issue.record("the lock of a dead instance was held")
@@ -83,7 +83,7 @@ import Testing
         #expect(temporary.contents() == [])
     }
 
-    @Test func anInterruptedWriteLeavesNoBatch() throws {
+    @Test func interruptedWriteLeavesNoBatch() throws {
         for name in ["\(Self.file(1).name).tmp", "account.tmp", "resource.tmp"] {
             try Self.leaveBatch(in: temporary.url)
             let leftover = temporary.url.appendingPathComponent("dead/\(name)")
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func otherFilesInTheDirectoryAreLeftAlone() throws {
+    @Test func otherFilesInTheDirectoryAreNotTouched() throws {
         try FileManager.default.createDirectory(
             at: temporary.url.appendingPathComponent("uploads"), withIntermediateDirectories: true)
         let isAdopted = Outbox.adopt(instance: "uploads", in: temporary.url) != nil
@@ -115,7 +115,7 @@ import Testing
         #expect(temporary.contents() == ["dead", "dead.lock", "dead/account", "dead/photo.tmp", "uploads"])
     }
 
-    @Test func aWriteThatFailedAtItsLastStepLeavesNothing() throws {
+    @Test func writeThatFailsAtItsLastStepLeavesNoFile() throws {
         #expect(throws: WholeFile.Failure.self) {
             try WholeFile.write([1], to: temporary.path("file"), in: temporary.path("missing"))
         }
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [(0o777, false), (0o1777, false), (0o775, true), (0o700, true)])
-    func aDirectoryThatEverybodyMayWriteIsNotUsed(mode: Int, isUsed: Bool) throws {
+    func worldWritableDirectoryIsNotUsed(mode: Int, isUsed: Bool) throws {
         let service = temporary.url.appendingPathComponent("service")
         try FileManager.default.createDirectory(at: service, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: service.path)
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test(arguments: ["../../etc", "a/b", "..", "", "ü\n", String(repeating: "x", count: 1000)])
-    func aServicesNameIsOnePathComponent(name: String) {
+    func serviceNameBecomesOnePathComponent(name: String) {
         let component = BufferDirectory.component(name)
         #expect(!component.isEmpty)
         #expect(component.utf8.count <= 200)
@@ -161,7 +161,7 @@ import Testing
 
     static let body: [UInt8] = [1, 2, 3]
 
-    /// Leaves the directory of a killed process: files, and a lock that nobody holds.
+    /// Leaves the directory of a killed process: files, and a lock that no process holds.
     static func leaveBatch(in service: URL) throws {
         var outbox = try Outbox.create(instance: "dead", in: service)
         try outbox.store(body, as: file(1))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Martlet
 
-/// The examples of FIPS 180-4 and NIST's test vectors, and each length around the end of a block.
+/// The examples of FIPS 180-4, NIST's test vectors, and each length around the end of a block.
 @Suite struct SHA256Tests {
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -16,7 +16,7 @@ import Testing
         (String(repeating: "a", count: 56), "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),
         (String(repeating: "a", count: 64), "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
     ])
-    func aMessageHasItsDigest(message: String, digest: String) {
+    func messageHasItsDigest(message: String, digest: String) {
         #expect(SHA256.hexadecimal(message.utf8) == digest)
     }
 }

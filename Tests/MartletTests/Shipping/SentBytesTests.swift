@@ -4,11 +4,11 @@ import Testing
 
 @testable import Martlet
 
-/// The knowledge of each transport whether a failed upload can have reached the server.
+/// Whether each transport knows if a failed upload can have reached the server.
 @Suite struct SentBytesTests {
     typealias Transport = MartletConfiguration.Transport
 
-    /// A server that takes uploads over one connection, and closes it and its port ahead of the last answer.
+    /// A server that takes uploads over one connection, and closes the connection and its port before the last answer.
     private final class LeavingServer: Sendable {
         let port: Int
 
@@ -40,9 +40,9 @@ import Testing
 
     private static let body = Array("the end of the batch".utf8)
 
-    /// Posts one upload after the other on a thread of its own, as the agent does.
+    /// Posts several uploads in sequence on a separate thread, like the agent.
     ///
-    /// - Returns: the last end.
+    /// - Returns: the end of the last one.
     private static func post(_ uploads: Int, to port: Int, over transport: Transport) async -> UploadEnd? {
         await withCheckedContinuation { done in
             Thread {
@@ -65,21 +65,21 @@ import Testing
         return mayHaveArrived
     }
 
-    @Test(arguments: Transport.allCases) func aRefusedConnectionHasTakenNothing(transport: Transport) async throws {
+    @Test(arguments: Transport.allCases) func nothingArrivesOverARefusedConnection(transport: Transport) async throws {
         let end = await Self.post(1, to: 1, over: transport)
         #expect(try !mayHaveArrived(end))
     }
 
     @Test(arguments: Transport.allCases)
-    func aConnectionThatEndsBehindTheRequestMayHaveTakenIt(transport: Transport) async throws {
+    func requestMayHaveArrivedIfTheConnectionEndsAfterIt(transport: Transport) async throws {
         let server = try LeavingServer(answers: 0)
         let end = await Self.post(1, to: server.port, over: transport)
         #expect(try mayHaveArrived(end))
     }
 
-    /// libcurl tries again over a new connection, which is refused, and tells of that alone.
+    /// libcurl tries again over a new connection, which is refused, and reports only that.
     @Test(arguments: Transport.allCases)
-    func anEarlierConnectionThatEndsBehindTheRequestMayHaveTakenItToo(transport: Transport) async throws {
+    func requestMayHaveArrivedIfAnEarlierConnectionEndsAfterIt(transport: Transport) async throws {
         let server = try LeavingServer(answers: 1)
         let end = await Self.post(2, to: server.port, over: transport)
         #expect(try mayHaveArrived(end))

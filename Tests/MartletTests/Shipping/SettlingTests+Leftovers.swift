@@ -5,9 +5,9 @@ import Testing
 
 @testable import Martlet
 
-/// The files that a crash leaves when batches are merged or a batch is divided.
+/// The files that remain if a crash happens while batches are merged or a batch is divided.
 extension SettlingTests {
-    @Test func theSourcesOfAMergedBatchAreRemoved() throws {
+    @Test func sourcesOfAMergedBatchAreRemoved() throws {
         let merged = BatchFile(sequence: 4, first: 2, signal: .metrics, requests: 30, isCompressed: false, body: [7])
         try open { outbox in
             for sequence in 1...4 as ClosedRange<UInt64> {
@@ -22,7 +22,7 @@ extension SettlingTests {
         }
     }
 
-    @Test func anIncompleteMergedBatchReplacesNothing() throws {
+    @Test func incompleteMergedBatchReplacesNothing() throws {
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
             for sequence in 2...3 as ClosedRange<UInt64> {
@@ -36,7 +36,7 @@ extension SettlingTests {
         }
     }
 
-    @Test func aMergedBatchIsNotSentBesideItsSources() throws {
+    @Test func mergedBatchIsNotSentInAdditionToItsSources() throws {
         let merged = BatchFile(sequence: 3, first: 2, signal: .metrics, requests: 20, isCompressed: false, body: [7])
         try open { outbox in
             try Self.makeUnremovable(url(Self.file(2, requests: 10).name))
@@ -53,7 +53,7 @@ extension SettlingTests {
         }
     }
 
-    @Test func partsBesideTheirWholeWereNeverSentAndAreRemoved() throws {
+    @Test func partsFoundNextToTheWholeBatchAreRemoved() throws {
         var whole = Self.file(3, requests: 20)
         whole.mayHaveArrived = true
         try open { outbox in
@@ -68,7 +68,7 @@ extension SettlingTests {
         }
     }
 
-    @Test func aWholeThatCannotBeRemovedDoesNotComeBackAfterItsParts() throws {
+    @Test func wholeBatchThatCannotBeRemovedIsNotSentAfterItsParts() throws {
         let whole = Self.file(3, requests: 20)
         try open { outbox in
             try Self.makeUnremovable(url(whole.name))
@@ -83,7 +83,7 @@ extension SettlingTests {
         }
     }
 
-    @Test func partsThatFindNoRoomLeaveTheWhole() throws {
+    @Test func wholeBatchIsKeptIfItsPartsDoNotFit() throws {
         let whole = Self.file(3, requests: 20)
         try open { outbox in
             try outbox.store([1], as: whole)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import Martlet
 
-/// The order in which account and files change, and the recovery of the state that a crash leaves.
+/// The order in which account and files change, and recovery after a crash.
 @Suite struct SettlingTests {
     let temporary: TemporaryFolder
 
     init() throws { temporary = try TemporaryFolder() }
 
-    @Test func theLedgerOutlivesTheProcessAndIsContinuedByTheNext() throws {
+    @Test func nextProcessContinuesTheLedger() throws {
         try open { outbox in
             for sequence in 1...4 as ClosedRange<UInt64> {
                 try outbox.store([1], as: Self.file(sequence, requests: 10))
@@ -38,12 +38,12 @@ import Testing
     }
 
     @Test(arguments: [ShippingMilestone.settled, .removed])
-    func aBatchThatIsAccountedForIsNotCountedAgain(diedAt milestone: ShippingMilestone) throws {
+    func settledBatchIsNotCountedAgain(diedAt milestone: ShippingMilestone) throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             outbox.settle(Self.file(1, requests: 10), as: .delivered(rejected: 0))
         }
-        // Between the two milestones the account knows of the batch, and the file still exists.
+        // Between the two milestones the account includes the batch, and the file still exists.
         if milestone == .settled { try Data([1]).write(to: url(Self.file(1, requests: 10).name)) }
         try open { outbox in
             #expect(sequences(of: &outbox) == [])
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatCannotBeRemovedIsNeitherCountedNorSentAgain() throws {
+    @Test func settledFileThatCannotBeRemovedIsNeitherCountedNorSentAgain() throws {
         let stuck = Self.file(1, requests: 10)
         try open { outbox in
             try Self.makeUnremovable(url(stuck.name))
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The directory that the agent moved to has no such file.
-    @Test func aFileThatIsAccountedForStaysSoAfterAMoveToAnotherDirectory() throws {
+    @Test func settledFileStaysSettledAfterAMoveToAnotherDirectory() throws {
         let stuck = Self.file(1, requests: 10)
         try open { outbox in
             try Self.makeUnremovable(url(stuck.name))
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func anAccountThatCannotBeWrittenKeepsTheFileUntilItCan() throws {
+    @Test func fileIsKeptUntilTheAccountCanBeWritten() throws {
         let obstacle = url("account.tmp")
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func nothingIsStoredOrMarkedOnADiskThatTurnsReadOnly() throws {
+    func nothingIsStoredOrMarkedOnADiskThatBecomesReadOnly() throws {
         let disk = try SmallDisk(bytes: 64 << 10)
         let service = disk.url.appendingPathComponent("shop")
         var outbox = try Outbox.create(instance: "a", in: service)
@@ -133,7 +133,7 @@ import Testing
         #expect(!isMade)
     }
 
-    @Test func aChangedFileGoesToQuarantineAndIsCounted() throws {
+    @Test func damagedFileGoesToQuarantineAndIsCounted() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             try outbox.store([1], as: Self.file(2, requests: 5))
@@ -161,7 +161,7 @@ import Testing
         #expect(kept.count == MartletLimits.quarantinedFiles)
     }
 
-    @Test func aBrokenAccountGoesToQuarantineAndDeliveryGoesOn() throws {
+    @Test func damagedAccountGoesToQuarantineAndDeliveryContinues() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             try outbox.store([1], as: Self.file(2, requests: 5))
@@ -178,7 +178,7 @@ import Testing
         #expect(temporary.contents().contains("a/quarantine/account"))
     }
 
-    @Test func aFileThatAnotherProcessRemovedIsGoneUntilItIsBack() throws {
+    @Test func fileRemovedByAnotherProcessCountsAsGoneUntilItReappears() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 10))
             try FileManager.default.removeItem(at: url(Self.file(1, requests: 10).name))
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: Directories and locks
 
-    @Test func theDirectoryOfAnInstanceWithNothingToSendIsRemoved() throws {
+    @Test func directoryOfAnInstanceWithNothingToSendIsRemoved() throws {
         try open { outbox in
             try outbox.store([1], as: Self.file(1, requests: 1))
             outbox.settle(Self.file(1, requests: 1), as: .delivered(rejected: 0))
@@ -202,7 +202,7 @@ import Testing
         #expect(temporary.contents() == [])
     }
 
-    @Test func theJournalOfADeadInstanceKeepsItsDirectory() throws {
+    @Test func journalOfADeadInstanceKeepsItsDirectory() throws {
         try open { _ in }
         try Data([1]).write(to: url("00000000000000000001.0.journal"))
         Outbox.adopt(instance: "a", in: temporary.url)?.close()
@@ -210,7 +210,7 @@ import Testing
         #expect(temporary.contents().contains("a.lock"))
     }
 
-    @Test func anOldLockWithoutADirectoryIsRemoved() throws {
+    @Test func oldLockWithoutADirectoryIsRemoved() throws {
         let instance = UUID().uuidString.lowercased()
         for name in ["\(instance).lock", "somebody-elses.lock"] {
             try Data().write(to: temporary.url.appendingPathComponent(name))
@@ -243,7 +243,7 @@ import Testing
 
     func url(_ name: String) -> URL { temporary.url.appendingPathComponent("a/\(name)") }
 
-    /// Makes a directory with a file in it at the batch's path: not even root can unlink it.
+    /// Makes a directory with a file in it at the batch's path, which even root cannot unlink.
     static func makeUnremovable(_ url: URL) throws {
         try FileManager.default.createDirectory(
             at: url.appendingPathComponent("in the way"), withIntermediateDirectories: true)

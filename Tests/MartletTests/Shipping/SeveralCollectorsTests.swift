@@ -12,7 +12,7 @@ extension AgentTests {
     @Suite struct SeveralCollectorsTests {
         typealias Transport = MartletConfiguration.Transport
 
-        /// The collectors as the agent prefers them.
+        /// The collectors in the order of the agent's preference.
         struct Pair {
             let agent: MartletAgent
             let preferred: StubCollector
@@ -28,8 +28,8 @@ extension AgentTests {
                 await agent.flush()
             }
 
-            /// Has each collector answer once, so that the agent knows their stores. From then on it stays away from the
-            /// preferred one for a minute at least.
+            /// Lets each collector answer once, so that the agent knows their stores. After that it avoids the
+            /// preferred one for at least a minute.
             func meet(stores: (preferred: String?, other: String?)) async throws {
                 preferred.store.withLock { $0 = stores.preferred }
                 other.store.withLock { $0 = stores.other }
@@ -82,7 +82,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func aRefusedBatchGoesToTheOtherCollectorAtOnceAndTheNextOnesToo(transport: Transport) async throws {
+        func refusedBatchAndLaterOnesGoToTheOtherCollectorAtOnce(transport: Transport) async throws {
             try await withTwo(transport) { two in
                 #expect(two.agent.status.lastCollector == two.addresses.preferred)
                 two.preferred.answer(429)
@@ -105,14 +105,14 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases, ["s", "t"])
-        func aBatchWithoutAnAnswerGoesElsewhereOnlyIntoTheSameStore(transport: Transport, store: String) async throws {
+        func batchWithoutAnAnswerGoesOnlyToACollectorOfTheSameStore(transport: Transport, store: String) async throws {
             try await withTwo(transport, timeout: .milliseconds(500)) { two in
                 try await two.meet(stores: ("s", store))
                 two.other.isSilent.store(true, ordering: .relaxed)
                 try await two.send()
                 #expect(two.agent.status.ledger.waiting == (store == "s" ? 0 : 1))
                 #expect(two.preferred.accepted.count == (store == "s" ? 2 : 1))
-                // The next batch may go anywhere.
+                // The next batch may go to either.
                 try await two.send()
                 #expect(two.preferred.accepted.count == (store == "s" ? 3 : 2))
                 two.other.isSilent.store(false, ordering: .relaxed)
@@ -123,9 +123,9 @@ extension AgentTests {
             }
         }
 
-        /// The collectors name no store, so a batch that may have arrived waits for the one that it was sent to.
+        /// The collectors name no store, so a batch that may have arrived waits for the collector that it was sent to.
         @Test(arguments: Transport.allCases)
-        func sumsHaveABatchThatWaitsForTheOtherCollector(transport: Transport) async throws {
+        func sumsIncludeABatchThatWaitsForTheOtherCollector(transport: Transport) async throws {
             try await withTwo(transport, temporality: .cumulative) { two in
                 two.preferred.answer(504, 504)
                 for _ in 1...2 { try await two.send() }
@@ -138,7 +138,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func aProxysRefusalDoesNotTellThatTheCollectorBehindItHasNotTakenTheBatch(transport: Transport) async throws {
+        func batchRefusedByAProxyMayHaveReachedTheCollectorBehindIt(transport: Transport) async throws {
             try await withTwo(transport) { two in
                 two.preferred.answer(503)
                 try await two.send()

@@ -12,13 +12,13 @@ import Testing
             isURLSessionSound: sound)
     }
 
-    @Test func uploadsGoOverURLSessionByDefaultWhenItIsSound() {
+    @Test func uploadsUseURLSessionByDefaultIfItIsSound() {
         #expect(choice(nil, libcurl: true, sound: true) == TransportChoice(.urlSession))
         #expect(choice(nil, libcurl: true, sound: false) == TransportChoice(.libcurl))
         #expect(choice(nil, libcurl: false, sound: true) == TransportChoice(.urlSession))
     }
 
-    @Test(arguments: [true, false]) func theChosenTransportIsInForce(sound: Bool) {
+    @Test(arguments: [true, false]) func chosenTransportIsUsed(sound: Bool) {
         #expect(choice(.urlSession, libcurl: true, sound: sound) == TransportChoice(.urlSession))
         #expect(choice(.libcurl, libcurl: true, sound: sound) == TransportChoice(.libcurl))
     }
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func aForkedChildUploadsOverLibcurlIfItCan() {
+    @Test func forkedChildUploadsOverLibcurlIfPossible() {
         #expect(choice(nil, libcurl: true, sound: true, isForked: true) == TransportChoice(.libcurl))
         let asked = choice(.urlSession, libcurl: true, sound: true, isForked: true)
         #expect(asked.transport == .libcurl)
@@ -39,7 +39,7 @@ import Testing
         #expect(choice(nil, libcurl: false, sound: true, isForked: true).transport == .urlSession)
     }
 
-    @Test func libcurlTakesSettingsThatURLSessionCannotServe() {
+    @Test func settingsThatURLSessionLacksSelectLibcurl() {
         let variables = ["MARTLET_CLIENT_CERTIFICATE"]
         #expect(choice(nil, libcurl: true, sound: true, variables: variables) == TransportChoice(.libcurl))
         let asked = choice(.urlSession, libcurl: true, sound: true, variables: variables)
@@ -52,7 +52,7 @@ import Testing
 }
 
 extension TransportChoice {
-    /// A choice without a warning.
+    /// Makes a choice without a warning.
     fileprivate init(_ transport: Transport) {
         self.init(asked: transport, hasLibcurl: true, variablesNeedingLibcurl: [], isURLSessionSound: true)
     }

@@ -39,7 +39,8 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: Transport.allCases) func everyUploadHasTheServicesHeaders(transport: Transport) async throws {
+        @Test(arguments: Transport.allCases) func everyUploadHasTheConfiguredHeaders(transport: Transport) async throws
+        {
             let log = InMemoryLogHandler()
             try await withAgent({
                 $0.transport = transport
@@ -68,7 +69,8 @@ extension AgentTests {
             #expect(warnings.contains { $0.hasSuffix("cannot have: Content-Encoding, Martlet-Batch, x") })
         }
 
-        @Test(arguments: Transport.allCases) func aChallengeAndARedirectAreAnswers(transport: Transport) async throws {
+        @Test(arguments: Transport.allCases) func challengeAndRedirectCountAsAnswers(transport: Transport) async throws
+        {
             try await withAgent({
                 $0.transport = transport
                 $0.sampleRate = 0
@@ -89,7 +91,7 @@ extension AgentTests {
             }
         }
 
-        @Test(arguments: Transport.allCases) func cookiesAreNeitherTakenNorSent(transport: Transport) async throws {
+        @Test(arguments: Transport.allCases) func cookiesAreNeitherStoredNorSent(transport: Transport) async throws {
             try await withAgent({
                 $0.transport = transport
                 $0.sampleRate = 0
@@ -111,7 +113,7 @@ extension AgentTests {
         }
 
         @Test(arguments: Transport.allCases)
-        func aLongAnswerIsKeptUpToALimit(transport: Transport) async throws {
+        func longAnswerIsKeptUpToALimit(transport: Transport) async throws {
             try await withAgent { _, collector, base in
                 collector.answer(200, body: Array(repeating: 7, count: 1 << 20))
                 let end = await Self.post(to: base, over: transport, timeout: .seconds(10))
@@ -122,8 +124,8 @@ extension AgentTests {
             }
         }
 
-        /// `URLSession` takes time-outs in whole seconds; this one is shorter than a second.
-        @Test func aFractionOfASecondIsAwaited() async throws {
+        /// `URLSession` supports only time-outs in whole seconds; this one is shorter.
+        @Test func timeOutMayBeAFractionOfASecond() async throws {
             try await withAgent { _, collector, base in
                 collector.isSilent.store(true, ordering: .relaxed)
                 let end = await Self.post(to: base, over: .urlSession, timeout: .milliseconds(300))
@@ -131,7 +133,7 @@ extension AgentTests {
             }
         }
 
-        /// Posts on a thread of its own, as the agent does.
+        /// Posts on a separate thread, like the agent.
         private static func post(to base: URL, over transport: Transport, timeout: Duration) async -> UploadEnd? {
             await withCheckedContinuation { done in
                 let thread = Thread {

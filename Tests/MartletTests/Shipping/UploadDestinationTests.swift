@@ -20,19 +20,19 @@ import Testing
         UploadDestination(recorded).addresses(for: present)?.map(\.absoluteString).joined(separator: ",")
     }
 
-    @Test func theSameDestinationIsReachedAsItIsConfiguredNow() {
+    @Test func batchOfTheSameDestinationUsesTheCurrentConfiguration() {
         let token = configuration("http://user:secret@a:4318/otlp", token: "t")
         #expect(address(token, for: token) == "http://user:secret@a:4318/otlp")
         #expect(address(configuration("http://a:4318"), for: configuration("http://a:4318/")) == "http://a:4318/")
     }
 
-    @Test func aBatchWithTheSameCredentialsGoesToItsOldAddress() {
+    @Test func batchWithTheSameCredentialsGoesToItsOldAddress() {
         #expect(address(configuration("http://a"), for: configuration("http://b")) == "http://a")
         #expect(
             address(configuration("http://a", token: "t"), for: configuration("http://b", token: "t")) == "http://a")
     }
 
-    @Test func aBatchBelongsToTheListThatItWasRecordedFor() {
+    @Test func batchBelongsToTheCollectorsItWasRecordedFor() {
         let list = configuration("http://a", "http://b/", token: "t")
         // The order does not matter.
         #expect(address(list, for: configuration("http://b", "http://a", token: "t")) == "http://b,http://a")
@@ -44,14 +44,14 @@ import Testing
         #expect(address(configuration("http://u:p@a", "http://b"), for: configuration("http://a", "http://b")) == nil)
     }
 
-    @Test func aListIsAdoptedWhenAllOfItIsNamed() {
+    @Test func batchOfSeveralCollectorsIsAdoptedIfAllAreNamed() {
         let list = configuration("http://a", "http://b", token: "t")
         let present = { self.configuration("http://c", "http://d", token: "u", adopt: $0) }
         #expect(address(list, for: present(["http://b", "http://a"])) == "http://c,http://d")
         #expect(address(list, for: present(["http://a"])) == nil)
     }
 
-    @Test func nothingIsSentWithOtherCredentials() {
+    @Test func batchRecordedWithOtherCredentialsIsNotSent() {
         let present = configuration("http://a", token: "t")
         for recorded in [
             configuration("http://a"), configuration("http://a", token: "u"), configuration("http://b", token: "u"),
@@ -65,11 +65,11 @@ import Testing
         other.headers = ["X-Scope-OrgID": "2"]
         #expect(address(other, for: present) == nil)
         #expect(address(other, for: other) == "http://a")
-        // A user's name is valid at one address only.
+        // User and password are valid only for one address.
         #expect(address(configuration("http://user:p@a"), for: configuration("http://user:p@b")) == nil)
     }
 
-    @Test func adoptedBatchesAreSentToThePresentAddress() {
+    @Test func adoptedBatchesGoToTheCurrentAddress() {
         let present = configuration("http://b", token: "t", adopt: ["http://c", "http://a/"])
         #expect(address(configuration("http://a", token: "u"), for: present) == "http://b")
         #expect(address(configuration("http://d", token: "u"), for: present) == nil)
@@ -77,7 +77,7 @@ import Testing
         #expect(address(configuration("http://a", token: "old"), for: rotated) == "http://a")
     }
 
-    @Test func anAddressThatWasPutIntoTheFileGetsNoToken() throws {
+    @Test func addressAddedToTheFileGetsNoToken() throws {
         let present = configuration("http://a", token: "t")
         let bytes = try JSONEncoder().encode(UploadDestination(present))
         let text = String(decoding: bytes, as: UTF8.self).replacing("http:\\/\\/a", with: "http:\\/\\/b")
@@ -86,7 +86,7 @@ import Testing
         #expect(forged.addresses(for: present) == nil)
     }
 
-    @Test func noCredentialIsWritten() throws {
+    @Test func noCredentialIsWrittenToTheFile() throws {
         var configuration = configuration(
             "https://grace:lovelace@a", token: "s3cret-token", certificate: "/etc/client.pem")
         configuration.headers = ["api-key": "hunter2"]
@@ -95,11 +95,11 @@ import Testing
         for secret in ["grace", "lovelace", "s3cret-token", "client.pem", "hunter2"] {
             #expect(!text.contains(secret), "\(text)")
         }
-        // Each process has its own digest of a token.
+        // Each process makes a different digest of a token.
         #expect(owner.destination != UploadDestination(configuration))
     }
 
-    @Test func anOwnerIsReadAsItWasWrittenAlsoByTheVersionBefore() throws {
+    @Test func ownerFileIsReadBackUnchangedAlsoFromThePreviousVersion() throws {
         let resource = TelemetryResource(service: "shop", version: "1", instance: "i", host: "h")
         var configuration = MartletConfiguration()
         configuration.endpoints = ["/users/{id}"]

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func aCollectorThatNamesATimeIsNotAskedBefore() {
+    @Test func noAttemptIsMadeBeforeTheCollectorsRetryAfter() {
         for status in [429, 502, 503, 504] {
             let answer = UploadAnswer(status: status, retryAfter: .seconds(7))
             guard case .retry(.notBefore(.seconds(7)), _, "status \(status)") = UploadOutcome(answer, signal: .metrics)
@@ -33,8 +33,8 @@ import Testing
         }
     }
 
-    /// A proxy that answers 503 may have passed the batch on; a collector names its store.
-    @Test func onlyARefusalOfTheCollectorItselfTellsThatItHasNotTakenTheBatch() {
+    /// A proxy that answers 503 may have passed the batch on. A collector names its store.
+    @Test func onlyTheCollectorsOwnRefusalShowsThatItDoesNotHaveTheBatch() {
         for status in [429, 502, 503, 504] {
             let answer = UploadAnswer(status: status, store: ShortDigest(store: "s"))
             guard case .retry(_, let mayHaveArrived, _) = UploadOutcome(answer, signal: .metrics) else {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func noAnswerIsNoLoss() {
+    @Test func batchWithoutAnAnswerIsNotLost() {
         for mayHaveArrived in [true, false] {
             #expect(
                 UploadOutcome(.failed(mayHaveArrived: mayHaveArrived, reason: "reset"), signal: .metrics)
@@ -52,13 +52,13 @@ import Testing
         }
     }
 
-    @Test func aRefusalWithAPageComesFromAProxyAndLosesNothing() {
+    @Test func refusalWithAnHTMLPageComesFromAProxyAndLosesNothing() {
         let page = UploadAnswer(status: 400, body: Array("\r\n<html>No required SSL certificate was sent</html>".utf8))
         let outcome = UploadOutcome(page, signal: .metrics)
         guard case .retry(.longest, false, _) = outcome else { return #expect(Bool(false), "\(outcome)") }
     }
 
-    @Test func theRejectedPartOfABatchIsToldWithTheReason() throws {
+    @Test func rejectedPartOfABatchIsReportedWithTheReason() throws {
         var response = OTLPExportMetricsServiceResponse()
         response.partialSuccess.rejectedDataPoints = 3
         response.partialSuccess.errorMessage = "too old"
@@ -73,21 +73,21 @@ import Testing
             UploadOutcome(UploadAnswer(status: 200, rejectedRequests: 0), signal: .metrics) == .delivered())
     }
 
-    @Test func aWarningWithoutARefusalIsASuccess() throws {
+    @Test func warningWithoutARefusalIsASuccess() throws {
         var response = OTLPExportTraceServiceResponse()
         response.partialSuccess.errorMessage = "use another name"
         let body: [UInt8] = try response.serializedBytes()
         #expect(UploadOutcome(UploadAnswer(status: 200, body: body), signal: .traces) == .delivered())
     }
 
-    @Test func theReasonIsTheCollectorsText() throws {
+    @Test func reasonIsTheCollectorsText() throws {
         var said = RPCStatus()
         said.message = "no protobuf"
         let answer = UploadAnswer(status: 400, body: try said.serializedBytes())
         #expect(UploadOutcome(answer, signal: .metrics) == .dropped(.rejected, reason: "status 400: no protobuf"))
     }
 
-    @Test func aHostileCollectorsTextDoesNotReachTheTerminal() throws {
+    @Test func hostileTextOfACollectorDoesNotReachTheTerminal() throws {
         var said = RPCStatus()
         said.message = "\u{1b}[2J" + String(repeating: "x", count: 60_000)
         let answer = UploadAnswer(status: 400, body: try said.serializedBytes())
@@ -110,11 +110,11 @@ import Testing
         "", "soon", "-1", "1.5", "99999999999999999999", "nan", "Sunday, 06-Nov-94 08:49:37 GMT",
         "Sun Nov  6 08:49:37 1994",
     ])
-    func aRetryAfterThatIsNeitherIsIgnored(text: String) {
+    func invalidRetryAfterIsIgnored(text: String) {
         #expect(RetryAfter.delay(text, now: Clock.wall()) == nil)
     }
 
-    @Test func delaysDoubleToALimitAndStartAgainAfterASuccess() {
+    @Test func delaysDoubleUpToALimitAndRestartAfterASuccess() {
         var delay = RetryDelay()
         let delays = (0..<10).map { _ in delay.next(.backOff, random: 1) }
         #expect(delays.prefix(4) == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
@@ -123,14 +123,14 @@ import Testing
         #expect(delay.next(.backOff, random: 0) == .milliseconds(500))
     }
 
-    @Test func aRetryAfterMakesADelayLongerAndNeverShorter() {
+    @Test func retryAfterMakesADelayLongerAndNeverShorter() {
         var delay = RetryDelay()
         #expect(delay.next(.notBefore(.zero), random: 1) == .seconds(1))
         #expect(delay.next(.notBefore(.seconds(300)), random: 0) == .seconds(300))
         #expect(delay.next(.notBefore(.zero), random: 1) == .seconds(4))
     }
 
-    @Test func agentsThatAreAskedToWaitForTheSameTimeDoNotComeAtOnce() {
+    @Test func agentsWithTheSameRetryAfterDoNotReturnAtOnce() {
         let waits = [0, 0.5, 1].map { random in
             var delay = RetryDelay()
             return delay.next(.notBefore(.seconds(300)), random: random)
@@ -138,7 +138,7 @@ import Testing
         #expect(waits == [.seconds(300), .seconds(375), .seconds(450)])
     }
 
-    @Test func aCollectorThatIsAwaitedInVainAtThePriceOfACoreIsAskedEverMoreRarely() {
+    @Test func collectorThatCostsACoreWithoutAnsweringIsTriedLessAndLessOften() {
         var delay = RetryDelay()
         let delays = (0..<6).map { _ in delay.next(.costly, random: 1) }
         #expect(delays == [1, 8, 64, 512, 600, 600].map { .seconds($0) })
@@ -148,7 +148,7 @@ import Testing
                 == .retry(.costly, mayHaveArrived: true, reason: "no answer in time"))
     }
 
-    @Test func aCircuitLetsOneAttemptThroughForEachDelay() {
+    @Test func circuitAllowsOneAttemptPerDelay() {
         var circuit = UploadCircuit()
         #expect(circuit.allows(at: 0, isCallerWaiting: false))
         circuit.fail(.backOff, at: 1000)

@@ -12,7 +12,7 @@ import Testing
 
     private static func url(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/") }
 
-    private static func file(_ signal: Signal = .metrics, at place: UploadPlace? = nil) -> BatchFile {
+    private static func file(_ signal: Signal = .metrics, at place: PossibleHolder? = nil) -> BatchFile {
         var file = BatchFile(sequence: 1, signal: signal, requests: 1, isCompressed: false, body: [])
         (file.mayHaveArrived, file.place) = (place != nil, place)
         return file
@@ -40,11 +40,11 @@ import Testing
 
     private static let minute: UInt64 = 60_000_000_000
 
-    @Test func aBatchGoesToAnotherCollectorWhileThePreferredOneFailsAndBackAfterSomeMinutes() {
+    @Test func batchesGoToAnotherCollectorDuringAFailureAndReturnAfterSomeMinutes() {
         var routes = UploadRoutes()
         #expect(collector(&routes, at: 0) == first)
         routes.fail(route(first), .backOff, at: 0) { 0.5 }
-        // In the same round, and when the wait of a second is over.
+        // In the same round, and after the wait of a second.
         #expect(routes.route(for: Self.file(), to: both, at: 0) == route(second))
         #expect(routes.route(for: Self.file(.traces), to: both, at: 0) == route(second, .traces))
         #expect(collector(&routes, at: Self.minute) == second)
@@ -52,7 +52,7 @@ import Testing
         #expect(collector(&routes, at: 6 * Self.minute) == first)
     }
 
-    @Test func theTimeOfTheReturnIsAnotherForEachAgent() {
+    @Test func agentsReturnToAPreferredCollectorAtDifferentTimes() {
         var times: Set<UInt64> = []
         for random in [0.0, 0.25, 1] {
             var routes = UploadRoutes()
@@ -62,21 +62,21 @@ import Testing
         #expect(times == [Self.minute, Self.minute * 7 / 2, 10 * Self.minute])
     }
 
-    @Test func ifNoCollectorTakesBatchesEachIsAskedAfterItsOwnWait() {
+    @Test func ifAllCollectorsFailEachIsTriedAfterItsOwnWait() {
         var routes = UploadRoutes()
         routes.fail(route(first), .notBefore(.seconds(30)), at: 0) { 0 }
         routes.fail(route(second), .backOff, at: 0) { 1 }
         #expect(routes.route(for: Self.file(), to: both, at: 0) == nil)
         #expect(routes.nextAttempt(over: UploadRoutes.all(to: both)) == Duration.seconds(1).nanoseconds)
         #expect(collector(&routes, at: 999_999_999) == nil)
-        // A round that cannot begin leaves the time of the next attempt as it is.
+        // A round that cannot begin does not change the time of the next attempt.
         #expect(routes.nextAttempt(over: UploadRoutes.all(to: both)) == Duration.seconds(1).nanoseconds)
         #expect(collector(&routes, at: 1_000_000_000) == second)
         routes.fail(route(second), .longest, at: 1_000_000_000) { 1 }
         #expect(collector(&routes, at: 30_000_000_000) == first)
     }
 
-    @Test func aCallerIsServedByACollectorThatTakesBatchesRatherThanOneThatHasJustFailed() {
+    @Test func flushPrefersAWorkingCollectorToOneThatHasJustFailed() {
         var routes = UploadRoutes()
         routes.fail(route(first), .backOff, at: 0) { 1 }
         #expect(collector(&routes, at: 0, isCallerWaiting: true) == second)
@@ -85,7 +85,7 @@ import Testing
         #expect(collector(&routes, at: 0, isCallerWaiting: true) == first)
     }
 
-    /// Otherwise details would overtake the metrics of their interval.
+    /// Otherwise details would be sent before the metrics of their interval.
     @Test func bothSignalsWaitForTheSameTime() {
         var routes = UploadRoutes()
         routes.fail(route(first), .notBefore(.seconds(30)), at: 0)
@@ -94,7 +94,7 @@ import Testing
         #expect(times[0] == times[1])
     }
 
-    @Test func aPathThatIsWrongForOneSignalHoldsThatSignalAlone() {
+    @Test func wrongPathForOneSignalBlocksOnlyThatSignal() {
         var routes = UploadRoutes()
         routes.fail(route(first, .traces), .longest, at: 0) { 1 }
         #expect(routes.route(for: Self.file(.metrics), to: both, at: 0) == route(first))
@@ -104,7 +104,7 @@ import Testing
     // MARK: Batches that may have arrived
 
     @Test(arguments: [("s", "s", true), ("s", "t", false), (nil, "s", false), ("s", nil, false), (nil, nil, false)])
-    func aBatchThatMayHaveArrivedGoesElsewhereOnlyIfBothStoresAreKnownToBeTheSame(
+    func batchThatMayHaveArrivedGoesToAnotherCollectorOnlyIfBothHaveTheSameStore(
         mine: String?, other: String?, isFree: Bool
     ) {
         var routes = routes(stores: [:])
@@ -119,7 +119,7 @@ import Testing
         #expect(routes.route(for: Self.file(), to: both, at: 0) == route(second))
     }
 
-    @Test func theStoreThatABatchWasSentToIsKnownToTheNextProcess() {
+    @Test func nextProcessKnowsTheStoreThatABatchWasSentTo() {
         let sent = routes(stores: [first: "s"]).place(of: Self.file(), over: route(first), among: both)
         let name = Self.file(at: sent).name
         for (store, isFree) in [("s", true), ("t", false)] {
@@ -130,13 +130,13 @@ import Testing
         }
     }
 
-    @Test func aBatchThatWentElsewhereStaysInTheStoreThatMayHaveIt() {
+    @Test func batchSentToAnotherCollectorStaysWithTheStoreThatMayHaveIt() {
         let known = routes(stores: [first: "s", second: "s"])
         let place = known.place(of: Self.file(), over: route(first), among: both)
         #expect(known.place(of: Self.file(at: place), over: route(second), among: both) == place)
     }
 
-    @Test func aCollectorThatIsReplacedByAnotherProgramHasNoKnownStore() {
+    @Test func collectorReplacedByAnotherProgramHasNoKnownStore() {
         var routes = routes(stores: [first: "s", second: "s"])
         routes.note(Self.answer(503, store: nil), over: route(second))
         let file = Self.file(at: routes.place(of: Self.file(), over: route(first), among: both))
@@ -146,11 +146,11 @@ import Testing
         #expect(routes.route(for: file, to: both, at: 0) == nil)
     }
 
-    @Test func aPlaceOutsideOfTheListIsReplacedByTheNextOne() {
-        let old = UploadPlace(address: Self.url("http://old:4318"), store: nil)
+    @Test func possibleHolderOutsideTheListIsReplaced() {
+        let old = PossibleHolder(address: Self.url("http://old:4318"), store: nil)
         var routes = UploadRoutes()
         #expect(routes.route(for: Self.file(at: old), to: both, at: 0) == route(first))
         let place = routes.place(of: Self.file(at: old), over: route(first), among: both)
-        #expect(place == UploadPlace(address: first, store: nil))
+        #expect(place == PossibleHolder(address: first, store: nil))
     }
 }

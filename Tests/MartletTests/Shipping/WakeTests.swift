@@ -4,7 +4,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct WakeTests {
-    @Test func aSignalThatNobodyWaitedForIsKeptOnce() {
+    @Test func signalWithoutAWaitingThreadIsKeptOnce() {
         let wake = Wake()
         wake.signal()
         wake.signal()
@@ -15,7 +15,7 @@ import Testing
     }
 
     /// Only a lost signal makes a wait last its two minutes.
-    @Test func aSignalEndsAWaitFromAnyThread() throws {
+    @Test func signalFromAnyThreadEndsAWait() throws {
         let (wake, longest) = (Wake(), UInt64(120_000_000_000))
         for _ in 1...100 {
             let before = Clock.monotonic()

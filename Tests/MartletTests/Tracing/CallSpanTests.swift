@@ -17,7 +17,7 @@ extension AgentTests {
                 ], error: error)
         }
 
-        @Test func callsAreCountedByTheirMethodUnderAnySampling() async {
+        @Test func callsAreCountedByMethodAtAnySampleRate() async {
             let found = await recorded({ $0.sampleRate = 0 }) {
                 for _ in 0..<100 { call(status: "OK") }
                 call(.server, status: "OK")
@@ -29,7 +29,7 @@ extension AgentTests {
             #expect(found.spans.isEmpty)
         }
 
-        /// The table of the semantic conventions ("gRPC", status), but for the cancelled call.
+        /// The table of the semantic conventions ("gRPC", status), except for the cancelled call.
         @Test(
             arguments: [
                 ("OK", nil, nil), ("CANCELLED", "cancelled", "cancelled"), ("UNKNOWN", "UNKNOWN", "UNKNOWN"),
@@ -42,9 +42,9 @@ extension AgentTests {
                 ("INTERNAL", "INTERNAL", "INTERNAL"), ("UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"),
                 ("DATA_LOSS", "DATA_LOSS", "DATA_LOSS"), ("UNAUTHENTICATED", "UNAUTHENTICATED", nil),
             ] as [(String, String?, String?)])
-        func aStatusIsAFailureOfTheSideThatTheConventionsName(status: String, client: String?, server: String?) async {
+        func statusIsAFailureOfTheSideThatTheConventionsName(status: String, client: String?, server: String?) async {
             let found = await recorded {
-                // The error of a handler is recorded on either side, and the status decides.
+                // A handler's error is recorded on either side, and the status decides.
                 call(.client, status: status, error: status == "OK" ? nil : Broken.badly)
                 call(.server, status: status, error: status == "OK" ? nil : Broken.badly)
             }
@@ -56,7 +56,7 @@ extension AgentTests {
             #expect(failed == Set(expected))
         }
 
-        @Test func namesFromBeforeTheStableConventionsAreUnderstood() async {
+        @Test func earlierNamesOfTheConventionsAreUnderstood() async {
             let found = await recorded {
                 for status in [0, 14] {
                     span(
@@ -74,7 +74,7 @@ extension AgentTests {
                 ])
         }
 
-        @Test func aKeptCallHasItsNameAndItsStatusAndNoURL() async throws {
+        @Test func keptCallHasNameAndStatusButNoURL() async throws {
             let found = await recorded {
                 let span = MartletTracer().startSpan("shop.Orders/Place", ofKind: .client)
                 span.attributes = [
@@ -95,7 +95,7 @@ extension AgentTests {
                 ])
         }
 
-        @Test func aCallOfAnotherSystemFailsByItsErrorType() async {
+        @Test func callOfAnotherSystemFailsByItsErrorType() async {
             let found = await recorded {
                 for error in [nil, "-32602"] as [String?] {
                     var attributes: SpanAttributes = [
@@ -124,7 +124,7 @@ extension AgentTests {
             #expect(found.counts == ["client POST shop.Orders/Place - - 1"])
         }
 
-        @Test func aCallWithinWhichAnHTTPRequestIsCountedIsNotCounted() async {
+        @Test func callIsNotCountedIfAnHTTPRequestWithinItIs() async {
             let found = await recorded {
                 MartletTracer().withSpan("S3/GetObject", ofKind: .client) { span in
                     span.attributes = ["rpc.system": "aws-api", "rpc.service": "S3", "rpc.method": "GetObject"]

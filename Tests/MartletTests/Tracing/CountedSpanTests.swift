@@ -16,7 +16,7 @@ extension AgentTests {
             }
         }
 
-        @Test func requestsAreCountedAndNothingIsKept() async {
+        @Test func requestsAreCountedAndNoDetailsAreKept() async {
             let found = await counted {
                 for number in 0..<100 { tracer.request("/users/\(number)") }
                 span(
@@ -28,7 +28,7 @@ extension AgentTests {
             #expect(found.spans == [])
         }
 
-        @Test func aRequestWithinARequestsSpanIsCountedOnce() async {
+        @Test func requestWithinTheSpanOfARequestIsCountedOnce() async {
             let found = await counted {
                 let outer = tracer.startSpan("outer", ofKind: .client)
                 outer.attributes["http.request.method"] = "GET"
@@ -39,7 +39,7 @@ extension AgentTests {
             #expect(found.counts == ["client GET /users/{id} 200 - 1"])
         }
 
-        @Test func theCallersTraceGoesThroughAndNoneIsBegun() async {
+        @Test func callersTracePassesThroughAndNoNewOneBegins() async {
             let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
             var (headers, own) = ([String: String](), [String: String]())
             _ = await counted {
@@ -56,7 +56,7 @@ extension AgentTests {
             #expect(own == [:])
         }
 
-        @Test func aSpanThatBeganAsNothingButACountIsNotKeptWhenDetailsAreBack() async {
+        @Test func spanStartedOnlyForCountingIsNotKeptWhenDetailsResume() async {
             let found = await recorded {
                 CaptureSwitch.recorder?.allow(.countsOnly)
                 let span = tracer.startSpan("GET", ofKind: .client)

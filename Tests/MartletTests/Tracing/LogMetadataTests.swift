@@ -18,7 +18,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [(rate: 1, flags: "01"), (0, "00")] as [(rate: Double, flags: String)])
-        func eachLineWithinASpanHasTheIdsThatItsCalleesGet(sampling: (rate: Double, flags: String)) async throws {
+        func logLinesWithinASpanHaveTheIDsThatItsCalleesGet(sampling: (rate: Double, flags: String)) async throws {
             let logger = logger(.martlet)
             var headers: [String: String] = [:]
             _ = await recorded({ $0.sampleRate = sampling.rate }) {
@@ -36,7 +36,7 @@ extension AgentTests {
             #expect(after == [:])
         }
 
-        @Test func theRemoteCallersIdsAreThereBeforeTheFirstSpan() throws {
+        @Test func logLinesHaveTheRemoteCallersIDsBeforeTheFirstSpan() throws {
             var context = ServiceContext.topLevel
             let header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
             MartletTracer().extract(["traceparent": header], into: &context, using: Headers())
@@ -46,7 +46,7 @@ extension AgentTests {
             #expect(handler.entries[0].metadata["trace_id"] == .string(span.traceID))
         }
 
-        @Test func aServiceKeepsItsOwnProviderBesideIt() async throws {
+        @Test func serviceCanCombineItWithItsOwnProvider() async throws {
             let own = Logger.MetadataProvider { ["tenant": "blue"] }
             let logger = logger(.multiplex([own, .martlet]))
             _ = await recorded { MartletTracer().withSpan("checkout") { _ in logger.info("within") } }

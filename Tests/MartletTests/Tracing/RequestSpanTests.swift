@@ -14,7 +14,7 @@ extension AgentTests {
         }
 
         @Test(arguments: [0.0, 1])
-        func everyRequestIsCountedUnderAnySampling(rate: Double) async {
+        func everyRequestIsCountedAtAnySampleRate(rate: Double) async {
             let found = await recorded({ $0.sampleRate = rate }) {
                 for number in 0..<100 { tracer.request("/users/\(number)?secret=1") }
             }
@@ -36,7 +36,7 @@ extension AgentTests {
             #expect(kept.url == "https://\(SpanFixture.host)/users/7")
         }
 
-        @Test func namesFromBeforeTheStableConventionsAreUnderstood() async {
+        @Test func earlierNamesOfTheConventionsAreUnderstood() async {
             #expect(
                 await counts(
                     .client,
@@ -55,7 +55,7 @@ extension AgentTests {
                     == ["server GET /users/{id} 200 - 1"])
         }
 
-        @Test func aTemplateOfTheInstrumentNamesTheEndpoint() async {
+        @Test func instrumentsTemplateNamesTheEndpoint() async {
             #expect(
                 await counts(
                     .client,
@@ -65,7 +65,7 @@ extension AgentTests {
                     ]) == ["client GET /shop/{color} 200 - 1"])
         }
 
-        @Test func aServersRequestsAreNamedByTheirRoute() async {
+        @Test func serverRequestsAreNamedByTheirRoute() async {
             let request: (Int, String?) -> SpanAttributes = { status, route in
                 var attributes: SpanAttributes = ["http.request.method": "GET", "url.path": "/users/anna"]
                 attributes["http.response.status_code"] = status
@@ -80,7 +80,7 @@ extension AgentTests {
             #expect(await counts(.server, request(200, nil)) == ["server GET /users/anna 200 - 1"])
         }
 
-        @Test func aServersFailuresAreItsOwn() async {
+        @Test func onlyTheServersOwnFailuresCountForAServer() async {
             let found = await recorded({ $0.sampleRate = 0 }) {
                 for status in [404, 500] {
                     span(
@@ -102,7 +102,7 @@ extension AgentTests {
                 (["http.status_code": 200], SpanStatus(code: .error), "MartletTests.Broken"),
                 (["error.type": "dns"], SpanStatus(code: .error), "dns"),
             ] as [(SpanAttributes, SpanStatus?, String?)])
-        func theErrorOfAClientsRequestIsWhatSaysMost(
+        func clientErrorIsTheMostSpecificOneKnown(
             attributes: SpanAttributes, status: SpanStatus?, error: String?
         ) async {
             var all: SpanAttributes = ["http.request.method": "GET", "url.full": "https://spans.example/"]
@@ -111,7 +111,7 @@ extension AgentTests {
             #expect(found.requests.keys.map(\.error) == [error])
         }
 
-        @Test func anErrorOfAPrivateTypeHasTheSameNameInEveryProcess() async {
+        @Test func errorOfAPrivateTypeHasTheSameNameInEveryProcess() async {
             let found = await recorded {
                 span(
                     .client, ["http.request.method": "GET", "url.full": "https://spans.example/"], error: Hidden.Inner()
@@ -135,7 +135,7 @@ extension AgentTests {
             ("HTTPClientError.unsupportedScheme(\"foo\")", "invalid_request"),
             ("HTTPClientError.cancelled", "cancelled"),
         ])
-        func anErrorWithoutAResponseIsOneOfFew(said: String, type: String) async {
+        func errorWithoutAResponseGetsOneOfFewTypes(said: String, type: String) async {
             let found = await recorded {
                 span(
                     .client, ["http.request.method": "GET", "url.full": "https://spans.example/"],
@@ -144,7 +144,7 @@ extension AgentTests {
             #expect(found.requests.keys.map(\.error) == [type])
         }
 
-        @Test func aRequestThatItsCallerTookBackIsNoFailure() async throws {
+        @Test func requestCancelledByItsCallerIsNotAFailure() async throws {
             let found = await recorded {
                 span(
                     .client, ["http.request.method": "GET", "url.full": "https://spans.example/"],
@@ -154,7 +154,7 @@ extension AgentTests {
             #expect(try #require(found.spans.first).isError == false)
         }
 
-        @Test func anExcludedRequestIsNeitherCountedNorKept() async {
+        @Test func excludedRequestIsNeitherCountedNorKept() async {
             let found = await recorded({ $0.exclude = ["spans.example/health"] }) {
                 tracer.request("/health")
                 // This instrument sets no URL.
@@ -170,7 +170,7 @@ extension AgentTests {
             #expect(found.spans.count == 1)
         }
 
-        @Test func sizesAreTheSizesOfTheBodies() async throws {
+        @Test func sizesAreThoseOfTheBodies() async throws {
             let sizes: SpanAttributes = ["http.request.body.size": 3, "http.response.body.size": 5]
             let found = await recorded {
                 for kind in [SpanKind.client, .server] {
@@ -188,7 +188,7 @@ extension AgentTests {
 
         // MARK: - One request, one count
 
-        @Test func theInnermostOfNestedClientSpansIsCounted() async throws {
+        @Test func innermostOfNestedClientSpansIsCounted() async throws {
             let found = await recorded {
                 tracer.withSpan("outermost", ofKind: .client) { outermost in
                     outermost.attributes = [
@@ -211,8 +211,8 @@ extension AgentTests {
             }
         }
 
-        /// The span between them is a library's, of kind client and not of HTTP.
-        @Test func aSpanAroundARequestIsNotCountedWithAnotherSpanBetween() async throws {
+        /// The span in between belongs to a library. Its kind is client, but it is not HTTP.
+        @Test func spanAroundARequestIsNotCountedEvenWithAnotherSpanInBetween() async throws {
             let found = await recorded {
                 tracer.withSpan("outer", ofKind: .client) { outer in
                     outer.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/outer"]
@@ -226,7 +226,7 @@ extension AgentTests {
             #expect(found.spans.count == 3)
         }
 
-        @Test func aSpanAroundARequestOfAnotherInstrumentIsNotCounted() async {
+        @Test func spanAroundARequestOfAnotherInstrumentIsNotCounted() async {
             let found = await recorded {
                 tracer.withSpan("GET", ofKind: .client) { span in
                     span.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/a"]
@@ -237,7 +237,7 @@ extension AgentTests {
             #expect(found.counts == ["client GET /b 200 - 1"])
         }
 
-        @Test func aServersRequestAndTheRequestsThatItMakesAreAllCounted() async {
+        @Test func serverRequestAndTheRequestsThatItMakesAreAllCounted() async {
             let found = await recorded {
                 tracer.withSpan("GET", ofKind: .server) { span in
                     span.attributes = ["http.request.method": "GET", "http.route": "/shop", "http.status_code": 200]
@@ -248,7 +248,7 @@ extension AgentTests {
             #expect(found.counts == ["client GET /a 200 - 1", "server GET /shop 200 - 1"])
         }
 
-        @Test func aRequestThatFailedBeforeAnyOtherInstrumentSawItIsCounted() async {
+        @Test func requestThatFailedBeforeAnyOtherInstrumentSawItIsCounted() async {
             let found = await recorded {
                 try? tracer.withSpan("GET", ofKind: .client) { span in
                     span.attributes = ["http.request.method": "GET", "url.full": "https://spans.example/a"]

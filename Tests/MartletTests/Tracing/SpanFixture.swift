@@ -4,8 +4,8 @@ import Tracing
 
 @testable import Martlet
 
-/// Runs `body` with a recorder in place of an agent's, and returns its records of `host`. The records leave out requests
-/// that other tests of this process make meanwhile.
+/// Runs `body` with a recorder instead of an agent's, and returns its records of `host`. Requests of other tests of
+/// this process are left out.
 func recorded(
     by host: String = SpanFixture.host, _ change: (inout MartletConfiguration) -> Void = { _ in },
     _ body: () async throws -> Void
@@ -23,7 +23,7 @@ func recorded(
         spans: interval.details.filter { $0.request.map { $0.host == host || $0.kind == .server } ?? true })
 }
 
-/// Makes a span with these attributes and ends it.
+/// Makes and ends a span with these attributes.
 func span(_ kind: SpanKind, _ attributes: SpanAttributes, error: (any Error)? = nil, status: SpanStatus? = nil) {
     let span = MartletTracer().startSpan("span", ofKind: kind)
     span.attributes = attributes
@@ -51,7 +51,7 @@ struct SpanFixture {
 }
 
 extension MartletTracer {
-    /// Records a client's request as a span of AsyncHTTPClient's.
+    /// Records a client's request as a span like AsyncHTTPClient's.
     func request(
         _ path: String = "/users/7", status: Int? = 200, within context: ServiceContext = .current ?? .topLevel,
         _ body: (MartletSpan) -> Void = { _ in }

@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Values past a limit are left out and counted.
+    /// Values above a limit are left out and counted.
     @Suite struct SpanLimitTests {
         private let tracer = MartletTracer()
 
@@ -18,7 +18,7 @@ extension AgentTests {
             return try #require(found.span("span"))
         }
 
-        @Test func attributesPastTheLimitAreDroppedAndEarlierOnesMayChange() async throws {
+        @Test func attributesAboveTheLimitAreDroppedAndExistingOnesMayChange() async throws {
             let span = try await kept { span in
                 for number in 0..<MartletLimits.attributes + 7 { span.attributes["key\(number)"] = number }
                 span.attributes["key0"] = -1
@@ -28,7 +28,7 @@ extension AgentTests {
             #expect(span.attributes["key0"] == .integer(-1))
         }
 
-        @Test func eventsAndLinksPastTheLimitAreDropped() async throws {
+        @Test func eventsAndLinksAboveTheLimitAreDropped() async throws {
             let span = try await kept { span in
                 for number in 0..<MartletLimits.spanEvents + 3 { span.addEvent(SpanEvent(name: "\(number)")) }
                 for _ in 0..<MartletLimits.spanLinks + 5 {
@@ -41,7 +41,7 @@ extension AgentTests {
             #expect(span.droppedLinks == 5)
         }
 
-        @Test func attributesOfEachEventPastTheLimitAreDropped() async throws {
+        @Test func eventAttributesAboveTheLimitAreDropped() async throws {
             let span = try await kept { span in
                 for name in ["first", "second"] { span.addEvent(SpanEvent(name: name, attributes: Self.tooMany)) }
             }
@@ -49,7 +49,7 @@ extension AgentTests {
             #expect(span.droppedAttributes == 2 * 7)
         }
 
-        @Test func attributesOfEachLinkPastTheLimitAreDropped() async throws {
+        @Test func linkAttributesAboveTheLimitAreDropped() async throws {
             let span = try await kept { span in
                 for _ in 0..<2 { span.addLink(SpanLink(context: span.context, attributes: Self.tooMany)) }
             }
@@ -85,7 +85,7 @@ extension AgentTests {
             #expect(span.droppedAttributes > 0)
         }
 
-        @Test func spansPastTheIntervalsLimitAreDroppedAndCounted() async {
+        @Test func spansAboveTheIntervalsLimitAreDroppedAndCounted() async {
             let found = await recorded {
                 for _ in 0..<MartletLimits.sampledDetails + 10 { tracer.withSpan("span") { _ in } }
                 #expect(CaptureSwitch.recorder?.droppedDetails == 10)

@@ -5,7 +5,7 @@ import Tracing
 @testable import Martlet
 
 extension AgentTests {
-    /// Texts of spans lose their secrets.
+    /// Secrets are removed from the texts of spans.
     @Suite struct SpanRedactionTests {
         private let tracer = MartletTracer()
 
@@ -34,7 +34,7 @@ extension AgentTests {
             #expect(found.spans[0].attributes["http.request.header.authorization"] == .string("REDACTED"))
         }
 
-        @Test func noSecretOfAURLIsKeptWhereverItStands() async throws {
+        @Test func noSecretIsKeptAnywhereInAURL() async throws {
             let attributes: SpanAttributes = [
                 "url.full": "https://spans.example/cart;jsessionid=secret", "url.path": "/cart;secret/x",
                 "url.original": "https://proxy/http://ada:secret@spans.example/",
@@ -61,8 +61,8 @@ extension AgentTests {
             #expect(other.links.map(\.attributes) == [other.attributes])
         }
 
-        /// A limit may cut a secret in two, and the rest no longer looks like one.
-        @Test func noSecretIsKeptWhereALimitCutsIt() async throws {
+        /// A limit may cut a secret in two, so that the rest no longer looks like one.
+        @Test func noPartOfASecretIsKeptIfALimitCutsIt() async throws {
             let before = { String(repeating: "x", count: $0 - 20) + " https://" }
             let secret = String(repeating: "secret", count: 4) + "@host/"
             let message = before(MartletLimits.messageLength) + secret
@@ -83,7 +83,7 @@ extension AgentTests {
             #expect(!String(describing: found.spans).contains("secr"))
         }
 
-        @Test func anErrorsTextIsKeptWithoutItsSecrets() async throws {
+        @Test func errorsTextIsKeptWithoutItsSecrets() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("span")
                 span.recordError(

@@ -9,25 +9,25 @@ import Testing
     private static let span = "00f067aa0ba902b7"
 
     @Test(arguments: [("01", true), ("00", false), ("03", true), ("fe", false), ("ff", true)])
-    func onlyTheLastFlagSaysSampled(flags: String, isSampled: Bool) throws {
+    func onlyTheLastFlagMeansSampled(flags: String, isSampled: Bool) throws {
         let parent = try #require(TraceParent("00-\(Self.trace)-\(Self.span)-\(flags)"))
         #expect(parent.traceID.description == Self.trace)
         #expect(parent.spanID.description == Self.span)
         #expect(parent.isSampled == isSampled)
     }
 
-    @Test func aHeaderIsWrittenAgainWithoutUnknownFlags() {
+    @Test func unknownFlagsAreNotPassedOn() {
         let header = "00-\(Self.trace)-\(Self.span)-03"
         #expect(TraceParent(header)?.text == "00-\(Self.trace)-\(Self.span)-01")
     }
 
     @Test(arguments: [" ", "\t", "  \t"])
-    func blanksAtTheEndsBelongToNoHeader(blanks: String) {
+    func blanksAtTheEndsAreIgnored(blanks: String) {
         #expect(TraceParent("\(blanks)00-\(Self.trace)-\(Self.span)-01\(blanks)") != nil)
     }
 
     @Test(arguments: ["", "-", "-what-comes-later", "-00"])
-    func aLaterVersionIsReadAsFarAsTheFirstGoes(rest: String) {
+    func laterVersionIsReadLikeTheFirst(rest: String) {
         #expect(TraceParent("cc-\(Self.trace)-\(Self.span)-01\(rest)") != nil)
     }
 
@@ -41,7 +41,7 @@ import Testing
         "00-\(trace)-\(span)0-01", "00-00000000000000000000000000000000-\(span)-01", "00-\(trace)-0000000000000000-01",
         "00-+bf92f3577b34da6a3ce929d0e0e4736-\(span)-01", "00-\(trace) -\(span)-01", "00_\(trace)_\(span)_01",
     ])
-    func whatBreaksARuleIsIgnored(header: String) {
+    func invalidHeaderIsIgnored(header: String) {
         #expect(TraceParent(header) == nil)
     }
 }

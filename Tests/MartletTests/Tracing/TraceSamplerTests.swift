@@ -4,7 +4,7 @@ import Testing
 @testable import Martlet
 
 @Suite struct TraceSamplerTests {
-    @Test func theRateDecidesByTheLastSevenBytesAlone() throws {
+    @Test func onlyTheLastSevenBytesDecideSampling() throws {
         let sampler = TraceSampler(rate: 0.25)
         let limit = UInt64(3) << 54
         #expect(sampler.samples(try trace(limit)))
@@ -12,17 +12,17 @@ import Testing
         #expect(!sampler.samples(try trace(0xff << 56)))
     }
 
-    @Test func aRateOfOneKeepsAllAndOfNoughtNone() throws {
+    @Test func rateOneKeepsAllAndRateZeroNone() throws {
         #expect(TraceSampler(rate: 1).samples(try trace(0)))
         #expect(!TraceSampler(rate: 0).samples(try trace(.max)))
     }
 
     @Test(arguments: [Double.nan, -1, -Double.infinity])
-    func aRateThatIsNoShareKeepsNone(rate: Double) throws {
+    func invalidRateKeepsNone(rate: Double) throws {
         #expect(!TraceSampler(rate: rate).samples(try trace(.max)))
     }
 
-    @Test func aParentDecidesForItsChildren() throws {
+    @Test func parentDecidesForItsChildren() throws {
         for isSampled in [true, false] {
             let root = TraceContext(
                 traceID: try trace(7), spanID: TraceIDs.nextSpan(), isSampled: isSampled, traceState: "vendor=1")
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aQuarterOfTracesIsAQuarterOfTraces() {
+    @Test func rateOfAQuarterKeepsAQuarterOfTraces() {
         let sampler = TraceSampler(rate: 0.25)
         let sampled = (0..<20_000).filter { _ in sampler.samples(TraceIDs.nextTrace()) }.count
         #expect((4_500...5_500).contains(sampled))

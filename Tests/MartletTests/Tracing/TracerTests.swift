@@ -24,7 +24,7 @@ extension AgentTests {
             return headers
         }
 
-        @Test func theActiveSpanOfAContextIsTheOneThatRunsThere() async throws {
+        @Test func activeSpanOfAContextIsItsRunningSpan() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("work")
                 let inner = tracer.startSpan("inner", context: span.context)
@@ -41,7 +41,7 @@ extension AgentTests {
             #expect(try #require(found.span("inner")).attributes == ["found": .boolean(true)])
         }
 
-        @Test func aSpanIsKeptWithAllThatItWasTold() async throws {
+        @Test func spanIsKeptWithEverythingSetOnIt() async throws {
             let found = await recorded {
                 let other = tracer.startSpan("other")
                 let span = tracer.startSpan("work", ofKind: .producer)
@@ -77,7 +77,7 @@ extension AgentTests {
             #expect(found.requests.isEmpty)
         }
 
-        @Test func aRunningSpanIsTheParentOfSpansWithinIt() async throws {
+        @Test func runningSpanIsTheParentOfSpansWithinIt() async throws {
             let found = await recorded {
                 await tracer.withSpan("outer", context: extracted(parent), ofKind: .server) { _ in
                     await tracer.withSpan("middle") { _ in
@@ -95,7 +95,7 @@ extension AgentTests {
             #expect(found.spans.allSatisfy { $0.traceState == "a=1" })
         }
 
-        @Test func theContextOfASpanGoesOutAndTheCallersState() async {
+        @Test func injectedHeadersHaveTheSpansContextAndTheCallersState() async {
             _ = await recorded {
                 let span = tracer.startSpan("call", context: extracted(parent), ofKind: .client)
                 let headers = injected(span.context)
@@ -112,14 +112,14 @@ extension AgentTests {
             #expect(extracted(headers).traceContext == nil)
         }
 
-        @Test func aBadStateDoesNotSpoilTheParent() {
+        @Test func invalidTraceStateDoesNotInvalidateTheParent() {
             let context = extracted(parent.merging(["tracestate": "a=1,a=2"]) { $1 }).traceContext
             #expect(context?.spanID.description == "00f067aa0ba902b7")
             #expect(context?.traceState == "")
         }
 
         @Test(arguments: [true, false])
-        func theParentsDecisionHoldsAtAnyRate(isSampled: Bool) async {
+        func parentsSamplingDecisionHoldsAtAnyRate(isSampled: Bool) async {
             let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0\(isSampled ? 1 : 0)"
             let found = await recorded({ $0.sampleRate = isSampled ? 0 : 1 }) {
                 tracer.withSpan("child", context: extracted(["traceparent": header])) { _ in }
@@ -127,7 +127,7 @@ extension AgentTests {
             #expect(found.spans.count == (isSampled ? 1 : 0))
         }
 
-        @Test func aTraceThatIsNotSampledHasOneDecisionAndNoSpans() async {
+        @Test func unsampledTraceHasOneDecisionAndNoSpans() async {
             let found = await recorded({ $0.sampleRate = 0 }) {
                 tracer.withSpan("root") { root in
                     #expect(!root.isRecording)
@@ -166,7 +166,7 @@ extension AgentTests {
             #expect(found.requests.isEmpty && found.spans.isEmpty)
         }
 
-        @Test func onlyTheFirstEndCountsAndNothingAfterIt() async throws {
+        @Test func onlyTheFirstEndOfASpanCounts() async throws {
             let found = await recorded {
                 tracer.request("/a") { span in
                     span.attributes["http.status_code"] = 204
@@ -181,7 +181,7 @@ extension AgentTests {
             #expect(found.spans.first?.attributes == [:])
         }
 
-        @Test func aSpanThatIsNeverEndedGoesWithItsContext() async {
+        @Test func spanThatNeverEndsIsReleasedWithItsContext() async {
             await withKnownRecorder {
                 weak var recording: SpanRecording?
                 do {
@@ -193,7 +193,7 @@ extension AgentTests {
             }
         }
 
-        @Test func spansThatFollowEachOtherDoNotKeepEachOther() async {
+        @Test func consecutiveSpansDoNotKeepEachOtherAlive() async {
             await withKnownRecorder {
                 weak var first: SpanRecording?
                 var context = ServiceContext.topLevel
@@ -209,7 +209,7 @@ extension AgentTests {
 
         private func withKnownRecorder(_ body: () -> Void) async { _ = await recorded { body() } }
 
-        @Test func givenTimesAreTheSpansTimes() async throws {
+        @Test func spanUsesTheGivenTimes() async throws {
             let start = Instant(nanosecondsSinceEpoch: 1_000_000_000_000_000_000)
             let end = Instant(nanosecondsSinceEpoch: 1_000_000_002_000_000_000)
             let found = await recorded {
@@ -218,12 +218,12 @@ extension AgentTests {
             }
             let span = try #require(found.span("then"))
             #expect(span.start == start.nanosecondsSinceEpoch)
-            // The clock's time between the two calls is in neither figure.
+            // The time between the two clock readings is in neither figure.
             #expect(abs(Double(span.durationNanoseconds) - 2e9) < 1e9)
             #expect(found.span("backwards")?.durationNanoseconds == 0)
         }
 
-        @Test func spansOfManyThreadsAreAllCounted() async {
+        @Test func spansFromManyThreadsAreAllCounted() async {
             let found = await recorded({ $0.sampleRate = 0 }) {
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<8 {
@@ -234,7 +234,7 @@ extension AgentTests {
             #expect(found.counts == ["client GET /users/{id} 200 - 4000"])
         }
 
-        @Test func aValueMayComeBackToItsSpanWhenItIsReplaced() async throws {
+        @Test func replacedAttributeMayCallItsSpanWhenItIsReleased() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("work")
                 span.attributes.set("value", value: .stringConvertible(Farewell(to: span)))
@@ -245,7 +245,7 @@ extension AgentTests {
             #expect(span.attributes == ["farewell": .boolean(true)])
         }
 
-        @Test func oneSpanMayBeChangedByManyThreads() async throws {
+        @Test func manyThreadsMayChangeOneSpan() async throws {
             let found = await recorded {
                 let span = tracer.startSpan("shared")
                 await withTaskGroup(of: Void.self) { group in

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Martlet
 
-@Suite struct UnwatchedStopwatchTests {
-    private let stopwatch = UnwatchedStopwatch()
+@Suite struct CaptureGapStopwatchTests {
+    private let stopwatch = CaptureGapStopwatch()
 
-    @Test func theTotalIncludesTheTimeThatGoesOn() {
+    @Test func totalIncludesAnOngoingGap() {
         stopwatch.begin(at: 10)
         #expect(stopwatch.nanoseconds(at: 15) == 5)
         stopwatch.end(at: 20)
@@ -16,7 +16,7 @@ import Testing
         #expect(stopwatch.nanoseconds(at: 103) == 13)
     }
 
-    @Test func aTimeThatGoesOnDoesNotBeginAgain() {
+    @Test func ongoingGapDoesNotRestart() {
         stopwatch.begin(at: 10)
         stopwatch.begin(at: 15)
         stopwatch.end(at: 20)
@@ -26,8 +26,8 @@ import Testing
 }
 
 extension AgentTests {
-    @Suite struct UnwatchedTests {
-        @Test func theCollectorIsToldSoonThatCaptureWasSwitchedOffAndOn() async throws {
+    @Suite struct CaptureGapTests {
+        @Test func collectorLearnsSoonThatCaptureWasSwitchedOffAndOn() async throws {
             try await withAgent { agent, collector, base in
                 try await uploadFirst(agent, base)
                 #expect(agent.status.unwatched == .zero)
@@ -43,51 +43,52 @@ extension AgentTests {
                 _ = try await URLSession.shared.data(from: base / "hello/seen")
                 await agent.flush()
                 #expect(agent.status.unwatched == whole)
-                let (told, counts) = (try collector.unwatched(), try collector.counts())
-                #expect(told.count == 4)
-                #expect(told[0] == 0)
-                #expect(told[1] > 0 && told[1] <= first.seconds)
-                #expect(abs(told[2] - whole.seconds) < 1e-6)
-                #expect(told[3] == told[2])
+                let (reported, counts) = (try collector.captureGaps(), try collector.counts())
+                #expect(reported.count == 4)
+                #expect(reported[0] == 0)
+                #expect(reported[1] > 0 && reported[1] <= first.seconds)
+                #expect(abs(reported[2] - whole.seconds) < 1e-6)
+                #expect(reported[3] == reported[2])
                 #expect(counts == ["/hello/first": 1, "/hello/seen": 1])
             }
         }
 
-        @Test func aFlushTellsOfTheTimeUntilThen() async throws {
+        @Test func flushReportsTheCaptureGapSoFar() async throws {
             try await withAgent { agent, collector, base in
                 try await uploadFirst(agent, base)
                 agent.isCapturing = false
                 await collector.awaitPosts(2)
                 let before = agent.status.unwatched
                 await agent.flush()
-                let told = try collector.unwatched()
-                #expect(told[2] >= before.seconds)
+                let reported = try collector.captureGaps()
+                #expect(reported[2] >= before.seconds)
             }
         }
 
-        /// Makes a request and uploads it. Over `URLSession` an agent uploads nothing unasked before its first interval ends.
+        /// Makes a request and uploads it. Over `URLSession` an agent uploads nothing by itself before its first
+        /// interval ends.
         private func uploadFirst(_ agent: MartletAgent, _ base: URL) async throws {
             _ = try await URLSession.shared.data(from: base / "hello/first")
             await agent.flush()
         }
 
-        @Test func internalErrorsAreATimeWithoutCaptureToo() async throws {
+        @Test func captureGapIncludesTheTimeAfterInternalErrors() async throws {
             try await withAgent { agent, collector, _ in
                 for _ in 0..<MartletLimits.faults { CaptureSwitch.note(.noHandle) }
                 await agent.flush()
-                let told = try collector.unwatched()
-                #expect(told[0] > 0)
+                let reported = try collector.captureGaps()
+                #expect(reported[0] > 0)
             }
         }
 
-        @Test func anAgentInMemoryHasNoUnwatchedTime() async {
+        @Test func agentInMemoryHasNoCaptureGap() async {
             let agent = MartletAgent.inMemory()
             agent.isCapturing = false
             #expect(agent.status.unwatched == .zero)
             await agent.shutdown()
         }
 
-        @Test func anAgentInMemoryAddsNoUnwatchedTimeToTheAgentThatItReplaces() async throws {
+        @Test func agentInMemoryAddsNoCaptureGapToTheAgentItReplaces() async throws {
             try await withAgent { agent, _, _ in
                 agent.isCapturing = false
                 let test = MartletAgent.inMemory()

@@ -6,9 +6,9 @@ import Hummingbird
 import Martlet
 import Testing
 
-/// Requests that a rule changes, with a real server behind them.
-@Suite struct RuledRequestTests {
-    @Test func anAnswerOfARuleReachesTheCallerAndNotTheServer() async throws {
+/// Requests that a rule changes, with a real server.
+@Suite struct RequestRuleTests {
+    @Test func ruleAnswersTheCallerWithoutTheServer() async throws {
         var rule = MartletRule(name: "drill", match: .init(host: "payments.*", path: "/pay/{id}"))
         rule.respond = .init(status: 503, headers: ["Retry-After": "1"], body: Data("drill".utf8))
         try await withRules([rule]) { agent, _ in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerOfARuleComesAfterTheWholeBodyWasSent() async throws {
+    @Test func ruleAnswersOnlyAfterTheWholeBodyWasSent() async throws {
         var rule = MartletRule(match: .init(method: "POST"))
         rule.respond = .init(status: 201, body: Data("made".utf8))
         try await withRules([rule]) { agent, _ in
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aRedirectThatARuleAnswersWithIsFollowedToTheRealServer() async throws {
+    @Test func redirectAnsweredByARuleIsFollowedToTheRealServer() async throws {
         try await withRules { base in
             var rule = MartletRule(name: "moved", match: .init(host: "old.invalid"))
             rule.respond = .init(status: 302, headers: ["Location": "\(base)/where"])
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionGoesToAnotherAddressAndHostStays() async throws {
+    @Test func connectRuleChangesTheAddressAndKeepsHost() async throws {
         try await withRules { base in
             var rule = MartletRule(match: .init(host: "catalog.invalid"))
             rule.connect = "127.0.0.1:\(base.port ?? 0)"
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["http", "https"])
-    func aRequestGoesToAnotherHost(scheme: String) async throws {
+    func redirectRuleSendsTheRequestToAnotherHost(scheme: String) async throws {
         try await withRules { base in
             var rule = MartletRule(match: .init(host: "old.invalid"))
             rule.redirect = base
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func theRedirectOfTheOtherHostIsFollowed() async throws {
+    @Test func redirectFromTheOtherHostIsFollowed() async throws {
         try await withRules { base in
             var rule = MartletRule(match: .init(host: "old.invalid"))
             rule.redirect = base
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerComesLater() async throws {
+    @Test func delayedAnswerComesLater() async throws {
         var delayed = MartletRule(match: .init(path: "/where"))
         delayed.delay = .milliseconds(300)
         var answered = MartletRule(match: .init(host: "drill.invalid"))
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func aTimeOutEndsARequestThatIsDelayedForLonger() async throws {
+    @Test func requestTimesOutIfItsDelayIsLonger() async throws {
         var delayed = MartletRule()
         delayed.delay = .seconds(600)
         try await withRules([delayed]) { agent, base in
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(arguments: MartletRule.Failure.allCases, [Duration.zero, .milliseconds(50)])
-    func aFailureIsCountedAsItIsNamed(failure: MartletRule.Failure, delay: Duration) async throws {
+    func failureIsCountedUnderItsName(failure: MartletRule.Failure, delay: Duration) async throws {
         var rule = MartletRule(name: "drill", match: .init(host: "broken.invalid"))
         rule.fail = failure
         rule.delay = delay
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func aBlockedRequestIsRefused() async throws {
+    @Test func blockedRequestFailsWithARefusedConnection() async throws {
         var rule = MartletRule(match: .init(path: "/where"))
         rule.block = true
         try await withRules([rule]) { agent, base in
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatNoRuleMatchesIsNotMarked() async throws {
+    @Test func requestThatNoRuleMatchesIsNotMarked() async throws {
         var rule = MartletRule(match: .init(host: "other.invalid"))
         rule.block = true
         try await withRules([rule]) { agent, base in
@@ -200,7 +200,7 @@ import Testing
         }
     }
 
-    @Test func aMistakePutsNoRuleInForce() async throws {
+    @Test func ifARuleIsInvalidNoneApply() async throws {
         var (right, wrong) = (MartletRule(), MartletRule())
         right.block = true
         wrong.connect = "nowhere"

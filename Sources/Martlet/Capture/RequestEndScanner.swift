@@ -1,6 +1,5 @@
-/// The search for the end of a request over HTTP/1.1 (RFC 9112, sections 6 and 7.1), in bytes that come in parts. A pure
-/// value.
-struct RequestEnd {
+/// Finds the end of an HTTP/1.1 request (RFC 9112, sections 6 and 7.1) in bytes that arrive in parts. A pure value.
+struct RequestEndScanner {
     private enum Part {
         case head
         case body(bytes: Int)
@@ -17,10 +16,10 @@ struct RequestEnd {
     private var isChunked = false
     private var isWaiting = false
 
-    /// The longest line that is kept; libcurl has no longer one to send. The rest of a longer one is left out.
+    /// The longest line that is kept. libcurl sends no longer one; the rest of a longer line is ignored.
     private static let longestLine = 256 << 10
 
-    /// Returns, once, whether the client waits for an interim answer before it sends the body.
+    /// Returns whether the client waits for an interim answer before it sends the body. Returns `true` only once.
     mutating func takeExpectation() -> Bool {
         if case .head = part { return false }
         defer { isWaiting = false }

@@ -10,7 +10,7 @@ import Tracing
 @testable import Martlet
 
 /// The closures of a configuration, and requests that the service records itself.
-@Suite struct ServiceDecisionsTests {
+@Suite struct ServiceClosuresTests {
     private static let url =
         URL(string: "https://User:pw@API.example.com:8443/orders/17?q=1#x") ?? URL(fileURLWithPath: "/")
     private static let start = Date(timeIntervalSince1970: 1_700_000_000)
@@ -24,7 +24,7 @@ import Tracing
             duration: .milliseconds(250), bytesSent: 7, bytesReceived: 9)
     }
 
-    @Test func aRecordedRequestIsLikeOneThatWasCaptured() async throws {
+    @Test func recordedRequestLooksLikeACapturedOne() async throws {
         try await MartletAgent.inMemory { agent in
             agent.record(Self.request())
             let request = try #require(agent.requests.first)
@@ -41,13 +41,13 @@ import Tracing
             #expect(request.duration == .milliseconds(250))
             #expect(request.bytesSent == 7)
             #expect(request.bytesReceived == 9)
-            // One that was captured may be recorded as it is.
+            // A captured request may be recorded unchanged.
             agent.record(request)
             #expect(agent.requests == [request, request])
         }
     }
 
-    @Test func aRecordedRequestFailsByItsStatusOrItsError() async {
+    @Test func recordedRequestFailsByItsStatusOrItsErrorType() async {
         await MartletAgent.inMemory { agent in
             agent.record(Self.request(status: 503))
             agent.record(Self.request(status: nil, errorType: "timeout"))
@@ -61,7 +61,7 @@ import Tracing
         }
     }
 
-    @Test func oddValuesOfARecordedRequestAreCountedAllTheSame() async {
+    @Test func recordedRequestWithOddValuesIsStillCounted() async {
         await MartletAgent.inMemory { agent in
             agent.record(
                 MartletRequest(
@@ -73,7 +73,7 @@ import Tracing
         }
     }
 
-    @Test func nothingIsRecordedWhileCaptureIsOffOrThePatternsLeaveItOut() async {
+    @Test func nothingIsRecordedIfCaptureIsOffOrThePatternsExcludeIt() async {
         var configuration = MartletConfiguration()
         configuration.exclude = ["*.example.com:8443/orders/*"]
         await MartletAgent.inMemory(configuration) { agent in
@@ -90,7 +90,7 @@ import Tracing
         }
     }
 
-    @Test func aSpanAroundARecordedRequestIsNotCountedBeside() async {
+    @Test func spanAroundARecordedRequestIsNotCountedAsWell() async {
         await MartletAgent.inMemory { agent in
             agent.tracer.withSpan("order", ofKind: .client) { span in
                 span.attributes["http.request.method"] = "POST"
@@ -100,7 +100,7 @@ import Tracing
         }
     }
 
-    @Test func aClosureNamesEndpointsOfEveryInstrument() async throws {
+    @Test func closureNamesEndpointsOfEveryInstrument() async throws {
         var configuration = MartletConfiguration()
         configuration.maxEndpoints = 2
         configuration.name = { target in
@@ -122,13 +122,13 @@ import Tracing
                 }
                 agent.record(Self.request(endpoint: "/given"))
                 let names = agent.requests.map(\.endpoint)
-                // The names count to the budget: of one host the first two.
+                // The names count towards the budget: the first two of the host.
                 #expect(names == ["out GET", "/hello/empty", "{other}", "{other}"])
             }
         }
     }
 
-    @Test func aClosureLeavesRequestsOutOnEitherSide() async throws {
+    @Test func closureExcludesRequestsOnEitherSide() async throws {
         var configuration = MartletConfiguration()
         configuration.ignore = { $0.path.hasPrefix("/health") || $0.host == "api.example.com" }
         let ignoring = configuration
@@ -156,8 +156,9 @@ import Tracing
         #expect(traced.withLock { $0 } == [false, true])
     }
 
-    /// The closure uses everything that takes one of the agent's locks, and records a request, which asks it again.
-    @Test func aClosureMayUseTheAgentAndIsNotAskedAboutItsOwnRequests() async {
+    /// The closure uses everything that takes one of the agent's locks, and records a request, for which it would be
+    /// called again.
+    @Test func closureMayUseTheAgentAndIsNotCalledForItsOwnRequests() async {
         let holder = Mutex<MartletAgent?>(nil)
         let calls = Mutex(0)
         var configuration = MartletConfiguration()
@@ -185,8 +186,8 @@ import Tracing
         }
     }
 
-    /// A thread that waits in the closure holds nothing that another needs.
-    @Test func aClosureThatWaitsHoldsUpNoOtherRequest() async {
+    /// A thread that waits in the closure holds nothing that another thread needs.
+    @Test func waitingClosureBlocksNoOtherRequest() async {
         let (asked, arrival) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
         var configuration = MartletConfiguration()

@@ -8,8 +8,8 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// One warning for a trouble, even if libcurl describes it in other words each time, and one message when it is over.
-    @Suite struct DeliveryNewsTests {
+    /// One warning for a problem, even if libcurl words it differently each time, and one message when it is over.
+    @Suite struct DeliveryLogTests {
         private let handler = InMemoryLogHandler()
 
         private var lines: [String] {
@@ -27,10 +27,11 @@ extension AgentTests {
                 }, body)
         }
 
-        @Test func aCollectorThatIsBusyIsToldOnceForAllSignalsAndSoIsItsRecovery() async throws {
+        @Test func busyCollectorAndItsRecoveryAreLoggedOnceForAllSignals() async throws {
             try await withLog { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "hello/x")
-                // The collector refuses metrics twice, then takes them; it refuses details once, then takes them.
+                // The collector refuses metrics twice and then accepts them; it refuses details once and then accepts
+                // them.
                 collector.answer(503, 502, 200, 503, 200)
                 for _ in 1...4 { await agent.flush() }
                 #expect(collector.received.map(\.status) == [503, 502, 200, 503, 200])
@@ -42,12 +43,12 @@ extension AgentTests {
                 ])
         }
 
-        /// Each signal fails at each attempt with other words.
-        @Test func theWordsOfAFailureMayChange() {
+        /// Each attempt for a signal fails with a different wording.
+        @Test func changedWordingOfAFailureGivesNoNewWarning() {
             var configuration = MartletConfiguration()
             let handler = handler
             configuration.logger = Logger(label: "test", factory: { _ in handler })
-            var news = DeliveryNews(own: configuration.collectors, log: AgentLog(configuration))
+            var news = DeliveryLog(own: configuration.collectors, log: AgentLog(configuration))
             for milliseconds in 0..<100 {
                 for signal in Signal.allCases {
                     let line = UploadRoute(address: configuration.collector, signal: signal)
@@ -56,7 +57,7 @@ extension AgentTests {
                 }
             }
             #expect(lines.count == 1)
-            // The details were dropped in the meantime, and no new ones followed.
+            // The details were dropped meanwhile, and no new ones followed.
             let routes = Signal.allCases.map { UploadRoute(address: configuration.collector, signal: $0) }
             news.succeed(routes[0], of: configuration.collectors)
             news.endRound(waiting: [routes[1]])
@@ -65,7 +66,7 @@ extension AgentTests {
             #expect(lines.count == 2)
         }
 
-        @Test func aRefusedSignalHasAWarningOfItsOwn() async throws {
+        @Test func refusedSignalGetsASeparateWarning() async throws {
             try await withLog { agent, collector, base in
                 collector.tracesStatus.store(404, ordering: .relaxed)
                 for _ in 1...3 {

@@ -5,11 +5,11 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// When nobody answers a task's challenge, Foundation since 6.3.2 ends the task within its own client of the loader.
-    /// The agent's observer, which stands before that client, is not told. The tests do the same as Foundation, so that
-    /// every release covers the case.
-    @Suite struct UnseenEndTests {
-        @Test func aRequestEndsWithItsChallengeWhenItsLoaderIsReleased() async throws {
+    /// If nobody answers a task's challenge, Foundation since 6.3.2 ends the task within its own client of the loader.
+    /// The agent's observer, which is in front of that client, gets no call. The tests simulate Foundation, so that
+    /// they cover every release.
+    @Suite struct SilentEndTests {
+        @Test func challengedRequestEndsWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let task = Self.task(to: base / "basic")
                 try Self.challenge(task).map { observer in
@@ -26,7 +26,7 @@ extension AgentTests {
         }
 
         /// A delegate that keeps a challenge's completion handler keeps the loader alive.
-        @Test func aRequestEndsWithItsTaskWhenItsLoaderIsKeptAfterAChallenge() async throws {
+        @Test func challengedRequestEndsWithItsTaskIfItsLoaderIsKept() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -46,9 +46,9 @@ extension AgentTests {
             }
         }
 
-        /// Foundation releases a suspended task's loader when it is about to give the task another loader, which sends
-        /// the credentials.
-        @Test func aSuspendedRequestGoesOnWhenItsLoaderIsReleased() async throws {
+        /// Foundation releases a suspended task's loader before it gives the task another loader, which sends the
+        /// credentials.
+        @Test func suspendedRequestContinuesWhenItsLoaderIsReleased() async throws {
             try await withAgent({ $0.include = ["*/basic"] }) { agent, collector, base in
                 let (ends, end) = AsyncStream.makeStream(of: Never.self)
                 let task = Self.task(to: base / "basic") { end.finish() }
@@ -66,13 +66,13 @@ extension AgentTests {
         }
 
         @Test(.timeLimit(.minutes(1)))
-        func aTaskAtTheAddressOfAnUnseenEndIsAnotherRequest() async throws {
+        func newTaskAtTheAddressOfASilentlyEndedOneIsAnotherRequest() async throws {
             try await withAgent({ $0.include = ["*/basic", "*/hello/*"] }) { agent, collector, base in
                 let (answers, answer) = AsyncStream.makeStream(of: Never.self)
                 let session = URLSession(configuration: .ephemeral)
                 var observers: [RequestObserver?] = []
                 var second: URLSessionTask?
-                // Another thread may take the memory that a task leaves.
+                // Another thread may take the memory that a task has freed.
                 while second == nil, observers.count < 100 {
                     let (ends, end) = AsyncStream.makeStream(of: Never.self)
                     var first: URLSessionTask? = Self.task(to: base / "basic") { end.finish() }
@@ -94,8 +94,8 @@ extension AgentTests {
             }
         }
 
-        /// Releases a task that nobody else holds and makes another one at its address: a thread's next allocation mostly
-        /// gets the memory that the thread has just freed.
+        /// Releases a task that nothing else holds, and makes another one at its address: a thread's next allocation
+        /// usually gets the memory that the thread has just freed.
         private static func replace(
             _ task: inout URLSessionTask?, by make: () -> URLSessionTask
         ) -> URLSessionTask? {
@@ -106,7 +106,7 @@ extension AgentTests {
             return others.last.map(InFlightRequests.key) == address ? others.last : nil
         }
 
-        /// Makes a task that is in flight and that no loader loads.
+        /// Makes a task that is in flight but has no loader.
         private static func task(to url: URL, onEnd end: @escaping @Sendable () -> Void = {}) -> URLSessionTask {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.protocolClasses = [IdleProtocol.self]
@@ -115,7 +115,7 @@ extension AgentTests {
             return task
         }
 
-        /// Gives a loader of Foundation's a challenge as its answer, and releases the loader.
+        /// Gives a Foundation loader a challenge as its answer, and releases the loader.
         private static func challenge(_ task: URLSessionTask) throws -> RequestObserver? {
             let (type, recorder) = (try #require(NativeLoader.type), try #require(CaptureSwitch.recorder))
             let loader = type.init(task: task, cachedResponse: nil, client: Nobody())

@@ -3,11 +3,11 @@ import CMartletHooks
 import Foundation
 import FoundationNetworking
 
-/// The changes of a rule to one loader's transfer, from its start to the head of its answer. The requests of a redirect that
-/// the answer asks for are not changed.
+/// The changes that a rule makes to one loader's transfer, from its start to the head of its answer. Requests after a
+/// redirect by that answer are not changed.
 ///
-/// To be used on the session's queue. libcurl reads the values in it, so it lives as long as the loader.
-final class RuledTransfer {
+/// Use it on the session's queue. libcurl reads its values, so it lives as long as the loader.
+final class RuleTransfer {
     private let headers: [RuleDecision.HeaderChange]
     private let action: RuleAction?
     private let handle: EasyHandle
@@ -15,9 +15,9 @@ final class RuledTransfer {
     private var addresses: UnsafeMutableRawPointer?
     private var url: UnsafeMutableRawPointer?
     private var server: LocalServer?
-    /// The time for which the start is put off.
+    /// How long the start is delayed.
     private let wait: Duration
-    /// The time from which the loader may start, by the monotonic clock; `nil` before its first start.
+    /// When the loader may start, by the monotonic clock; `nil` before its first start.
     private var due: UInt64?
     private var isOver = false
 
@@ -27,8 +27,8 @@ final class RuledTransfer {
         headers = decision.headers
         self.loader = loader
         self.handle = handle
-        // Foundation's own time-out begins with the start.
-        if decision.delay > .zero, let timeOut = TaskTimeOut.of(loader), timeOut <= decision.delay {
+        // Foundation's own time-out runs from the start.
+        if decision.delay > .zero, let timeOut = TaskTimeOut.timeOut(of: loader), timeOut <= decision.delay {
             (action, wait) = (.fail(.timeout), timeOut)
         } else {
             (action, wait) = (decision.action, decision.delay)
@@ -41,7 +41,8 @@ final class RuledTransfer {
             case .fail: false
             case nil: true
             }
-        // Nobody answers a request that fails, and a request that cannot get its rule must not reach the server that the rule keeps it from.
+        // Connect to a socket that nothing serves: for `fail`, and if the rule cannot be applied, so that the request
+        // never reaches the real server.
         if !isApplied { _ = martlet_connect_locally(handle.raw, nil, nil) }
     }
 
@@ -65,7 +66,8 @@ final class RuledTransfer {
         return self.url != nil
     }
 
-    /// Lets the transfer go to a server of its own. A request over TLS goes without TLS, because nothing leaves the process.
+    /// Directs the transfer to a local server. A request over TLS is sent without TLS, because nothing leaves the
+    /// process.
     private func serve(_ answer: [UInt8], _ url: URL) -> Bool {
         let text = url.absoluteString
         if url.scheme == "https" {
@@ -89,7 +91,7 @@ final class RuledTransfer {
         for change in headers { handle.replaceHeader(change.name, by: change.value) }
     }
 
-    /// Notes that the head of the answer has come. libcurl does not send the request again from then on.
+    /// Notes that the head of the answer has come. After that libcurl does not send the request again.
     func noteHead() {
         guard !isOver else { return }
         isOver = true
@@ -100,27 +102,28 @@ final class RuledTransfer {
     func mayStart() -> Bool {
         guard wait > .zero else { return true }
         if let due { return Clock.monotonic() >= due }
-        guard let loader, let task = loader.task, let queue = TaskQueue.of(task) else { return true }
+        guard let loader, let task = loader.task, let queue = TaskQueue.queue(of: task) else { return true }
         due = Clock.monotonic() &+ wait.nanoseconds
         let waiting = WaitingLoader(loader)
         queue.asyncAfter(deadline: .now() + wait.seconds) { waiting.start() }
         return false
     }
 
-    /// Returns the failure that the caller gets in place of a connection that was refused or closed. Any other error of the
-    /// loader stays, such as the request's own time-out.
+    /// Returns the error that the caller gets instead of a refused or closed connection. Any other error is unchanged,
+    /// such as the request's own time-out.
     func error(insteadOf error: any Error) -> any Error {
         guard case .fail(let failure)? = action, !isOver else { return error }
         let native = error as NSError
         if failure == .connectionRefused, native.code == NSURLErrorCannotConnectToHost { return error }
-        guard native.domain == NSURLErrorDomain, RuledFailure.replaced.contains(native.code) else { return error }
-        return RuledFailure.error(failure, native)
+        guard native.domain == NSURLErrorDomain, RuleFailure.replaced.contains(native.code) else { return error }
+        return RuleFailure.error(failure, native)
     }
 }
 
-/// A loader whose start is put off, if its task still wants it.
+/// A loader whose start is delayed.
 ///
-/// `@unchecked Sendable` because a weak reference has to be a variable. Nobody writes it, and its use is on the loader's queue.
+/// `@unchecked Sendable` because a weak reference has to be a variable. Only the runtime writes it, and it is used on
+/// the loader's queue.
 private final class WaitingLoader: @unchecked Sendable {
     private weak var loader: URLProtocol?
 
@@ -128,16 +131,17 @@ private final class WaitingLoader: @unchecked Sendable {
         self.loader = loader
     }
 
-    /// Starts the loader, unless its task was cancelled or suspended. A task that is resumed starts its loader again.
+    /// Starts the loader, unless its task was cancelled or suspended. A suspended task starts its loader when it is
+    /// resumed.
     func start() {
         guard let loader, loader.task?.state == .running else { return }
         loader.startLoading()
     }
 }
 
-/// The errors with which Foundation on Linux ends requests that failed on their way (`urlErrorCode(for:)` in MultiHandle.swift;
-/// libcurl's lib/strerror.c).
-enum RuledFailure {
+/// The errors with which Foundation on Linux ends failed requests (`urlErrorCode(for:)` in MultiHandle.swift; libcurl's
+/// lib/strerror.c).
+enum RuleFailure {
     /// The codes of a connection that a rule prevented or closed.
     static let replaced: Set<Int> = [
         NSURLErrorUnknown, NSURLErrorCannotConnectToHost, NSURLErrorBadServerResponse, NSURLErrorNetworkConnectionLost,
@@ -145,7 +149,7 @@ enum RuledFailure {
 
     /// - Parameter native: the error of the prevented connection, whose URL the result keeps.
     static func error(_ failure: MartletRule.Failure, _ native: NSError) -> URLError {
-        // Foundation's own time-out has nothing but its code.
+        // Foundation's time-out has only its code.
         if failure == .timeout { return URLError(.timedOut) }
         var info = native.userInfo
         let host = (info[NSURLErrorFailingURLErrorKey] as? URL)?.host ?? ""

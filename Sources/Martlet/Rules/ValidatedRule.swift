@@ -1,20 +1,20 @@
 import Foundation
 
-/// A rule without a mistake, with its texts read.
-struct CheckedRule: Sendable {
+/// A valid rule, with its texts parsed.
+struct ValidatedRule: Sendable {
     let name: String
     let match: RuleMatch
     let headers: [RuleDecision.HeaderChange]
     let action: RuleAction?
     let delay: Duration
 
-    /// Whether the rule does more than change header fields, so that no later rule does.
+    /// Whether the rule does more than change header fields. If so, no later rule does.
     var decides: Bool { action != nil || delay > .zero }
 
     /// - Parameter number: the rule's number, from 1.
-    init(_ rule: MartletRule, number: Int) throws(RuleMistake) {
-        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleMistake) {
-            guard isValid else { throw RuleMistake(rule: number, key: key, reason) }
+    init(_ rule: MartletRule, number: Int) throws(RuleError) {
+        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleError) {
+            guard isValid else { throw RuleError(rule: number, key: key, reason) }
         }
         if let name = rule.name {
             try check(!name.isEmpty && EnvironmentValue.name(name) != nil, "name", "empty, too long or not printable")
@@ -37,17 +37,17 @@ struct CheckedRule: Sendable {
 
     private static func actions(
         of rule: MartletRule, _ number: Int
-    ) throws(RuleMistake) -> [(key: String, action: RuleAction)] {
+    ) throws(RuleError) -> [(key: String, action: RuleAction)] {
         var actions: [(key: String, action: RuleAction)] = []
         if let text = rule.connect {
             guard let (host, port) = address(text) else {
-                throw RuleMistake(rule: number, key: "connect", "\"\(text)\" is not host:port")
+                throw RuleError(rule: number, key: "connect", "\"\(text)\" is not host:port")
             }
             actions.append(("connect", .connect(host: host, port: port)))
         }
         if let url = rule.redirect {
             guard let origin = origin(url) else {
-                throw RuleMistake(
+                throw RuleError(
                     rule: number, key: "redirect", "not a scheme, host and port alone, such as https://example.com")
             }
             actions.append(("redirect", .redirect(origin)))
@@ -60,7 +60,7 @@ struct CheckedRule: Sendable {
         return actions
     }
 
-    /// Reads `host:port`; `nil` where it is something else.
+    /// Parses `host:port`; `nil` if it is something else.
     private static func address(_ text: String) -> (host: String, port: Int)? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65535).contains(port), case let host = String(text[..<colon]), !host.isEmpty,
@@ -82,12 +82,12 @@ struct CheckedRule: Sendable {
 
     // MARK: Header fields
 
-    /// Fields that tell where a message ends. A changed one would break the connection instead of the request.
+    /// Fields that determine where a message ends. Changing one would break the connection instead of the request.
     private static let framing: Set<String> = ["content-length", "transfer-encoding"]
 
     private static func changes(
         _ header: MartletRule.Header, _ number: Int
-    ) throws(RuleMistake) -> [RuleDecision.HeaderChange] {
+    ) throws(RuleError) -> [RuleDecision.HeaderChange] {
         var changes: [RuleDecision.HeaderChange] = []
         for (index, name) in header.remove.enumerated() {
             try checkName(name, "header.remove.\(index + 1)", number)
@@ -101,12 +101,12 @@ struct CheckedRule: Sendable {
         return changes
     }
 
-    private static func answer(_ response: MartletRule.Response, _ number: Int) throws(RuleMistake) -> RuleAnswer {
+    private static func answer(_ response: MartletRule.Response, _ number: Int) throws(RuleError) -> RuleAnswer {
         guard (200...599).contains(response.status) else {
-            throw RuleMistake(rule: number, key: "respond.status", "\(response.status) is not between 200 and 599")
+            throw RuleError(rule: number, key: "respond.status", "\(response.status) is not between 200 and 599")
         }
         guard response.body.isEmpty || RuleAnswer.mayHaveBody(response.status) else {
-            throw RuleMistake(rule: number, key: "respond.body", "an answer with \(response.status) has no body")
+            throw RuleError(rule: number, key: "respond.body", "an answer with \(response.status) has no body")
         }
         for (name, value) in response.headers.sorted(by: { $0.key < $1.key }) {
             let key = "respond.headers.\(name)"
@@ -116,23 +116,23 @@ struct CheckedRule: Sendable {
         return RuleAnswer(response)
     }
 
-    private static func checkName(_ name: String, _ key: String, _ number: Int) throws(RuleMistake) {
+    private static func checkName(_ name: String, _ key: String, _ number: Int) throws(RuleError) {
         guard HeaderName.isValid(name) else {
-            throw RuleMistake(rule: number, key: key, "not a name of a header field")
+            throw RuleError(rule: number, key: key, "not a name of a header field")
         }
         guard !framing.contains(name.lowercased()) else {
-            throw RuleMistake(rule: number, key: key, "the transfer itself needs this field")
+            throw RuleError(rule: number, key: key, "the transfer itself needs this field")
         }
     }
 
-    private static func checkValue(_ value: String, _ key: String, _ number: Int) throws(RuleMistake) {
+    private static func checkValue(_ value: String, _ key: String, _ number: Int) throws(RuleError) {
         guard value.utf8.count <= 8192, value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7f) }) else {
-            throw RuleMistake(rule: number, key: key, "too long, or it has a control character")
+            throw RuleError(rule: number, key: key, "too long, or it has a control character")
         }
     }
 }
 
-/// The requests that a rule is for, in a form that is compared quickly. A pure value.
+/// The requests that a rule applies to, in a form that is fast to compare. A pure value.
 struct RuleMatch: Sendable {
     private static let slash = UInt8(ascii: "/")
 
@@ -143,10 +143,10 @@ struct RuleMatch: Sendable {
     private let header: [(name: String, value: Glob)]
     let share: Double
 
-    /// - Parameter rule: the rule's number, for a mistake.
-    init(_ match: MartletRule.Match, ofRule rule: Int) throws(RuleMistake) {
-        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleMistake) {
-            guard isValid else { throw RuleMistake(rule: rule, key: "match.\(key)", reason) }
+    /// - Parameter rule: the rule's number, for an error.
+    init(_ match: MartletRule.Match, ofRule rule: Int) throws(RuleError) {
+        func check(_ isValid: Bool, _ key: String, _ reason: String) throws(RuleError) {
+            guard isValid else { throw RuleError(rule: rule, key: "match.\(key)", reason) }
         }
         if let host = match.host {
             try check(
@@ -171,7 +171,7 @@ struct RuleMatch: Sendable {
         share = match.share
     }
 
-    /// Returns whether all parts but the share hold.
+    /// Returns whether all parts except the share match.
     ///
     /// - Parameter field: looks a header field of the request up by its name.
     func holds(for target: RequestTarget, method: String, field: (String) -> String?) -> Bool {
@@ -191,16 +191,16 @@ struct RuleMatch: Sendable {
     }
 }
 
-/// The check of a name that a rule gives to a header field, or of a method: a token (RFC 9110, section 5.6.2).
+/// Checks a method, or the name that a rule gives to a header field: a token (RFC 9110, section 5.6.2).
 enum HeaderName {
     static func isValid(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 255 && EnvironmentValue.isFieldName(name)
     }
 }
 
-/// The first mistake in a set of rules, for a line of the log.
-struct RuleMistake: Error, CustomStringConvertible {
-    /// The rule and the key: `rule 2, match.share`; empty where the text is no JSON5.
+/// The first error in a set of rules, for a line of the log.
+struct RuleError: Error, CustomStringConvertible {
+    /// The rule and the key: `rule 2, match.share`; empty if the text is not JSON5.
     let place: String
     let reason: String
 

@@ -1,14 +1,14 @@
 import Foundation
 import MartletTelemetry
 
-/// The log messages about uploads: one warning when a trouble begins, and one when it is over. Troubles are told apart by
-/// their kind, because libcurl's messages have milliseconds in them.
-struct DeliveryNews {
+/// Logs the problems of uploads: one warning when a problem begins, and one when it ends. Problems are distinguished by
+/// kind, because libcurl's messages contain milliseconds.
+struct DeliveryLog {
     private let own: [URL]
     private let log: AgentLog
-    /// Routes over which the last attempt failed, and both signals may be concerned.
+    /// Routes whose last attempt failed in a way that may affect both signals.
     private var failing: Set<UploadRoute> = []
-    /// The reason why nothing was taken at an address, for addresses other than the agent's own.
+    /// Why an address other than the agent's own accepted nothing.
     private var obstacles: [URL: String] = [:]
 
     /// - Parameter own: the configuration's collectors.
@@ -32,7 +32,7 @@ struct DeliveryNews {
         log.warn(of: .collector(collector), "\(name(collector)) does not accept batches now; they \(stay): \(reason)")
     }
 
-    /// - Parameter collectors: those that the batch was for.
+    /// - Parameter collectors: the collectors that the batch was for.
     mutating func succeed(_ route: UploadRoute, of collectors: [URL]) {
         let collector = route.address
         guard own.contains(collector) else {
@@ -43,21 +43,21 @@ struct DeliveryNews {
         }
         failing.remove(route)
         log.noteEnd(of: .upload(route.signal, to: collector), "\(name(collector)) accepts \(route.signal) again")
-        // One of several collectors may take a signal first at any time after this.
+        // With several collectors, each signal may succeed at another one, so there may be no later moment to check.
         if own.count > 1 { endTroubles() }
     }
 
-    /// - Parameter waiting: routes that batches wait for. With one collector, a signal without batches cannot fail; with
-    ///   several, they may have gone to another.
+    /// - Parameter waiting: routes that batches wait for. With one collector, a signal without batches has no problem.
+    ///   With several, its batches may have gone to another collector.
     mutating func endRound(waiting: Set<UploadRoute>) {
         if own.count == 1 { failing.formIntersection(waiting) }
         endTroubles()
     }
 
-    /// Warns of batches that earlier processes left and that are not for the configuration's collectors.
+    /// Warns of batches that earlier processes left for other collectors.
     ///
     /// - Parameters:
-    ///   - collectors: the addresses that they are for; `nil` if they cannot be read.
+    ///   - collectors: their addresses; `nil` if they cannot be read.
     ///   - isLocked: whether the agent lacks the credentials.
     func note(_ files: [BatchFile], for collectors: [URL]?, isLocked: Bool) {
         let count = "\(files.count) batches of earlier processes (\(files.reduce(0) { $0 &+ $1.requests }) requests)"

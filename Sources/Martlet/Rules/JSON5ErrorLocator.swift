@@ -1,14 +1,14 @@
-/// The place at which a text ceases to be JSON5 (JSON5 Data Interchange Format 1.0.0). Foundation on Linux does not tell it.
+/// Finds the place at which a text stops being JSON5 (JSON5 Data Interchange Format 1.0.0). Foundation on Linux does
+/// not report it.
 ///
-/// This type looks for the place in a text that Foundation has refused. It accepts more than JSON5 does within names, numbers
-/// and strings.
-struct SyntaxError {
+/// Use it for a text that Foundation has refused. Within names, numbers and strings it accepts more than JSON5 does.
+struct JSON5ErrorLocator {
     private let text: [UInt8]
     private var next = 0
 
     /// Returns a sentence with line and column, both from 1, in bytes.
     static func sentence(about text: some Sequence<UInt8>) -> String {
-        var search = SyntaxError(text: Array(text))
+        var search = JSON5ErrorLocator(text: Array(text))
         let expected = search.value(depth: 0) ?? (search.skipBlanks() == nil ? nil : "the end")
         let read = search.text[..<min(search.next, search.text.count)]
         let line = read.count { $0 == UInt8(ascii: "\n") } + 1
@@ -22,7 +22,7 @@ struct SyntaxError {
 
     private static let deepest = 64
 
-    /// Skips a value. Returns what it expected in its place; `nil` if there was one.
+    /// Skips a value. Returns what it expected instead; `nil` if there was a value.
     private mutating func value(depth: Int) -> String? {
         switch skipBlanks() {
         case nil: return "a value"
@@ -36,7 +36,7 @@ struct SyntaxError {
     }
 
     private mutating func members(
-        until end: Character, _ member: (inout SyntaxError) -> String?
+        until end: Character, _ member: (inout JSON5ErrorLocator) -> String?
     ) -> String? {
         next += 1
         while true {
@@ -80,7 +80,7 @@ struct SyntaxError {
         }
     }
 
-    /// Skips a character. Returns it in quotes if another one is there.
+    /// Skips a character. If another one is there, returns the expected one in quotes.
     private mutating func take(_ character: Character) -> String? {
         guard skipBlanks() == character.asciiValue else { return "\"\(character)\"" }
         next += 1

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Martlet
 
-/// The end of a request that comes in parts.
-@Suite struct RequestEndTests {
+/// The end of a request that arrives in parts.
+@Suite struct RequestEndScannerTests {
     private static let requests = [
         "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         "POST / HTTP/1.1\r\ncontent-length: 5\r\n\r\nhello",
@@ -13,9 +13,9 @@ import Testing
     ]
 
     @Test(arguments: requests, [1, 2, 7, 1000])
-    func aRequestIsCompleteWithItsLastByte(request: String, part: Int) {
+    func requestIsCompleteWithItsLastByte(request: String, part: Int) {
         let bytes = Array(request.utf8)
-        var end = RequestEnd()
+        var end = RequestEndScanner()
         var taken = 0
         var completeAt: Int?
         while taken < bytes.count, completeAt == nil {
@@ -27,8 +27,8 @@ import Testing
     }
 
     @Test(arguments: requests)
-    func aRequestWithoutItsLastByteIsNotComplete(request: String) {
-        var end = RequestEnd()
+    func requestWithoutItsLastByteIsNotComplete(request: String) {
+        var end = RequestEndScanner()
         let isComplete = end.take(Array(request.utf8.dropLast()))
         #expect(!isComplete)
     }
