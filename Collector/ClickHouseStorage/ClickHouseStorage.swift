@@ -66,7 +66,7 @@ package final class ClickHouseStorage: Storage {
         clock?.hear(from: Int64(bitPattern: RowIdentity.sender(resource)), until: end)
     }
 
-    package var fault: String? { queue.fault.map { "ClickHouse takes no batches: \($0)" } }
+    package var fault: String? { queue.fault.map { "ClickHouse accepts no batches: \($0)" } }
 
     package func size() async throws -> UInt64 {
         try await client.rows(

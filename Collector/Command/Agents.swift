@@ -5,7 +5,7 @@ import MartletSQLiteStorage
 
 struct Agents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Lists the instances that send data: version, capture mode, time last seen, process, ledger.",
+        abstract: "Lists the instances that send data: version, capture mode, last seen, process, ledger.",
         discussion: """
             Shows at most the \(AgentsReport.maxAgents) instances that were seen most recently. \(TimeExpression.help)
             """)
@@ -13,7 +13,7 @@ struct Agents: AsyncParsableCommand {
     @OptionGroup var source: SourceOptions
 
     @Option(
-        help: "TIME; instances that were last seen before it are left out. (default: \(AgentsParameter.defaultSince))")
+        help: "TIME; leaves out instances that were last seen before it. (default: \(AgentsParameter.defaultSince))")
     var since: String?
 
     @Option(help: "Only instances of this service.")

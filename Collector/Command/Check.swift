@@ -7,30 +7,30 @@ import MartletTelemetry
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Tells whether limits hold, for a pipeline: exit status 0 all hold, 1 one does not, 2 nobody can tell.",
+            "Checks limits in a pipeline. Exit status: 0 all met, 1 exceeded, 2 not enough data.",
         discussion: TimeExpression.help)
 
     @OptionGroup var source: SourceOptions
 
     @OptionGroup var selection: SelectionOptions
 
-    @Option(help: "The greatest share of failed requests of an endpoint, such as 1%.")
+    @Option(help: "Maximum share of failed requests of each endpoint, such as 1%.")
     var maxFailureRate: String?
 
-    @Option(help: "The greatest 99th percentile of an endpoint's durations, such as 800ms or 1.5s.")
+    @Option(help: "Maximum p99 (99th percentile) of each endpoint's durations, such as 800ms or 1.5s.")
     var maxP99: String?
 
     @Option(
         help: """
-            The share of requests that have to succeed, such as 99.9%: failures must not use up what it allows too fast, in \
-            a long window and in a short one at its end.
+            Objective: the share of requests that must succeed, such as 99.9%. It is exceeded if failures use up the error \
+            budget too fast, both in a long window and in a short one at its end.
             """)
     var slo: String?
 
     @Option(
         help: """
-            No endpoint may be worse than in another window: previous, day, week, a length of time such as 2h, or \
-            version:A..B.
+            No endpoint may be worse, compared with: previous (the window before), day, week, a length of time earlier such as \
+            2h, or version:A..B.
             """,
         completion: .list(ComparisonBase.words))
     var compare: String?

@@ -56,7 +56,7 @@ struct ClientTLS: ParsableArguments {
         help: "PEM file with the certificate authorities to trust, instead of the system's.")
     var authorities: String?
 
-    @Option(help: "PEM file with the client certificate, for a collector that asks for one.")
+    @Option(help: "PEM file with the client certificate, if the collector requires one.")
     var clientCertificate: String?
 
     @Option(

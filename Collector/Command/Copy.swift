@@ -6,25 +6,25 @@ import MartletStorage
 
 struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Copies a store that is a file into one on ClickHouse.",
+        abstract: "Copies a store from a file to ClickHouse.",
         discussion: """
-            The collector of the file must be stopped, and must not run again before the copy is whole; agents keep their batches \
-            until another one answers. Collectors on ClickHouse may start once senders are copied, of which a line tells. A copy \
-            that was interrupted goes on where it stopped when the command is run again, and nothing counts twice. At the end the \
-            requests of both stores are compared. The file stays as it is.
+            Stop the collector of the file first, and do not start it again before the copy is complete; agents keep their batches \
+            until a collector answers. Collectors on ClickHouse may start once the senders are copied; the command prints a line. \
+            If the copy is interrupted, run the command again: it continues where it stopped, and nothing is counted twice. At the \
+            end it compares the requests of both stores. It does not change the file.
             """)
 
-    @Option(name: .customLong("from"), help: "The store that is copied, sqlite:PATH.")
+    @Option(name: .customLong("from"), help: "The store to copy, sqlite:PATH.")
     var source: String
 
     @Option(
-        name: .customLong("to"), help: "The store that takes it, clickhouse:http://HOST:8123/DATABASE, after migrate.")
+        name: .customLong("to"), help: "The store to copy it to, clickhouse:http://HOST:8123/DATABASE, after migrate.")
     var target: String
 
     func run() async throws {
         guard case .sqlite(let path) = try StoreLocation(source, option: "--from"),
             case .clickHouse(let location) = try StoreLocation(target, option: "--to")
-        else { throw ValidationError("copy goes --from sqlite:PATH --to clickhouse:http://HOST:8123/DATABASE") }
+        else { throw ValidationError("copy needs --from sqlite:PATH and --to clickhouse:http://HOST:8123/DATABASE") }
         try await reportingFailure {
             let contents = try SQLiteContents(of: path)
             let copy = try await ClickHouseCopy(
@@ -34,7 +34,7 @@ struct Copy: AsyncParsableCommand {
                 try await copyTable(table, of: contents, to: copy)
                 if table == .senders { Output.line("collectors on ClickHouse may start now") }
             }
-            try await reportingFailure("all is copied, but the stores could not be compared: ") {
+            try await reportingFailure("everything is copied, but the stores could not be compared: ") {
                 try await compare(contents, at: path)
             }
         }

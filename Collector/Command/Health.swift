@@ -6,10 +6,10 @@ struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks that a collector answers, for the health check of a container: exit status 0 or 1.",
         discussion: """
-            Without --collector it asks the collector of this machine, which it finds by the variables of `serve`: \
+            Without --collector it asks the collector on this machine, which it finds by the variables of `serve`: \
             MARTLET_COLLECTOR_HOST, MARTLET_COLLECTOR_ADMIN_PORT or else MARTLET_COLLECTOR_PORT, and over https with \
-            MARTLET_COLLECTOR_TLS_CERTIFICATE. The certificate of a collector on this machine is not verified, because it is \
-            for the name that other machines use.
+            MARTLET_COLLECTOR_TLS_CERTIFICATE. It does not verify the certificate of a collector on this machine, which is \
+            issued for the name that other machines use.
             """)
 
     @Option(help: "The URL of the collector to ask.")

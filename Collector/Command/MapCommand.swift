@@ -6,7 +6,7 @@ import MartletStorage
 struct MapCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "map",
-        abstract: "Reports who calls whom, as both ends counted, and the requests that were lost between them.",
+        abstract: "Reports who calls whom, counted by both sides, and the requests that were lost.",
         discussion: TimeExpression.help)
 
     @OptionGroup var source: SourceOptions
@@ -21,7 +21,7 @@ struct MapCommand: AsyncParsableCommand {
 
     @Option(
         help:
-            "The greatest number of edges to show: those with lost requests, then those with the most requests. (default: all)"
+            "Maximum number of edges to show: first those with lost requests, then those with the most requests. (default: all)"
     )
     var top: String?
 

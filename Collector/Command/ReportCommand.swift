@@ -17,18 +17,18 @@ struct ReportCommand: AsyncParsableCommand {
     @Flag(help: "Show the rows with the smallest figures first.")
     var ascending = false
 
-    @Option(help: "The greatest number of rows to show. (default: all)")
+    @Option(help: "Maximum number of rows to show. (default: all)")
     var top: String?
 
     @Option(
         help: """
-            Tell which rows are worse than before: previous (the window of equal length before), day, week, a length of time \
-            earlier such as 2h, or version:A..B.
+            Show which rows are worse, compared with: previous (the window before), day, week, a length of time earlier such \
+            as 2h, or version:A..B.
             """,
         completion: .list(ComparisonBase.words))
     var compare: String?
 
-    @Flag(help: "The means of the requests' phases, such as dns, connect and first byte.")
+    @Flag(help: "Show the mean time of each phase, such as dns, connect and first byte.")
     var phases = false
 
     @OptionGroup var output: OutputOptions<ReportFormat>

@@ -8,8 +8,8 @@ struct RequestsCommand: AsyncParsableCommand {
         commandName: "requests",
         abstract: "Lists, shows and deletes the requests whose details are kept.",
         discussion: """
-            Without a subcommand it lists them. The flags of the list, such as --failed and --search, are explained by \
-            `martlet-collector requests list --help`.
+            Without a subcommand it lists them. `martlet-collector requests list --help` explains the flags of the list, such \
+            as --failed and --search.
             """,
         subcommands: [ListRequests.self, ShowRequest.self, ClearRequests.self],
         defaultSubcommand: ListRequests.self)
@@ -43,10 +43,10 @@ struct ListRequests: AsyncParsableCommand {
     @Flag(help: "Show the earliest, or the fastest, first.")
     var ascending = false
 
-    @Option(help: "The id of a request of an earlier list; shows the requests that follow it there.")
+    @Option(help: "The id of a request in an earlier list; shows the requests that follow it.")
     var before: String?
 
-    @Option(help: "The greatest number of requests to show, up to 1000. (default: \(RequestsParameter.defaultLimit))")
+    @Option(help: "Maximum number of requests to show, up to 1000. (default: \(RequestsParameter.defaultLimit))")
     var limit: String?
 
     @OptionGroup var output: OutputOptions<ReportFormat>
@@ -103,7 +103,7 @@ struct ShowRequest: AsyncParsableCommand {
 
     @OptionGroup var source: SourceOptions
 
-    @Argument(help: "The request's id, as the list has it.")
+    @Argument(help: "The request's id, from the list.")
     var id: String
 
     @OptionGroup var output: OutputOptions<RequestFormat>
@@ -132,7 +132,7 @@ struct ShowRequest: AsyncParsableCommand {
 struct ClearRequests: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Deletes all kept requests and spans of the collector. The counts stay.")
+        abstract: "Deletes all kept requests and spans of the collector, but not the counts.")
 
     @OptionGroup var source: ClientOptions
 
@@ -147,9 +147,9 @@ struct ClearRequests: AsyncParsableCommand {
 
     /// Asks the person at the terminal. Without an answer the command fails: a script's standard input may be closed.
     private func isConfirmed() throws -> Bool {
-        Output.line("This deletes all kept requests and spans at \(source.collector). Type yes to go on:")
+        Output.line("This deletes all kept requests and spans at \(source.collector). Type yes to continue:")
         guard let answer = readLine() else {
-            Output.error("nothing was deleted, because nobody answered; --yes deletes without asking")
+            Output.error("nothing was deleted, because there was no answer; --yes deletes without asking")
             throw ExitCode.failure
         }
         return answer == "yes"

@@ -7,8 +7,8 @@ struct Backup: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copies the store to a new file, even while a collector uses it.",
         discussion: """
-            The copy has everything that was acknowledged when the command began, and no free pages. It can be read with \
-            --store and put back with restore.
+            The copy has everything that was acknowledged when the command started, and no free pages. Read it with --store, or put \
+            it back with restore.
             """)
 
     @Argument(help: "The file to write. It must not exist.", completion: .file())
@@ -24,8 +24,8 @@ struct Backup: ParsableCommand {
 
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Puts a backup in the place of the store, and keeps the former store beside it.",
-        discussion: "The collector must be stopped. The backup is checked first, and stays as it is.")
+        abstract: "Replaces the store with a backup, and keeps the old store next to it.",
+        discussion: "Stop the collector first. The command checks the backup and does not change it.")
 
     @Argument(help: "The file that backup wrote.", completion: .file())
     var file: String
@@ -35,7 +35,7 @@ struct Restore: ParsableCommand {
     func run() throws {
         let path = try store.path()
         let former = try reportingFailure { try StoreCopy.restore(file, to: path) }
-        Output.line("restored \(path)" + (former.map { "; the former store is \($0)" } ?? ""))
+        Output.line("restored \(path)" + (former.map { "; the old store is \($0)" } ?? ""))
     }
 }
 
@@ -54,12 +54,12 @@ struct StoreOption: ParsableArguments {
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Makes the tables of a store on ClickHouse, or brings them up to this version.",
+        abstract: "Creates the tables of a store on ClickHouse, or upgrades them to this version.",
         discussion: """
-            It needs a user that may create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. For \
+            Its user must be allowed to create a database and tables: MARTLET_CLICKHOUSE_USER and MARTLET_CLICKHOUSE_PASSWORD. For \
             https, MARTLET_CLICKHOUSE_CERTIFICATE is a PEM file with the authorities to trust instead of the system's. \
-            It may run while collectors use the store, and while a server of the cluster is away that has the tables. A file needs no \
-            such step.
+            Collectors may use the store meanwhile, and a server of the cluster that has the tables may be down. A store in a file \
+            does not need this command.
             """)
 
     @Option(help: "The store, clickhouse:http://HOST:8123/DATABASE.")
@@ -67,8 +67,8 @@ struct Migrate: AsyncParsableCommand {
 
     @Option(
         help: """
-            A cluster of ClickHouse, by its name in the servers' configuration: the tables become replicated and spread over its \
-            shards. Later runs need not name it. (default: one server)
+            A cluster of ClickHouse, by its name in the servers' configuration. Its tables are replicated and spread over its \
+            shards. Later runs do not need it. (default: one server)
             """)
     var cluster: String?
 
@@ -81,7 +81,7 @@ struct Migrate: AsyncParsableCommand {
         }
         Output.line("\(location) has the tables of this version")
         if !isComplete {
-            Output.line("a server of the cluster is away: run this again later if it is new or lost its disk")
+            Output.line("a server of the cluster is down: run this again later if it is new or lost its disk")
         }
     }
 }

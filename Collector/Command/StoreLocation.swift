@@ -29,7 +29,7 @@ enum StoreLocation {
     /// Returns the path of a store that is a file, for a command that works on files alone.
     static func path(_ text: String) throws -> String {
         guard case .sqlite(let path) = try StoreLocation(text) else {
-            throw ValidationError("this command works on a store sqlite:PATH; ClickHouse has commands of its own")
+            throw ValidationError("this command works on a store sqlite:PATH; for ClickHouse, use its own commands")
         }
         return path
     }

@@ -8,7 +8,7 @@ import UnixSignals
 
 struct Top: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows the report on the whole terminal, drawn anew every 2 s; ? tells the keys.",
+        abstract: "Shows the report full-screen, redrawn every 2 s; ? lists the keys.",
         discussion: TimeExpression.help)
 
     @OptionGroup var source: SourceOptions
@@ -21,7 +21,7 @@ struct Top: AsyncParsableCommand {
 
     func run() async throws {
         guard TerminalScreen.isThere else {
-            throw ValidationError("top draws on a terminal, and here is none; report writes to pipes and files")
+            throw ValidationError("top needs a terminal; use report to write to a pipe or a file")
         }
         try await reportingFailure {
             let answers = TopAnswers(source: source, selection: selection, grouping: grouping)

@@ -125,7 +125,7 @@ package enum PrometheusServices {
     }
 
     private static let metrics = [
-        Metric(name: "processes", help: "Processes that tell of themselves.") { Double($0.processes) },
+        Metric(name: "processes", help: "Processes that report about themselves.") { Double($0.processes) },
         Metric(name: "cpu_cores", help: "Busy cores, a mean over the last minute.", value: \.cores),
         Metric(name: "resident_memory_bytes", help: "Memory in RAM.") { $0.levels[.residentMemory] },
         Metric(name: "virtual_memory_bytes", help: "Address space.") { $0.levels[.virtualMemory] },

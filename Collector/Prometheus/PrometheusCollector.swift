@@ -74,7 +74,7 @@ extension PrometheusCollector {
         text.gauge("store_log_bytes", "Size of the store's log.", store.logBytes)
         text.begin(
             prefix + "clock_jump_seconds", .gauge,
-            "Seconds by which the clock jumped and is not believed yet, so that nothing is deleted by age; 0 if it is.")
+            "Seconds by which the clock jumped, while nothing is deleted by age; 0 if the clock is trusted.")
         text.add(prefix + "clock_jump_seconds", store.clockJump)
         let details = prefix + "early_details_total"
         text.begin(details, .counter, "Details that were deleted before their age, by the limit that they were past.")

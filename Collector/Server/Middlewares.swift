@@ -118,11 +118,11 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
 
     /// Returns an answer in OTLP for a sender, as a page for a browser that looks for one, and in JSON for other readers.
     private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
-        let sentence = status == .notFound ? "nothing is served at this path" : "the request is not valid"
+        let sentence = status == .notFound ? "there is nothing at this path" : "the request is not valid"
         guard takesTelemetry, let signal = IngestSignal(path: request.uri.path) else {
             if status == .notFound, Self.isForPage(request) {
                 return Response(
-                    page: RefusalPage.html("Nothing is here", "The page has no view at this address."), status: status)
+                    page: RefusalPage.html("Not found", "There is no view at this address."), status: status)
             }
             return try Response.json(Problem(error: sentence), status: status)
         }

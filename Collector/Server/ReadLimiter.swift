@@ -98,7 +98,7 @@ struct ReadLimiterMiddleware: RouterMiddleware {
         } catch is CancellationError {
             // Two kinds of clients read this: one that ended only its sending side, and any client of a collector that
             // stops.
-            return try refusal("the request was ended early, because its connection or the collector is closing")
+            return try refusal("the request was cancelled, because its connection or the collector is closing")
         }
     }
 

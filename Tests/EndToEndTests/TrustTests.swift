@@ -79,12 +79,12 @@ import Testing
         try Data("no PEM".utf8).write(to: URL(fileURLWithPath: other))
         expectKept(
             try await life(["MARTLET_CERTIFICATE": other]),
-            because: "MARTLET_CERTIFICATE: \(other) holds no certificate in PEM")
+            because: "MARTLET_CERTIFICATE: \(other) contains no certificate in PEM")
         let client = try await authority.sign("client")
         expectKept(
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_CLIENT_CERTIFICATE": client.certificate,
-            ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) holds no unencrypted private key in PEM")
+            ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) contains no unencrypted private key in PEM")
         // A batch recorded under a client's certificate is adopted only if the agent is asked to.
         expectDelivered(
             try await life([
@@ -171,7 +171,7 @@ import Testing
         let key = try await authority.sign("client").key
         let other = try await command(["agents", "--client-certificate", key])
         #expect(other.status == 2)
-        #expect(other.errors.contains("\(key) holds no certificate in PEM"))
+        #expect(other.errors.contains("\(key) contains no certificate in PEM"))
         #expect(try await command(["agents", "--client-key", key]).status == 64)
     }
 }

@@ -107,14 +107,14 @@ def find_the_failing_endpoint(page):
     page.open("/?since=2h&sort=failures")
     page.follow(page.row(*FAILING).find_element(By.CSS_SELECTOR, "a.name"))
     assert FAILING[1] in page.title(), page.title()
-    for heading in ("Rate and failures", "Latency", "Requests by latency", "On whose side", "Errors", "Versions"):
+    for heading in ("Rate and failures", "Latency", "Requests by latency", "Where the time went", "Errors", "Versions"):
         assert heading in page.text(), heading
 
 
 def see_the_processes_of_a_service(page):
     page.open("/endpoint?service=payments&since=2h")
     text = page.text()
-    places = [text.index(heading) for heading in ("Processes 4", "CPU", "Memory", "Delay", "Rate and failures", "Latency")]
+    places = [text.index(heading) for heading in ("Processes 4", "CPU", "Memory", "Wait for a thread", "Rate and failures", "Latency")]
     assert places == sorted(places), text
     assert "2 started in this window" in text, text
     assert all(chart.get_attribute("aria-label") for chart in page.all("#h-process ~ * svg.area, .three svg.area"))

@@ -82,7 +82,8 @@ extension AgentTests {
                 let counts = try collector.counts()
                 #expect(counts == ["/hello/again": 1])
                 #expect(unwatched > .zero)
-                #expect(log.entries.contains { "\($0.message)".hasPrefix("Capture goes on and counts requests again") })
+                #expect(
+                    log.entries.contains { "\($0.message)".hasPrefix("Capture has resumed and counts requests again") })
             }
         }
 

@@ -23,7 +23,8 @@ struct Serve: AsyncParsableCommand {
     var port: Int?
 
     @Option(
-        help: "A port on the same address for /healthz, /readyz and /metrics alone, answered by a thread of its own.")
+        help: "A separate port for only /healthz, /readyz and /metrics, on the same address; a separate thread answers."
+    )
     var adminPort: Int?
 
     @Option(
@@ -37,7 +38,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The bearer token that senders must give; safer as the variable MARTLET_COLLECTOR_INGEST_TOKEN.")
     var ingestToken: String?
 
-    @Option(help: "A file with further ingest tokens, one a line; read again at SIGHUP.")
+    @Option(help: "A file with more ingest tokens, one per line; reloaded at SIGHUP.")
     var ingestTokenFile: String?
 
     @Option(
@@ -48,34 +49,34 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: """
-            A name that browsers and readers may reach the collector by, besides addresses and names without a dot; may be \
-            repeated. It matters without a read token alone.
+            A host name by which browsers and readers may reach the collector, in addition to addresses and names without a dot; \
+            may be repeated. It is only used without a read token.
             """)
     var allowedHost: [String] = []
 
-    @Option(help: "The length of time that points of each resolution are kept. (default: 10s=6h,1m=7d,1h=400d)")
+    @Option(help: "How long points of each resolution are kept. (default: 10s=6h,1m=7d,1h=400d)")
     var retention: String?
 
-    @Option(help: "The length of time that details of requests (spans) are kept. (default: 24h)")
+    @Option(help: "How long details of requests (spans) are kept. (default: 24h)")
     var details: String?
 
-    @Option(help: "The greatest number of details (spans) that are kept. (default: 100000)")
+    @Option(help: "Maximum number of details (spans) to keep. (default: 100000)")
     var maxDetails: Int?
 
-    @Option(help: "The greatest size of the details that are kept, such as 500MiB. (default: 1GiB)")
+    @Option(help: "Maximum size of the details to keep, such as 500MiB. (default: 1GiB)")
     var maxDetailsBytes: String?
 
     @Option(
         help: """
-            The greatest size of the store's pages in use. Past it the oldest details are deleted, then the oldest points of \
-            10 s and of minutes. (default: 10GiB)
+            Maximum size of the store's pages in use. Beyond it the collector deletes the oldest details, then the oldest points \
+            of 10 s and of minutes. (default: 10GiB)
             """)
     var maxStore: String?
 
     @Option(
         help: """
-            Cumulative streams that are remembered at most. Past it a new one displaces those that were silent for an hour, \
-            and waits uncounted while there are none. (default: 100000)
+            Maximum number of cumulative streams to remember. Beyond it a new stream replaces those that were silent for an hour; \
+            until there are any, it is not counted. (default: 100000)
             """)
     var maxCumulativeStreams: Int?
 
@@ -85,17 +86,17 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "PEM file with the certificate's private key, without a passphrase.")
     var tlsKey: String?
 
-    @Option(help: "The greatest number of connections at a time. (default: 50000)")
+    @Option(help: "Maximum number of connections at a time. (default: 50000)")
     var maxConnections: Int?
 
     @Option(
-        help: "The least level that is logged: trace, debug, info, notice, warning, error, critical. (default: info)")
+        help: "The lowest level to log: trace, debug, info, notice, warning, error, critical. (default: info)")
     var logLevel: String?
 
-    @Option(help: "The form of the log: text or json. (default: text)")
+    @Option(help: "The format of the log: text or json. (default: text)")
     var logFormat: String?
 
-    @Flag(help: "Allow other machines to connect although a token is missing.")
+    @Flag(help: "Allow other machines to connect even if a token is missing.")
     var insecure = false
 
     func run() async throws {
@@ -141,7 +142,7 @@ struct Serve: AsyncParsableCommand {
         try await reportingFailure { try await group.run() }
         // The log has all that the file has not, and the next start reads it.
         do { try (storage as? SQLiteStorage)?.close() } catch {
-            logger.warning("the store's log could not be folded into its file", metadata: ["error": "\(error)"])
+            logger.warning("the store's log could not be merged into its file", metadata: ["error": "\(error)"])
         }
     }
 
@@ -237,7 +238,7 @@ struct Draining: Service {
         do { try await gracefulShutdown() } catch { return }
         logger.info("stopping once the requests in progress are answered")
         await requests.drain()
-        if Task.isCancelled { logger.warning("cutting off requests that did not end within \(Self.maxDuration)") }
+        if Task.isCancelled { logger.warning("cancelling requests that did not end within \(Self.maxDuration)") }
     }
 }
 
@@ -259,9 +260,9 @@ struct Reloading: Service {
         do {
             guard try read() != nil else { return }
             // A notice would be told once a minute, and the one who sent the signal waits for this line.
-            logger.info("\(subject) were read again")
+            logger.info("\(subject) were reloaded")
         } catch {
-            logger.error("\(subject) stay as they were", metadata: ["error": "\(error)"])
+            logger.error("\(subject) could not be reloaded, and stay unchanged", metadata: ["error": "\(error)"])
         }
     }
 }

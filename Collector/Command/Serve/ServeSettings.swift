@@ -43,7 +43,7 @@ struct ServeSettings {
             ListenAddress(host: host ?? "127.0.0.1", port: try Self.port($0, of: "--admin-port"))
         }
         if let adminAddress, adminAddress.port == address.port, address.port != 0 {
-            throw ValidationError("--admin-port must be another port than --port")
+            throw ValidationError("--admin-port must differ from --port")
         }
         self.store = try store.map { try StoreLocation($0) } ?? .sqlite(path: StoreLocation.defaultPath())
         limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
@@ -64,7 +64,7 @@ struct ServeSettings {
         for (flag, token) in [("--ingest-token", ingestToken), ("--read-token", readToken)] {
             if let token, !ServerTokens.isPossible(token) {
                 throw ValidationError(
-                    "\(flag) must be of ASCII characters without spaces, to fit into a header field")
+                    "\(flag) must consist of ASCII characters without spaces")
             }
         }
         tokenSource = try reportingFailure { try IngestTokenSource(flag: ingestToken, file: ingestTokenFile) }
@@ -118,7 +118,7 @@ struct ServeSettings {
 
     private static func refuseLimitsOfFiles(_ flags: [(name: String, isGiven: Bool)]) throws {
         if let flag = flags.first(where: \.isGiven) {
-            throw ValidationError("\(flag.name) is a limit of a store sqlite:PATH; a store on ClickHouse has none such")
+            throw ValidationError("\(flag.name) limits a store sqlite:PATH; it does not apply to a store on ClickHouse")
         }
     }
 

@@ -36,7 +36,7 @@ struct ServiceManager: Sendable {
             try await channel.writeAndFlush(message)
             try await channel.close()
         } catch {
-            logger.warning("systemd could not be told of the collector's state", metadata: ["error": "\(error)"])
+            logger.warning("systemd could not be notified of the collector's state", metadata: ["error": "\(error)"])
         }
     }
 }

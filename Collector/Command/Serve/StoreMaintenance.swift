@@ -54,8 +54,8 @@ struct StoreNews {
     mutating func line(on fault: String?) -> Line? {
         defer { knownFault = fault }
         guard fault != knownFault else { return nil }
-        guard let fault else { return Line(level: .notice, text: "the store takes batches again") }
-        return Line(level: .error, text: "the store takes no batches: \(fault)")
+        guard let fault else { return Line(level: .notice, text: "the store accepts batches again") }
+        return Line(level: .error, text: "the store accepts no batches: \(fault)")
     }
 
     /// Returns the news after a pass of maintenance.
@@ -67,14 +67,14 @@ struct StoreNews {
     private func clock(_ state: StorageState) -> Line? {
         guard (state.clockJump == 0) != (known.clockJump == 0) else { return nil }
         guard state.clockJump != 0 else {
-            return Line(level: .notice, text: "the clock is believed; old data is deleted by it from now on")
+            return Line(level: .notice, text: "the clock is trusted; data is deleted by age from now on")
         }
         let hours = (abs(state.clockJump) / 3600 * 10).rounded() / 10
         return Line(
             level: .warning,
             text: """
                 the clock is \(hours) hours \(state.clockJump > 0 ? "ahead of" : "behind") the time at which the store was \
-                last in use; nothing is deleted by age until the clock has run on for an hour and most senders agree with it
+                last in use; nothing is deleted by age until the clock has run steadily for an hour and most senders agree with it
                 """)
     }
 
@@ -87,7 +87,7 @@ struct StoreNews {
             level: .warning,
             text: """
                 the store has reached its limit of \(ByteSize.text(state.maxBytes)) (--max-store): \(state.shedDetails) \
-                details and \(state.shedChunks) rows of finer points were deleted before their age since the start
+                details and \(state.shedChunks) rows of finer points were deleted early since the start
                 """)
     }
 
@@ -96,7 +96,7 @@ struct StoreNews {
         return Line(
             level: .error,
             text: """
-                the store holds \(ByteSize.text(state.bytesInUse)) and nothing more may be deleted before its age; raise \
+                the store holds \(ByteSize.text(state.bytesInUse)) and nothing more may be deleted early; raise \
                 --max-store above \(ByteSize.text(state.maxBytes)), or shorten --retention
                 """)
     }

@@ -14,7 +14,7 @@ enum TrendLine {
     static func html(_ figures: [Double?], height: Double, label: String) -> HTML {
         let known = figures.compactMap { $0 }.filter(\.isFinite)
         guard known.count >= fewest, let least = known.min(), let most = known.max() else {
-            return element("span", .class("zero")) { "too few" }
+            return element("span", .class("zero")) { "no trend yet" }
         }
         let steps = Double(max(1, figures.count - 1))
         let points = figures.enumerated().compactMap { slot, figure -> (x: Double, y: Double)? in
@@ -193,13 +193,13 @@ struct PhaseStrip {
     private var label: String {
         let known = times.map { "\(SideShape.name(of: $0.side)) \(FigureText.figure($0.time)) ms" }
         let rest = duration - times.reduce(0) { $0 + $1.time }
-        guard !known.isEmpty else { return "not told" }
-        return (known + (rest > duration / 100 ? ["not told \(FigureText.figure(rest)) ms"] : [])).joined(
+        guard !known.isEmpty else { return "unknown" }
+        return (known + (rest > duration / 100 ? ["unknown \(FigureText.figure(rest)) ms"] : [])).joined(
             separator: ", ")
     }
 }
 
-/// The look of the side on which time was spent: ours is solid, the way is hatched, theirs is plain.
+/// The look of the side on which time was spent: the client is solid, the network is hatched, the server is plain.
 enum SideShape {
     /// - Parameters:
     ///   - x: the share of the picture's width at which the bar begins; `width` is such a share too.
@@ -216,7 +216,7 @@ enum SideShape {
             ])
     }
 
-    /// The names of the sides beside their looks.
+    /// The names of the sides, each with its look.
     static var legend: HTML {
         element("p", .class("legend")) {
             for side in [PhaseSide.theirs, .way, .ours] {
@@ -234,9 +234,9 @@ enum SideShape {
 
     static func name(of side: PhaseSide) -> String {
         switch side {
-        case .ours: "ours"
-        case .way: "the way"
-        case .theirs: "theirs"
+        case .ours: "client"
+        case .way: "network"
+        case .theirs: "server"
         }
     }
 

@@ -165,7 +165,7 @@ struct HeatMapChart {
 
     private var plot: HTML {
         Plot(
-            label: "Requests by time and latency; the same as a table below", height: bottom + Plot.timesHeight,
+            label: "Requests by time and latency; the table below has the same data", height: bottom + Plot.timesHeight,
             values: values, name: "area heat", frame: "plot wide-plot"
         ).html {
             for index in slots.indices { column(slots[index], map.counts[index], kept[index]) }
@@ -212,7 +212,7 @@ struct HeatMapChart {
 
     private var table: ChartTable {
         ChartTable(
-            caption: "Requests by time and latency, and those whose details are kept; each number opens them",
+            caption: "Requests by time and latency, and how many have kept details; each number opens its requests",
             columns: map.rows.map(\.text),
             rows: slots.indices.map { index in
                 let address = requests(slots[index].window)

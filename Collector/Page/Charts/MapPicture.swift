@@ -45,7 +45,7 @@ struct MapPicture {
         return element(
             "svg", .class("map"), Attribute("viewBox", "\(SVG.number(-side)) 0 \(width) \(height)"),
             Attribute("width", width), Attribute("height", height), .role("group"),
-            .label("Who calls whom; the same as a table below")
+            .label("Who calls whom; the table below has the same data")
         ) {
             element("g", .class("edges")) {
                 for (wire, numbers) in zip(layout.wires, numbers) { edge(wire, numbers) }

@@ -171,7 +171,7 @@ struct SidesChart {
 
     var html: HTML {
         ChartPanel(
-            id: "h-sides", title: "On whose side", note: "mean ms",
+            id: "h-sides", title: "Where the time went", note: "mean ms",
             legend: PhaseSide.allCases.reversed().map { .side($0) }, table: table
         ).html { plot }
     }

@@ -51,14 +51,27 @@ struct PageFrame {
         }
     }
 
+    /// What the completeness is a share of, as a tooltip.
+    private var meaning: String {
+        switch facts.completeness {
+        case nil: "No agent has reported how many requests it captured in this window."
+        case let share? where share < 1:
+            "The share of captured requests that have arrived, times the share of time in which capture was on."
+        default: "All requests that agents captured in this window have arrived, and capture was on all the time."
+        }
+    }
+
     private var completeness: HTML {
         let (name, icon): (String, Icon) = (facts.completeness ?? 0) < 1 ? ("state warn", .part) : ("state good", .good)
-        return link(visit.address(of: .agents), .class(name)) {
+        return link(visit.address(of: .agents), .class(name), Attribute("title", meaning)) {
             icon.html
             element("span") {
-                if let share = facts.completeness {
-                    element("b") { share < 1 ? FigureText.completeness(share) : "100 %" }
+                if let share = facts.completeness, share < 1 {
+                    element("b") { FigureText.completeness(share) }
                     " complete"
+                } else if facts.completeness != nil {
+                    element("b") { "nothing lost" }
+                    " (100 %)"
                 } else {
                     "completeness unknown"
                 }
@@ -73,7 +86,7 @@ struct PageFrame {
                 element("b") { FigureText.age((max(visit.now, latest) - latest) / 1_000_000_000) }
                 " ago"
             } else {
-                "nothing has arrived"
+                "no data yet"
             }
         }
     }
@@ -97,7 +110,7 @@ struct PageFrame {
                     element("button") { "Sign out" }
                 }
             }
-            element("span") { "All times UTC; page made \(TimeText.format(visit.now).dropFirst(11).dropLast())" }
+            element("span") { "All times UTC; page generated \(TimeText.format(visit.now).dropFirst(11).dropLast())" }
         }
     }
 }
@@ -186,7 +199,7 @@ struct ScopeBar {
                 Form.field("From", .since, TimeText.format(visit.window.from))
                 Form.field("To", .until, TimeText.format(visit.window.to))
                 element("p", .class("hint")) {
-                    "A time, or a length of time ago: "
+                    "A time, or how long ago: "
                     element("code") { "90m" }
                     ", "
                     element("code") { "2d" }

@@ -11,7 +11,7 @@ package enum RefusalPage {
         let names = pairs.map(\.0)
         let name = names.first(where: error.isAbout) ?? names.first { !isKnown($0) }
         return html(
-            "The address cannot be read", error.description,
+            "The address is not valid", error.description,
             next: name.flatMap { same(pairs, without: window.contains($0) ? window : [$0]) })
     }
 
@@ -22,7 +22,7 @@ package enum RefusalPage {
     /// Returns the page about a list that continues after a request that is no longer kept.
     package static func html(_ error: UnknownRequest, in pairs: [(String, String)]) -> HTML {
         html(
-            "Nothing is kept here", error.description, next: same(pairs, without: [PageParameter.before.rawValue]))
+            "Not found", error.description, next: same(pairs, without: [PageParameter.before.rawValue]))
     }
 
     /// The ends of a window, which are wrong together.

@@ -32,7 +32,7 @@ function schedule() {
 async function refresh() {
   if (!period || asking || paused || document.hidden) return;
   if (isHeld()) {
-    if (!failures) showState(`held since ${lastAnswer}`, false);
+    if (!failures) showState(`on hold since ${lastAnswer}`, false);
     return schedule();
   }
   asking = true;
@@ -127,12 +127,12 @@ function togglePause(link) {
 
 // Keys: one character each, none with a modifier, none in a field, and all can be turned off (WCAG 2.1.4).
 const keys = {
-  "/": ["search of requests", goToSearch],
+  "/": ["search requests", goToSearch],
   "j": ["next row", () => moveRow(1)],
-  "k": ["row before", () => moveRow(-1)],
+  "k": ["previous row", () => moveRow(-1)],
   "[": ["earlier window", () => one('.scope a[rel~="prev"]')?.click()],
   "]": ["later window", () => one('.scope a[rel~="next"]')?.click()],
-  "?": ["this list", showKeys],
+  "?": ["show this list", showKeys],
 };
 
 // The fragment asks the next view for the focus.
@@ -190,7 +190,7 @@ async function copy(source) {
     await navigator.clipboard.writeText(source.textContent);
   } catch {
     getSelection().selectAllChildren(source);
-    if (!document.execCommand("copy")) return say("Selected, ready to be copied");
+    if (!document.execCommand("copy")) return say("Selected; press Ctrl+C to copy");
     getSelection().removeAllRanges();
   }
   say("Copied");

@@ -34,15 +34,15 @@ package struct AgentList: Sendable {
         total = AgentsReport.Account.sum(of: report.agents.compactMap(\.ledger))
     }
 
-    /// The senders with facts that need a look.
+    /// The senders with facts that need attention.
     var remarkable: [AgentsReport.Agent] { report.agents.filter { !$0.notes.isEmpty } }
 
     var sentence: String {
         let count = report.agents.count
         switch (count, silent) {
-        case (0, _): return "No agent was heard of"
-        case (1, 0): return "The agent was heard of in the last minute"
-        case (_, 0): return "All \(count) agents were heard of in the last minute"
+        case (0, _): return "No agents have reported yet"
+        case (1, 0): return "The agent reported in the last minute"
+        case (_, 0): return "All \(count) agents reported in the last minute"
         case (1, _): return "The agent has been silent for more than a minute"
         case (silent, _): return "All \(count) agents have been silent for more than a minute"
         default:
@@ -73,23 +73,24 @@ extension AgentList {
     private var explanation: String {
         let start = report.from.dropLast().split(separator: "T").joined(separator: ", ")
         guard !report.agents.isEmpty else {
-            return "Nothing came since \(start)\(visit.filter.wanted.isEmpty ? "" : " from the chosen senders")."
+            return "Nothing has arrived since \(start)\(visit.filter.wanted.isEmpty ? "" : " from the chosen senders")."
         }
-        let ended = silent > 0 ? " A process that ended is silent too." : ""
+        let ended = silent > 0 ? " An agent is also silent when its process has ended." : ""
         let ledgers = report.agents.count { $0.ledger != nil }
         let known =
             switch ledgers {
-            case report.agents.count: "Each agent keeps a ledger, so what is missing is known."
-            case 0: "None of them keeps a ledger, so what is missing is not known."
-            default: "What is missing is known of the \(ledgers) of \(report.agents.count) with a ledger."
+            case report.agents.count: "Each agent keeps a ledger, so missing requests are counted."
+            case 0: "None of them keeps a ledger, so missing requests are not counted."
+            default:
+                "\(ledgers) of \(report.agents.count) keep a ledger; missing requests of the others are not counted."
             }
-        return "Heard of since \(start). \(known)\(ended)"
+        return "Seen since \(start). \(known)\(ended)"
     }
 
     @HTMLBuilder private var equation: HTML {
         if let total {
             element("section", Attribute("aria-labelledby", "h-sum")) {
-                element("h2", .id("h-sum"), .class("vh")) { "The ledgers of all, in requests" }
+                element("h2", .id("h-sum"), .class("vh")) { "Ledger of all agents, in requests" }
                 element("dl", .class("equation")) {
                     term("captured", total.captured)
                     sign("=")
@@ -147,7 +148,7 @@ extension AgentList {
             element("aside", .class("notice warn"), Attribute("aria-labelledby", "n-agents")) {
                 element("h2", .id("n-agents")) {
                     Icon.part.html
-                    agents.count == 1 ? "\(first.name) needs a look" : "\(agents.count) agents need a look"
+                    agents.count == 1 ? "\(first.name) needs attention" : "\(agents.count) agents need attention"
                 }
                 for agent in agents.prefix(Self.maxNoted) {
                     element("p") {

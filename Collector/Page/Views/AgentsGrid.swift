@@ -14,7 +14,7 @@ struct AgentsGrid {
                     "Instances "
                     element("span", .class("count")) { String(report.agents.count) }
                 }
-                element("p", .class("aside")) { "Ledgers in requests, since the start of each process." }
+                element("p", .class("aside")) { "The ledger columns count requests since the start of each process." }
             }
             DataTable.html("grid cards agents", heading: "h-agents") {
                 DataTable.head { titles }
@@ -23,7 +23,7 @@ struct AgentsGrid {
             }
             if let more = report.more {
                 element("p", .class("hint")) {
-                    "The \(AgentsReport.maxAgents) instances that were seen most recently; \(more) more are left out."
+                    "The \(AgentsReport.maxAgents) instances that were seen most recently; \(more) more are not shown."
                 }
             }
         }
@@ -32,7 +32,7 @@ struct AgentsGrid {
     private var titles: HTML {
         HTML.joined(
             [DataTable.title("first", "Instance"), DataTable.title("", "Capture"), DataTable.title("num", "Process")]
-                + ["Captured", "Delivered", "Waiting", "Dropped", "Arrived", "Gaps", "Unwatched", "First seen"]
+                + ["Captured", "Delivered", "Waiting", "Dropped", "Arrived", "Gaps", "Capture off", "First seen"]
                 .enumerated().map { DataTable.title($0.offset == 0 ? "num lead" : "num", $0.element) }
                 + [DataTable.title("num", "Last seen"), DataTable.title("num", "Clock")])
     }
@@ -46,7 +46,7 @@ struct AgentsGrid {
             DataTable.cell("gaps", "num") {
                 agent.missingBatches.map(warned) ?? unknown
             }
-            DataTable.cell("unwatched", "num") {
+            DataTable.cell("capture off", "num") {
                 if let seconds = agent.unwatchedSeconds {
                     element("span", .class("warntext")) { FigureText.seconds(seconds) }
                 } else {
@@ -81,7 +81,7 @@ struct AgentsGrid {
                 }
                 element("span", .class("sub")) { reason }
             } else {
-                element("span", .class("mode")) { agent.capture ?? "not told" }
+                element("span", .class("mode")) { agent.capture ?? "unknown" }
             }
             if let rules = agent.rules {
                 element("span", .class("mode warn")) {
@@ -151,7 +151,7 @@ struct AgentsGrid {
     private func clockCell(_ clock: AgentClock) -> HTML {
         switch clock {
         case .unknown: DataTable.cell("clock", "num") { unknown }
-        case .fits: DataTable.cell("clock", "num") { "fits" }
+        case .fits: DataTable.cell("clock", "num") { "in sync" }
         case .ahead(let seconds): offset("+" + FigureText.seconds(seconds), "ahead")
         case .late(let seconds): offset(FigureText.seconds(seconds), "behind, or late")
         }
@@ -186,5 +186,5 @@ struct AgentsGrid {
     }
 
     private var none: HTML { element("span", .class("zero")) { "0" } }
-    private var unknown: HTML { element("span", .class("zero")) { "not known" } }
+    private var unknown: HTML { element("span", .class("zero")) { "unknown" } }
 }

@@ -20,7 +20,7 @@ struct EdgesTable {
                 DataTable.head {
                     DataTable.title("first", "Edge")
                     for title in [
-                        "Sent", "Arrived", "Lost on the way", "Failed, caller %", "Failed, server %", "p95, caller ms",
+                        "Sent", "Arrived", "Lost", "Failed, caller %", "Failed, server %", "p95, caller ms",
                         "p95, server ms",
                     ] { DataTable.title("num", title) }
                 }
@@ -64,7 +64,7 @@ struct EdgesTable {
     private func path(_ edge: CallEdge) -> String {
         let host = HostName.text(edge.host)
         guard edge.isOfSpans else { return host }
-        return host + (edge.otherHosts.map { ", served as \($0)" } ?? "") + ", as spans showed"
+        return host + (edge.otherHosts.map { ", served as \($0)" } ?? "") + ", according to spans"
     }
 
     @HTMLBuilder private func arrived(_ edge: CallEdge, _ addresses: EdgeAddresses) -> HTML {
@@ -76,7 +76,7 @@ struct EdgesTable {
                 }
             }
             if let others = edge.fromOutside, others > 0 {
-                element("span", .class("sub num")) { "\(FigureText.grouped(others)) from callers not known" }
+                element("span", .class("sub num")) { "\(FigureText.grouped(others)) from unknown callers" }
             }
         } else {
             unknown
@@ -90,7 +90,7 @@ struct EdgesTable {
                 element("span", .class(lost > 0 ? "sub num" : "zero")) {
                     lost > 0
                         ? "and up to \(FigureText.grouped(unanswered)) without an answer"
-                        : "not known of \(FigureText.grouped(unanswered))"
+                        : "unknown for \(FigureText.grouped(unanswered))"
                 }
             } else if lost == 0, (edge.uncounted ?? 0) == 0 {
                 Figure.fault(0)
@@ -110,7 +110,7 @@ struct EdgesTable {
 
     private func p95(_ figures: CallFigures?) -> HTML { (figures?.latency.p95).map(Figure.milliseconds) ?? dash }
 
-    private var unknown: HTML { element("span", .class("zero")) { "not known" } }
+    private var unknown: HTML { element("span", .class("zero")) { "unknown" } }
     private var dash: HTML { element("span", .class("zero")) { "–" } }
 }
 

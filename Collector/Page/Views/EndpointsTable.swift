@@ -49,8 +49,8 @@ struct EndpointsTable {
                 element("span", .class("count")) { FigureText.grouped(UInt64(report.rowCount)) }
             }
             element("nav", .class("tabs"), .label("Side of the requests")) {
-                tab("Made", .client)
-                tab("Served", .server)
+                tab("Outgoing", .client)
+                tab("Incoming", .server)
             }
             comparisons
             element("p", .class("aside")) { "Every number opens its requests." }
@@ -62,7 +62,8 @@ struct EndpointsTable {
         element("nav", .class("tabs"), .label("Compare with")) {
             element("span", .class("label")) { "Compare with" }
             for (base, title) in [
-                ("previous", "the time before"), ("day", "day"), ("week", "week"), (Visit.noComparison, "nothing"),
+                ("previous", "the window before"), ("day", "a day earlier"), ("week", "a week earlier"),
+                (Visit.noComparison, "nothing"),
             ] {
                 HTML(
                     "a",
@@ -203,7 +204,7 @@ struct EndpointsTable {
             DataTable.cell("last seen", "num") { age(of: report.totals.lastSeen) }
             if report.compare != nil {
                 DataTable.cell("compared", "change") {
-                    element("span", .class("why")) { "totals mix endpoints; no verdict is given" }
+                    element("span", .class("why")) { "totals mix endpoints and get no verdict" }
                 }
             }
         }
@@ -213,7 +214,7 @@ struct EndpointsTable {
         guard report.isCut else { return .none }
         let shown = report.shownOfAll
         return element("p", .class("hint")) {
-            shown.prefix(1).uppercased() + shown.dropFirst() + "; the totals are of all. "
+            shown.prefix(1).uppercased() + shown.dropFirst() + "; totals are of all rows. "
             link(visit.here.with(.top, String(report.rowCount))) { "Show all" }
         }
     }
@@ -282,7 +283,7 @@ struct GoneEndpoints {
                 DataTable.body { for gone in comparison.gone.prefix(Self.maxRows) { row(gone) } }
             }
             if comparison.goneCount > Self.maxRows {
-                element("p", .class("hint")) { "The \(Self.maxRows) that took the most time then." }
+                element("p", .class("hint")) { "The \(Self.maxRows) that took the most time before." }
             }
         }
     }

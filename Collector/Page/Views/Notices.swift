@@ -31,9 +31,9 @@ struct IncompleteNotice {
     }
 
     private let bounds = """
-        Counts are at least what is shown. Below each failure rate stand the bounds that the missing requests leave open: \
-        none of them failed, or all of them did. Agents tell only the service of a missing request, so each may be of any \
-        endpoint of its service.
+        The true counts are at least those shown. The range below each failure rate allows for the missing requests: from \
+        none of them failed to all of them failed. Agents report only the service of a missing request, so it may belong to \
+        any endpoint of that service.
         """
 
     @HTMLBuilder private var agents: HTML {
@@ -98,14 +98,16 @@ extension AgentRecord {
     /// The requests that it could not deliver, in words; `nil` if it delivered all.
     fileprivate func shortfall(at now: UnixNanoseconds) -> String? {
         var facts: [String] = []
-        if let ledger, ledger.waiting > 0 { facts.append("\(FigureText.grouped(ledger.waiting)) requests wait there") }
+        if let ledger, ledger.waiting > 0 { facts.append("\(FigureText.grouped(ledger.waiting)) requests are waiting") }
         let dropped = (ledger?.dropped ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
         if !dropped.isEmpty {
             let reasons = dropped.map { "\(FigureText.grouped($0.value)) \($0.key)" }.joined(separator: ", ")
             facts.append("dropped \(reasons)")
         }
         if let gaps, gaps.missing > 0 {
-            facts.append("\(gaps.missing) \(gaps.missing == 1 ? "batch is" : "batches are") missing in its sequence")
+            facts.append(
+                "\(gaps.missing) \(gaps.missing == 1 ? "batch of its sequence is" : "batches of its sequence are") missing"
+            )
         }
         guard !facts.isEmpty else { return nil }
         if now > lastSeen, now - lastSeen > AgentList.silence {
@@ -147,7 +149,7 @@ struct RulesNotice {
                 }
                 if changed > 0 {
                     element("p") {
-                        "Rules of their services gave them another answer, address, time or header: a drill, and no outage. "
+                        "Rules of their services changed the response, address, timing or headers. This is a drill, not an outage. "
                         link(report) { "By rule, as JSON" }
                     }
                 }
@@ -167,7 +169,7 @@ struct RulesNotice {
     }
 
     private var title: String {
-        guard changed > 0 else { return "Rules are in force that change requests" }
+        guard changed > 0 else { return "Rules that change requests are in force" }
         return "Rules changed \(FigureText.grouped(changed)) of \(FigureText.counted(count, "request"))"
     }
 

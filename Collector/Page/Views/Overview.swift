@@ -157,7 +157,7 @@ extension Overview {
             rules.html
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {
-                    kind == .client ? "All requests made" : "All requests served"
+                    kind == .client ? "All outgoing requests" : "All incoming requests"
                 }
                 TotalsStrip(
                     totals: totals, requests: visit.countedRequests.with(.kind, kind.rawValue),

@@ -63,17 +63,17 @@ extension ServiceMap {
 
     @HTMLBuilder private var explanation: HTML {
         if let worst = report.worst, let sent = worst.sent {
-            "No connection was made for them: "
+            "They could not connect: "
             link(EdgeAddresses(visit: visit, edge: worst).lost) { (worst.lostErrors ?? []).joined(separator: ", ") }
             ". \(worst.caller.name) sent \(FigureText.grouped(sent.count))"
             if let arrived = worst.arrived, !worst.isShared {
                 ", \(worst.callee.name) received \(FigureText.grouped(arrived.count))"
             }
-            "; each side counts by itself. "
+            "; each side counts separately. "
         } else {
-            "Each side counts by itself. "
+            "Each side counts separately. "
         }
-        "A request at an end of the window may be in one count only, and one without an answer may have arrived or not."
+        "A request near an end of the window may be in only one of the counts. One without an answer may or may not have arrived."
     }
 
     private var picture: HTML {
@@ -82,8 +82,8 @@ extension ServiceMap {
                 element("h2", .id("h-map")) { "Who calls whom" }
                 element("p", .class("legend")) {
                     """
-                    A number where an edge begins: sent, as the caller counted. Where it ends: arrived, as the server counted. \
-                    Red: lost requests, or \(Int(CallEdge.failing * 100)) % failed or more. Dashed box: no agent known there.
+                    At the start of an edge: sent, counted by the caller. At its end: arrived, counted by the server. \
+                    Red: lost requests, or \(Int(CallEdge.failing * 100)) % failed or more. Dashed box: no agent seen there.
                     """
                 }
             }
@@ -94,7 +94,7 @@ extension ServiceMap {
             if report.edgeCount > Self.maxDrawn {
                 element("p", .class("hint")) {
                     """
-                    \(Self.maxDrawn) of \(FigureText.grouped(UInt64(report.edgeCount))) edges: those with lost requests, then \
+                    \(Self.maxDrawn) of \(FigureText.grouped(UInt64(report.edgeCount))) edges: first those with lost requests, then \
                     those with the most requests.
                     """
                 }
@@ -130,7 +130,7 @@ struct MapTexts {
         switch place {
         case .outside:
             MapPicture.Label(
-                name: place.name, lines: ["no agent known there", "their counts are not known"], isBad: false,
+                name: place.name, lines: ["no agent seen there", "their counts are unknown"], isBad: false,
                 isWatched: false)
         case .service(let name): service(name)
         case .host(let name): host(name)
@@ -159,7 +159,7 @@ struct MapTexts {
         return MapPicture.Label(
             name: HostName.text(name),
             lines: [
-                served ? "served by several services" : "no agent known there",
+                served ? "served by several services" : "no agent seen there",
                 "p95 \(Figure.duration(figures.latency.p95)), \(FigureText.percent(figures.failures.rate)) % failed",
             ],
             isBad: figures.failures.rate >= CallEdge.failing, isWatched: served,

@@ -31,10 +31,10 @@ struct ServicesTable {
         element("tr", .role("row"), .class("over")) {
             element("td", Attribute("colspan", "2")) {}
             element("th", Attribute("scope", "colgroup"), Attribute("colspan", "6"), .class("lead")) {
-                "Requests served"
+                "Incoming requests"
             }
             element("th", Attribute("scope", "colgroup"), Attribute("colspan", "5"), .class("lead")) {
-                "Requests made"
+                "Outgoing requests"
             }
             element("td") {}
         }
@@ -60,16 +60,16 @@ struct ServicesTable {
             }
             DataTable.cell("instances", "num") {
                 link(visit.address(of: .agents).with(.service, service.name)) {
-                    service.instances.map(String.init) ?? "not known"
+                    service.instances.map(String.init) ?? "unknown"
                 }
             }
-            side(service, service.served, .server, "served")
-            DataTable.cell("served, p95 trend", "trend") {
+            side(service, service.served, .server, "incoming")
+            DataTable.cell("incoming, p95 trend", "trend") {
                 if let served = service.served {
-                    TrendLine.html(served.trend, height: 22, label: "\(service.name): p95 of served requests")
+                    TrendLine.html(served.trend, height: 22, label: "\(service.name): p95 of incoming requests")
                 }
             }
-            side(service, service.made, .client, "made")
+            side(service, service.made, .client, "outgoing")
             DataTable.cell("last seen", "num") {
                 if let time = service.lastSeen {
                     FigureText.age((max(visit.now, time) - time) / 1_000_000_000, isShort: true)

@@ -144,13 +144,13 @@ struct TotalsStrip {
     }
 
     private var rateNote: String? {
-        let since = totals.ratesSince.map { "since \(ClockText.time($0)), when the first data came" }
+        let since = totals.ratesSince.map { "since \(ClockText.time($0)), when the first data arrived" }
         let notes = [since, busiest].compactMap(\.self)
         return notes.isEmpty ? nil : notes.joined(separator: "; ")
     }
 
     private var busiest: String? {
         guard let slot = TimeSlot.busiest(of: totals.slots), let rate = slot.measures?.perSecond else { return nil }
-        return "most \(FigureText.figure(rate)) /s at \(ClockText.time(slot.window.from))"
+        return "peak \(FigureText.figure(rate)) /s at \(ClockText.time(slot.window.from))"
     }
 }

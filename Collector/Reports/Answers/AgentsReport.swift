@@ -173,7 +173,7 @@ extension AgentClock {
         case .ahead(let seconds): "its clock is at least \(FigureText.seconds(seconds)) ahead of the collector's"
         case .late(let seconds):
             """
-            its latest interval came \(FigureText.seconds(seconds)) after it ended: its clock is behind, or its batches are \
+            its latest interval arrived \(FigureText.seconds(seconds)) after it ended: its clock is behind, or its batches are \
             late
             """
         }
@@ -196,7 +196,7 @@ extension AgentsReport.Agent {
             notes.append("dropped " + reasons.map { "\($0.value) \($0.key)" }.joined(separator: ", "))
         }
         if let count = overlappingBatches {
-            notes.append("some requests may be counted twice; batches that overlap with earlier ones: \(count)")
+            notes.append("some requests may be counted twice, in batches that overlap with earlier ones: \(count)")
         }
         if let sentence = clock.sentence { notes.append(sentence) }
         let kinds = (statistics ?? [:]).filter { $0.value == "spans" }.keys.sorted()

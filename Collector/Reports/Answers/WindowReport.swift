@@ -35,12 +35,13 @@ extension WindowReport {
         if let uncountedSenders {
             let senders = FigureText.counted(uncountedSenders, "sender")
             gaps.append(
-                "cumulative counters of \(senders) found no room (--max-cumulative-streams); some requests are missing")
+                "cumulative counters of \(senders) were not counted (--max-cumulative-streams); some requests are missing"
+            )
         }
         if let clocksAhead { gaps.append(clocksAhead.sentence) }
         if let damagedPoints {
             let points = FigureText.counted(damagedPoints, "point")
-            gaps.append("\(points) damaged on disk, missing from these figures")
+            gaps.append("\(points) damaged on disk and missing from these figures")
         }
         if let fromSpans {
             let requests = FigureText.counted(fromSpans, "request")

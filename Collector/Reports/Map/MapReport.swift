@@ -36,7 +36,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     /// The answer in a sentence, without its full stop.
     package var sentence: String {
         guard let worst, let lost = worst.lost, let sent = worst.sent else {
-            return "No request is known to be lost on its way"
+            return "No request is known to be lost"
         }
         return "\(FigureText.grouped(lost)) of \(FigureText.counted(sent.count, "request")) did not reach "
             + worst.callee.name + others

@@ -26,7 +26,7 @@ package struct MapTable {
         if report.edges.count < report.edgeCount {
             lines.append(
                 "\(FigureText.grouped(UInt64(report.edges.count))) of \(FigureText.counted(report.edgeCount, "edge")): "
-                    + "those with lost requests, then those with the most requests")
+                    + "first those with lost requests, then those with the most requests")
         }
         return lines
     }
@@ -100,11 +100,11 @@ package struct MapTable {
         var notes: [String] = []
         let host = HostName.text(edge.host)
         if let errors = edge.lostErrors {
-            notes.append("\(edge.caller.name) made no connection to \(host): \(errors.joined(separator: ", "))")
+            notes.append("\(edge.caller.name) could not connect to \(host): \(errors.joined(separator: ", "))")
         }
         if edge.isOfSpans {
             let served = edge.otherHosts.map { " as \($0)" } ?? ""
-            notes.append("\(edge.callee.name) serves requests to \(host)\(served), as spans showed")
+            notes.append("\(edge.callee.name) serves requests to \(host)\(served), according to spans")
         }
         if edge.isShared, let edges = edge.sharedBy, let sent = edge.sentByAll, let arrived = edge.arrived {
             notes.append(
@@ -113,13 +113,13 @@ package struct MapTable {
         }
         if let others = edge.fromOutside, others > 0 {
             notes.append(
-                "\(edge.callee.name) got \(FigureText.counted(others, "request")) that none of its known callers counted; "
-                    + "others have no agent, or counts are missing")
+                "\(edge.callee.name) received \(FigureText.counted(others, "request")) that none of its known callers counted; "
+                    + "other callers have no agent, or counts are missing")
         }
         if let uncounted = edge.uncounted, uncounted > 0 {
             notes.append(
                 "\(edge.callee.name) did not count \(FigureText.counted(uncounted, "request")) that \(edge.caller.name) "
-                    + "had an answer to; a proxy answered, a process has no agent, or counts are missing")
+                    + "got an answer to; a proxy answered, a process has no agent, or counts are missing")
         }
         return notes
     }

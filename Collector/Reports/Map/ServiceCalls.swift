@@ -36,7 +36,7 @@ package struct ServiceCalls: Sendable {
                 StatisticsQuery(window: window, filter: filter, by: [.service, .kind, .host, .error]))
         } catch let error as TooManyGroups {
             throw ParameterError(
-                "the map is made of more than \(error.limit) rows; ask for a shorter time or for one environment")
+                "the map needs more than \(error.limit) rows; ask for a shorter time or for one environment")
         }
     }
 

@@ -3,11 +3,11 @@ import MartletTelemetry
 
 /// A request's time as a bar: the part that its own service spent, the way to the server and back, and the server.
 enum PhaseBar {
-    static let legend = "\(PhaseSide.ours.sign) ours  \(PhaseSide.way.sign) the way  \(PhaseSide.theirs.sign) theirs"
+    static let legend = "\(PhaseSide.ours.sign) client  \(PhaseSide.way.sign) network  \(PhaseSide.theirs.sign) server"
     /// The sign for time that no phase tells of.
     private static let untold: Character = "·"
     /// The legend of bars beside each other, some of which may have such time.
-    static let legendOfList = "\(legend)  \(untold) not told"
+    static let legendOfList = "\(legend)  \(untold) unknown"
 
     /// Characters of the longest bar.
     private static let width = 30.0
@@ -50,7 +50,7 @@ enum Sparkline {
 
     /// Returns at most `width` blocks; neighbours share one if there are more figures. A figure that is no number counts as 0.
     static func text(_ figures: [Double], width: Int = 8) -> String {
-        guard figures.count >= fewest else { return "too few" }
+        guard figures.count >= fewest else { return "–" }
         let means = means(figures.map { $0.isNaN ? 0 : min(max(0, $0), most) }, width: width)
         let largest = means.max() ?? 0
         return String(means.map { block($0, of: largest) })

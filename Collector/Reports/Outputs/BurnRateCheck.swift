@@ -30,13 +30,13 @@ package struct BurnRateCheck: Sendable, Equatable {
     /// - Parameter objective: between 0 and 1.
     package init(objective: Double, in window: TimeWindow) throws(ParameterError) {
         guard let pair = Self.pairs.first(where: { Double($0.long) <= window.seconds }) else {
-            throw ParameterError("slo needs a window of 1h at least")
+            throw ParameterError("slo needs a window of at least 1h")
         }
         (self.objective, self.pair) = (objective, pair)
         guard allowed < 1 else {
             throw ParameterError(
-                "slo allows so many failures that they are never \(FigureText.figure(pair.limit)) times as many; take a"
-                    + " window of 3d")
+                "slo allows so many failures that the burn rate cannot reach \(FigureText.figure(pair.limit)); use a window"
+                    + " of 3d")
         }
     }
 
@@ -56,7 +56,8 @@ package struct BurnRateCheck: Sendable, Equatable {
     package func results(long: Report, short: Report) -> [CheckResult] {
         guard !long.totalsByKind.isEmpty else {
             return [
-                CheckResult(.unknown, "There are no requests in the last \(Self.text(pair.long)) for the objective.")
+                CheckResult(
+                    .unknown, "There were no requests in the last \(Self.text(pair.long)), so slo cannot be checked.")
             ]
         }
         return RequestKind.allCases.compactMap { kind in
@@ -81,12 +82,11 @@ package struct BurnRateCheck: Sendable, Equatable {
             case (false, false): .fails
             default: .unknown
             }
-        let latest = short.map { "\(pace($0)) times over the last \(Self.text(pair.short))" }
+        let latest = short.map { " and \(pace($0)) over the last \(Self.text(pair.short))" }
         let sentence = """
-            Requests \(KindTotal.title(kind).lowercased()) use up the error budget of \(FigureText.percent(objective)) % at \
-            \(pace(long)) times its pace over \(Self.text(pair.long)), and \
-            \(latest ?? "there are none in the last \(Self.text(pair.short))") (\(completeness)); at most \
-            \(FigureText.figure(pair.limit)) times over both is allowed.
+            The burn rate of \(KindTotal.title(kind).lowercased()) requests is \(pace(long)) over \(Self.text(pair.long))\
+            \(latest ?? ", without requests in the last \(Self.text(pair.short))") \
+            (objective \(FigureText.percent(objective)) %, limit \(FigureText.figure(pair.limit)) over both, \(completeness)).
             """
         return CheckResult(outcome, sentence)
     }

@@ -25,20 +25,21 @@ package struct ComparisonText {
     package var answer: String? {
         let count = comparedCount
         guard count > 0 else { return nil }
-        let base = ComparisonBaseText.text(comparison)
+        let base = ComparisonBaseText.noun(comparison)
         guard count > 1 else { return answer(about: "only \(report.by.wordForRow)", base) }
         let rows = (count < report.rowCount ? "the first " : "") + report.by.rows(count)
         if comparison.worse > 0 {
-            return "\(comparison.worse) of \(rows) \(comparison.worse == 1 ? "is" : "are") worse than \(base)."
+            return
+                "\(comparison.worse) of \(rows) \(comparison.worse == 1 ? "is" : "are") worse, compared with \(base)."
         }
-        guard comparison.tooLittleData < count else { return "Too little data to compare \(rows) with those \(base)." }
-        let few = comparison.tooLittleData > 0 ? "; too little data in \(comparison.tooLittleData)" : ""
-        return "None of \(rows) is found to be worse than \(base)\(few)."
+        guard comparison.tooLittleData < count else { return "Not enough data to compare \(rows) with \(base)." }
+        let few = comparison.tooLittleData > 0 ? "; not enough data in \(comparison.tooLittleData)" : ""
+        return "None of \(rows) was found to be worse, compared with \(base)\(few)."
     }
 
     private func answer(about row: String, _ base: String) -> String {
-        if comparison.tooLittleData > 0 { return "Too little data to compare the \(row) with that \(base)." }
-        return "The \(row) is \(comparison.worse > 0 ? "" : "not found to be ")worse than \(base)."
+        if comparison.tooLittleData > 0 { return "Not enough data to compare the \(row) with \(base)." }
+        return "The \(row) \(comparison.worse > 0 ? "is" : "was not found to be") worse, compared with \(base)."
     }
 
     /// The gaps, a sentence each.
@@ -51,7 +52,7 @@ package struct ComparisonText {
         if comparison.completeness == nil, report.completeness == 1, report.isComparedWithNothing { return nil }
         let parts = shares.map { $0.map { $0 < 1 ? FigureText.completeness($0) : "all" } ?? "an unknown part" }
         return
-            "\(parts[0]) of the requests arrived, and \(parts[1]) of those before: the missing ones may change a verdict"
+            "\(parts[0]) of the requests arrived, and \(parts[1]) of those before; the missing ones could change a verdict"
     }
 
     private var fewBlocks: String? {
@@ -59,11 +60,11 @@ package struct ComparisonText {
         guard min(before, after) < Comparison.minBlocks else { return nil }
         guard after < Comparison.minBlocks else {
             return
-                "the store has coarser points of the window before, fewer than the \(Comparison.minBlocks) blocks that a"
-                + " comparison needs: take a longer one"
+                "a comparison needs \(Comparison.minBlocks) blocks of stored points, and the store has fewer of the window before;"
+                + " use a longer window"
         }
-        return "the window is too short for \(Comparison.minBlocks) blocks of stored points, and a comparison needs as"
-            + " many: take a longer one"
+        return "a comparison needs \(Comparison.minBlocks) blocks of stored points, and the window is too short;"
+            + " use a longer one"
     }
 
     // MARK: The rows
@@ -141,7 +142,7 @@ package struct ComparisonText {
     private var few: String? {
         guard comparison.tooLittleData > 0 else { return nil }
         let new = report.rows.count { $0.verdict == .tooLittleData(.requests(0, in: .before)) }
-        let text = "… too little data in \(comparison.tooLittleData)"
+        let text = "… not enough data in \(comparison.tooLittleData)"
         guard new > 0 else { return text }
         // The verdicts of rows that the report does not show are only counted.
         guard report.rows.count < comparedCount else {
@@ -153,13 +154,13 @@ package struct ComparisonText {
 
 /// The other side of a comparison in words.
 package enum ComparisonBaseText {
-    /// Returns the words after "than" or "compared with": `in the hour before`, `a day earlier`, `in version 1.8`.
+    /// Returns the time or version of the other side: `in the hour before`, `a day earlier`, `in version 1.8`.
     package static func text(_ comparison: ReportComparison) -> String {
         switch try? ComparisonBase(comparison.base) {
         case .previous: "in the \(previous(comparison)) before"
         case .earlier: earlier(comparison.base)
         case .versions(let before, _): "in version \(TerminalText.plain(before))"
-        case nil: "before"
+        case nil: "in the window before"
         }
     }
 

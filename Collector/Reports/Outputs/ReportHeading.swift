@@ -1,3 +1,4 @@
+import Foundation
 import MartletStorage
 import MartletTelemetry
 
@@ -27,7 +28,8 @@ struct ReportHeading {
         return answer + worst(after: answer) + "."
     }
 
-    /// The failed requests of a kind: `418 of 4,200 requests`, or `10 of 400 made` and `5 of 50 served requests` beside another.
+    /// The failed requests of a kind: `418 of 4,200 requests`, or, if there are both kinds, `10 of 400 outgoing` and
+    /// `5 of 50 incoming requests`.
     private func share(_ total: KindTotal) -> String {
         let (failed, count) = (total.measures.failures.count, total.measures.count)
         let share = (failed == 0 ? "none" : FigureText.grouped(failed)) + " of "
@@ -44,11 +46,24 @@ struct ReportHeading {
     /// that the sentence already has. Its name is cut to the room that is left on a line of the terminal.
     private func worst(after answer: String) -> String {
         guard !report.isCut, report.rows.count > 1, report.by != [.kind], let row = report.worstRow else { return "" }
-        let start = ", \(FigureText.grouped(row.measures.failures.count)) of them in "
-        let name = TerminalText.plain(RowName(of: report.rows, by: report.by).of(row))
+        let instance = instance(of: row)
+        let start =
+            ", \(FigureText.grouped(row.measures.failures.count)) of them \(instance == nil ? "in" : "on instance") "
+        let name = instance ?? TerminalText.plain(RowName(of: report.rows, by: report.by).of(row))
         guard let columns = device.columns else { return start + name }
         let room = min(columns - TextWidth.of(answer + start) - 1, TableFit.longestTitle)
         return room < min(Self.shortestName, TextWidth.of(name)) ? "" : start + TextWidth.cut(name, to: room)
+    }
+
+    /// Characters of an instance's id that tell it from others: those before the first hyphen of a UUID.
+    private static let idLength = 8
+
+    /// Returns `376efe4c of edge` for a report by instance, with the service if the rows have it; `nil` for any other.
+    private func instance(of row: ReportRow) -> String? {
+        guard report.by.contains(.instance), Set(report.by).isSubset(of: [.instance, .service]) else { return nil }
+        let (id, service) = (TerminalText.plain(row.text(of: .instance)), TerminalText.plain(row.text(of: .service)))
+        let short = UUID(uuidString: id) == nil ? id : String(id.prefix(Self.idLength))
+        return short.isEmpty ? nil : short + (service.isEmpty ? "" : " of \(service)")
     }
 
     // MARK: Gaps
@@ -58,16 +73,16 @@ struct ReportHeading {
         let time = TimeText.parse(since, now: 0).flatMap { time in
             context.now.map { WindowText.moment(time, now: $0) + " UTC" }
         }
-        return "per s counts since \(time ?? since), when the first data came"
+        return "per s is counted since \(time ?? since), when the first data arrived"
     }
 
     private var notes: [String] {
         var notes = [ratesSince].compactMap(\.self) + report.gaps + [report.changedByRules].compactMap(\.self)
         if !report.rows.isEmpty, totals.count > 1, !report.by.contains(.kind) {
-            notes.append("rows count requests made and requests served together; --by kind tells them apart")
+            notes.append("rows count outgoing and incoming requests together; --by kind separates them")
         }
         if !report.rows.isEmpty, report.isCut {
-            notes.append("\(report.shownOfAll) rows; totals are of all rows")
+            notes.append("\(report.shownOfAll); totals are of all rows")
         }
         return notes + (ComparisonText(report)?.notes ?? [])
     }
@@ -116,7 +131,7 @@ struct HeadingLine {
 
     private var completeness: (text: String, tone: Tone?) {
         guard let share = report.completeness else { return ("completeness unknown", .yellow) }
-        guard share < 1 else { return ("complete (100 %)", .green) }
+        guard share < 1 else { return ("nothing lost (100 %)", .green) }
         return ("incomplete (\(FigureText.completeness(share)))", .yellow)
     }
 }
@@ -159,7 +174,7 @@ enum WindowText {
     }
 }
 
-/// The totals of the requests that were made, and of those that were served. A request between two watched services is in
+/// The totals of outgoing requests, and of incoming ones. A request between two watched services is in
 /// both, so that their sum has no meaning.
 struct KindTotal {
     /// `nil` if there are no requests.
@@ -177,9 +192,9 @@ struct KindTotal {
     /// The kind as it is said of requests, at the beginning of a line.
     static func title(_ kind: RequestKind?) -> String {
         switch kind {
-        case .client: "Made"
-        case .server: "Served"
-        case nil: "Made and served"
+        case .client: "Outgoing"
+        case .server: "Incoming"
+        case nil: "Outgoing and incoming"
         }
     }
 
@@ -196,11 +211,11 @@ extension Report {
     /// Whether rows were left out.
     package var isCut: Bool { rows.count < rowCount }
 
-    /// The number of shown rows and of all rows: `the first 14 of 40`. Rows that are worse come before others.
+    /// The number of shown rows and of all rows: `the first 14 of 40 rows`. Rows that are worse come before others.
     package var shownOfAll: String {
         let (shown, all) = (FigureText.grouped(UInt64(rows.count)), FigureText.grouped(UInt64(rowCount)))
         return (compare?.worse ?? 0) > 0
-            ? "the worse and the first others, \(shown) of \(all)" : "the first \(shown) of \(all)"
+            ? "the first \(shown) of \(all) rows, worse ones first" : "the first \(shown) of \(all) rows"
     }
 }
 

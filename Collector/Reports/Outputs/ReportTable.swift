@@ -145,11 +145,12 @@ package struct ReportTable {
     /// Returns a line about phases that were asked for and are not known, or have no room.
     private func hint(at leftOut: [String]) -> String {
         if context.showsPhases, knownPhases.isEmpty {
-            return device.paint("No sender tells the phases of these requests.", .dim) + "\n"
+            return device.paint("No sender reports the phases of these requests.", .dim) + "\n"
         }
         let phases = leftOut.filter(ReportColumn.phaseTitles.contains)
         guard !phases.isEmpty else { return "" }
-        return device.paint("No room for \(phases.joined(separator: ", ")). A pipe has every column.", .dim) + "\n"
+        return device.paint("No room for \(phases.joined(separator: ", ")). Piped output has every column.", .dim)
+            + "\n"
     }
 
     private var kinds: [(kind: RequestKind?, rows: [Int])] {
@@ -190,11 +191,19 @@ package struct ReportTable {
 
     private func title(_ kind: RequestKind?) -> String {
         var title = KindTotal.title(kind)
-        if common.contains(.service) { title += " by \(commonValue(.service))" }
+        if common.contains(.service) { title += " \(preposition(kind)) \(commonValue(.service))" }
         let others = common.filter { $0 != .kind && $0 != .service }.map { "\($0.rawValue) \(commonValue($0))" }
         if !others.isEmpty { title += " (" + others.joined(separator: ", ") + ")" }
         let total = totals.first { $0.kind == kind }
         return device.paint(title, .bold) + (total.map { ": " + $0.summary } ?? "")
+    }
+
+    private func preposition(_ kind: RequestKind?) -> String {
+        switch kind {
+        case .client: "from"
+        case .server: "to"
+        case nil: "of"
+        }
     }
 
     private func commonValue(_ dimension: Dimension) -> String {

@@ -113,7 +113,7 @@ struct PhaseText {
 
     private static func note(_ bar: PhaseWaterfall.Bar) -> String {
         guard bar.isUnfinished else { return "" }
-        return "  never \(bar.phase == .firstByte ? "came" : "ended"): \(FigureText.figure(bar.length)) ms"
+        return "  never \(bar.phase == .firstByte ? "arrived" : "finished"): \(FigureText.figure(bar.length)) ms"
     }
 }
 
@@ -201,7 +201,7 @@ struct TraceText {
     private static func sentence(_ skew: TraceWaterfall.Skew) -> String {
         """
         The clock of \(skew.sender) is \(FigureText.figure(skew.behind)) ms or more behind that of \
-        \(skew.caller). The bars stand where the clocks put them.
+        \(skew.caller). Each bar is drawn by the clock of its sender.
         """
     }
 }

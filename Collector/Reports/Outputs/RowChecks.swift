@@ -8,10 +8,11 @@ protocol RowCheck: Sendable {
     func figure(_ row: ReportRow) -> Double
 
     /// Returns a sentence about all rows, none of which has a larger figure than `row`.
-    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String
+    ///
+    /// - Parameter word: the word for a row, such as `endpoint`.
+    func allHold(_ word: String, _ row: ReportRow, in report: Report) -> String
     /// Returns a sentence about a row.
-    func fails(_ name: String, _ row: ReportRow, in report: Report) -> String
-    func cannotTell(_ name: String, _ row: ReportRow, in report: Report) -> String
+    func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String
 }
 
 extension RowCheck {
@@ -24,13 +25,13 @@ extension RowCheck {
             .sorted { figure($0) > figure($1) }
         guard let worst = judged.first else { return CheckResult(.unknown, "There are no requests.") }
         let name = TerminalText.plain(names.of(worst))
-        let others = names.list(of: judged.dropFirst()).map { " The same for \($0)." } ?? ""
-        if !failing.isEmpty { return CheckResult(.fails, fails(name, worst, in: report) + others) }
-        if !open.isEmpty { return CheckResult(.unknown, cannotTell(name, worst, in: report) + others) }
-        let rows = report.by.rows(report.rows.count)
-        return CheckResult(.holds, allHold(report.rows.count == 1 ? name : "each of \(rows)", worst, in: report))
+        let others = names.list(of: judged.dropFirst()).map { " Also: \($0)." } ?? ""
+        let sentence = sentence(name, worst, in: report)
+        if !failing.isEmpty { return CheckResult(.fails, sentence + others) }
+        if !open.isEmpty { return CheckResult(.unknown, sentence + " The missing requests decide." + others) }
+        return CheckResult(
+            .holds, report.rows.count == 1 ? sentence : allHold(report.by.wordForRow, worst, in: report))
     }
-
 }
 
 extension Report {
@@ -38,25 +39,25 @@ extension Report {
     /// apart. `nil` if no agent reported on it.
     func completeness(of row: ReportRow) -> Double? { by.contains(.service) ? row.completeness : completeness }
 
-    /// Returns the completeness in brackets, as a sentence about a row has it.
+    /// Returns the completeness as a sentence about a row has it, in brackets.
     func completenessInWords(of row: ReportRow) -> String { Self.inWords(completeness(of: row)) }
 
-    /// The least completeness of the rows in brackets, unless all of their requests are known to have arrived.
+    /// The least completeness of the rows after a comma; empty if all of their requests are known to have arrived.
     var gapInWords: String {
         let shares = rows.map { completeness(of: $0) }
         let known = shares.compactMap(\.self)
-        guard let least = known.min() else { return " (\(Self.inWords(nil)))" }
-        if known.count < shares.count { return " (completeness of some unknown)" }
+        guard let least = known.min() else { return ", " + Self.inWords(nil) }
+        if known.count < shares.count { return ", completeness unknown for some" }
         let isLeast = known.contains { $0 > least }
-        return least < 1 ? " (\(isLeast ? "at least " : "")\(Self.inWords(least)))" : ""
+        return least < 1 ? ", \(isLeast ? "at least " : "")\(Self.inWords(least))" : ""
     }
 
-    /// The completeness of all senders in brackets, likewise.
+    /// The completeness of all senders.
     var completenessInWords: String { Self.inWords(completeness) }
 
     private static func inWords(_ completeness: Double?) -> String {
         guard let completeness else { return "completeness unknown" }
-        return completeness < 1 ? "\(FigureText.completeness(completeness)) arrived" : "complete"
+        return completeness < 1 ? "\(FigureText.completeness(completeness)) arrived" : "nothing lost"
     }
 }
 
@@ -69,22 +70,24 @@ struct FailureRateCheck: RowCheck {
 
     func figure(_ row: ReportRow) -> Double { row.measures.failures.rate }
 
-    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String {
-        "At most \(percent(figure(row))) of the requests of \(rows) fail\(report.gapInWords); at most \(percent(limit)) are allowed."
+    func allHold(_ word: String, _ row: ReportRow, in report: Report) -> String {
+        let most = percent(figure(row)).drop { $0 == "<" }
+        return "No \(word) fails in more than \(most) of its requests (\(limitInWords)\(report.gapInWords))."
     }
 
-    func fails(_ name: String, _ row: ReportRow, in report: Report) -> String { sentence(name, row, in: report) }
-
-    func cannotTell(_ name: String, _ row: ReportRow, in report: Report) -> String {
-        sentence(name, row, in: report) + " The missing requests decide."
-    }
-
-    private func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String {
+    func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String {
         let range = rate(row, in: report).range
         let between = "between \(FigureText.percent(range.lowerBound)) and \(percent(range.upperBound)), "
         return "\(name) fails in \(percent(figure(row))) of \(FigureText.counted(row.measures.count, "request"))"
-            + " (\(range.lowerBound < range.upperBound ? between : "")\(report.completenessInWords(of: row)));"
-            + " at most \(percent(limit)) are allowed."
+            + " (\(limitInWords), \(range.lowerBound < range.upperBound ? between : "")\(report.completenessInWords(of: row)))."
+    }
+
+    /// The limit without the zeros at its end: `limit 5 %`.
+    private var limitInWords: String {
+        var digits = FigureText.percent(limit)
+        while digits.hasSuffix("0") { digits.removeLast() }
+        if digits.hasSuffix(".") { digits.removeLast() }
+        return "limit \(digits) %"
     }
 
     private func rate(_ row: ReportRow, in report: Report) -> PossibleRate {
@@ -113,22 +116,16 @@ struct LatencyCheck: RowCheck {
 
     func figure(_ row: ReportRow) -> Double { row.measures.latency.p99 }
 
-    func allHold(_ rows: String, _ row: ReportRow, in report: Report) -> String {
-        "p99 of \(rows) is at most \(duration(figure(row)))\(report.gapInWords); at most \(duration(limit)) is allowed."
+    func allHold(_ word: String, _ row: ReportRow, in report: Report) -> String {
+        "No \(word) has a p99 above \(duration(figure(row))) (limit \(duration(limit))\(report.gapInWords))."
     }
 
-    func fails(_ name: String, _ row: ReportRow, in report: Report) -> String { sentence(name, row, in: report) }
-
-    func cannotTell(_ name: String, _ row: ReportRow, in report: Report) -> String {
-        sentence(name, row, in: report) + " The missing requests decide."
-    }
-
-    private func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String {
+    func sentence(_ name: String, _ row: ReportRow, in report: Report) -> String {
         let between = row.p99Bounds.map { bounds in
             "between \(duration(bounds.from)) and \(bounds.to.map(duration) ?? "any time"), "
         }
-        return "p99 of \(name) is \(duration(figure(row))) (\(between ?? "")\(report.completenessInWords(of: row)));"
-            + " at most \(duration(limit)) is allowed."
+        return "p99 of \(name) is \(duration(figure(row)))"
+            + " (limit \(duration(limit)), \(between ?? "")\(report.completenessInWords(of: row)))."
     }
 
     private func duration(_ milliseconds: Double) -> String {
@@ -183,7 +180,7 @@ enum ComparisonCheck {
         let names = RowName(of: report.rows, by: report.by)
         let worse = report.rows.filter { if case .worse? = $0.verdict { true } else { false } }
         guard let row = worse.first, let verdict = row.verdict else { return "" }
-        let others = names.list(of: worse.dropFirst()).map { " Worse too: \($0)." } ?? ""
+        let others = names.list(of: worse.dropFirst()).map { " Also worse: \($0)." } ?? ""
         return " \(TerminalText.plain(names.of(row))): \(VerdictText.changes(verdict))." + others
     }
 

@@ -27,12 +27,12 @@ package struct TopScreen {
     // MARK: The report
 
     private func report(height: Int) -> [String] {
-        guard let report = state.report else { return ["Asking …"] }
+        guard let report = state.report else { return ["Loading …"] }
         guard !report.rows.isEmpty else { return wrapped(ReportTable.text(of: report, context, on: inner)) }
         // The heading is about all rows, and so is the worst one that it names.
         let heading = Array(wrapped(ReportTable(report, context, inner).heading).prefix(height / 2)) + [""]
         guard !state.rows.isEmpty else {
-            return heading + ["No row is left. f shows those without failures, / all names."]
+            return heading + ["No rows match. f shows those without failures, / all names."]
         }
         return heading + table(of: report, height: max(0, height - heading.count))
     }
@@ -72,7 +72,7 @@ package struct TopScreen {
         let row = state.opened
         let names = (state.report?.by ?? []).compactMap { row?.text(of: $0) }.filter { !$0.isEmpty }
         let title = device.paint(TerminalText.plain("Requests of " + names.joined(separator: " ")), .bold)
-        guard let report = state.requests else { return wrapped(title) + ["Asking …"] }
+        guard let report = state.requests else { return wrapped(title) + ["Loading …"] }
         return wrapped(
             title + "\n" + RequestsTable.text(of: report, from: source, on: device, first: state.firstRequest))
     }
@@ -85,7 +85,7 @@ package struct TopScreen {
         "s          sorts by the next figure: impact, count, failures, failure-rate, p50, p95, p99, max",
         "f          shows only rows with failures, or all again",
         "/          filters by a text of the endpoint; Enter keeps it, / and Escape show all again",
-        "space      pauses, and goes on",
+        "space      pauses and resumes",
         "↑ ↓, k j   select a row; among requests, show those before or after",
         "Enter      shows the kept requests of the selected row; q returns",
         "q, Ctrl-C  ends",
@@ -94,7 +94,7 @@ package struct TopScreen {
     // MARK: The last lines
 
     private var footer: [String] {
-        let trouble = state.trouble.map { wrapped(device.paint(TerminalText.plain($0 + "; trying again"), .yellow)) }
+        let trouble = state.trouble.map { wrapped(device.paint(TerminalText.plain($0 + "; retrying"), .yellow)) }
         return (trouble ?? []) + [modes, keys].filter { !$0.isEmpty }
     }
 
@@ -104,7 +104,7 @@ package struct TopScreen {
         if state.onlyFailed { modes.append("failed only") }
         if !state.filter.isEmpty { modes.append("endpoint has \(TerminalText.plain(state.filter))") }
         return device.paint(modes.joined(separator: ", "), .dim)
-            + (state.isPaused ? ", " + device.paint("paused: space goes on", .yellow) : "")
+            + (state.isPaused ? ", " + device.paint("paused: space resumes", .yellow) : "")
     }
 
     private var keys: String {

@@ -15,7 +15,7 @@ package enum VerdictText {
         case .worse: "worse"
         case .better: "better"
         case .noChangeFound: "no change found"
-        case .tooLittleData: "too little data"
+        case .tooLittleData: "not enough data"
         }
     }
 
@@ -64,9 +64,9 @@ package enum VerdictText {
         switch shortage {
         case .requests(0, .before): "new: no requests before"
         case .requests(let requests, let window):
-            "\(FigureText.counted(requests, "request")) \(name(window)), of \(Comparison.minRequests) that are needed"
+            "\(FigureText.counted(requests, "request")) \(name(window)), \(Comparison.minRequests) needed"
         case .blocks(let blocks, let window):
-            "requests in \(FigureText.counted(blocks, "part")) of the time \(name(window)), of \(Comparison.minBlocks) that are needed"
+            "requests in \(FigureText.counted(blocks, "part")) of the time \(name(window)), \(Comparison.minBlocks) needed"
         }
     }
 
@@ -77,29 +77,29 @@ package enum VerdictText {
         }
     }
 
-    // MARK: Would have been seen
+    // MARK: Detectable changes
 
-    /// Returns the smallest changes that would have been seen in some rows: from the most telling row to the least.
+    /// Returns the smallest changes that would have been detected in some rows, as ranges from the smallest to the largest.
     package static func wouldHaveSeen(_ changes: [Verdict.SmallestChange]) -> String {
-        let p95 = range(changes.map(\.p95)).map { "p95 \($0) %" }
-        let failures = range(changes.map(\.failures)).map { "failures \($0) points" }
+        let p95 = range(changes.map(\.p95)).map { "of \($0) % in p95" }
+        let failures = range(changes.map(\.failures)).map { "of \($0) points in failures" }
         let seen = [p95, failures].compactMap { $0 }
-        guard !seen.isEmpty else { return "too few requests to see any change" }
-        return seen.joined(separator: " and ") + " would have been seen"
+        guard !seen.isEmpty else { return "too few requests to detect any change" }
+        return "a rise \(seen.joined(separator: " or ")) would have been detected"
             + blind("p95", changes.count { $0.p95 == nil }, of: changes.count)
             + blind("failures", changes.count { $0.failures == nil }, of: changes.count)
     }
 
-    /// Returns `+13`, or `+13 to +40` if the changes differ; `nil` if there are none.
+    /// Returns `13`, or `13 to 40` if the changes differ; `nil` if there are none.
     private static func range(_ changes: [Double?]) -> String? {
         let known = changes.compactMap { $0 }
         guard let least = known.min(), let most = known.max() else { return nil }
         let (from, to) = (FigureText.rounded(least * 100), FigureText.rounded(most * 100))
-        return from == to ? "+\(from)" : "+\(from) to +\(to)"
+        return from == to ? from : "\(from) to \(to)"
     }
 
     private static func blind(_ figure: String, _ count: Int, of all: Int) -> String {
         guard count > 0 else { return "" }
-        return all == 1 ? ", of \(figure) none" : ", in \(count) of them none of \(figure)"
+        return "; too few requests to judge \(figure)" + (all == 1 ? "" : " in \(count) of them")
     }
 }

@@ -15,7 +15,7 @@ extension Parameters<ReportParameter> {
     /// Returns the query of a time series, which always has a step.
     package func seriesQuery(now: UnixNanoseconds) throws(ParameterError) -> StatisticsQuery {
         guard self[.compare] == nil else {
-            throw ParameterError("compare is a parameter of a report, and of no series")
+            throw ParameterError("compare works for reports, not for series")
         }
         var query = try query(now: now)
         query.step = query.step ?? TrendStep.fitting(query.window)

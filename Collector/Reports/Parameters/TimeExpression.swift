@@ -8,7 +8,7 @@ package struct TimeExpression {
     /// The sentence that the help of a command has.
     package static let help = """
         TIME is RFC 3339, a length of time ago (90s, 30m, 1h, 7d), a time of day (14:00), today or yesterday. Days and times \
-        of day are those of the zone that TZ names, or of UTC.
+        of day are in the time zone of TZ, or in UTC.
         """
 
     private static let day = 86_400

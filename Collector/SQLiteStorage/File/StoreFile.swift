@@ -165,7 +165,7 @@ struct StoreIdentity: Sendable {
     private static func failure(_ path: String) -> StorageFailure {
         StorageFailure(
             "\(path) was moved, replaced or deleted while the collector uses it; nothing more is stored until it is back or "
-                + "the collector is started again")
+                + "the collector is restarted")
     }
 }
 
@@ -184,7 +184,7 @@ package final class StoreLock: Sendable {
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw StorageFailure("\(path) is in use by another collector; each collector needs a store of its own")
+            throw StorageFailure("\(path) is in use by another collector; each collector needs its own store")
         }
         self.file = Mutex(file)
     }

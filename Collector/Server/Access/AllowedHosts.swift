@@ -68,8 +68,8 @@ struct AllowedHostMiddleware<Context: RequestContext>: RouterMiddleware {
         let host = TerminalText.plain(AllowedHosts.host(of: authority) ?? "")
         let sentence =
             host.isEmpty
-            ? "the request names no host that this collector is reached as"
-            : "this collector is not reached as \(host); start it with --allowed-host \(host) to allow the name"
+            ? "the request has no valid host name"
+            : "the host name \(host) is not allowed; start the collector with --allowed-host \(host) to allow it"
         return try Response.json(Problem(error: sentence), status: HTTPResponse.Status(code: 421))
     }
 }

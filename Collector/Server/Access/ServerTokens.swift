@@ -61,9 +61,9 @@ package enum TokenFile {
         else { throw Failure(description: "\(path) is missing or cannot be read") }
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
         let tokens = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
-        guard !tokens.isEmpty else { throw Failure(description: "\(path) holds no token") }
+        guard !tokens.isEmpty else { throw Failure(description: "\(path) contains no token") }
         guard tokens.allSatisfy(ServerTokens.isPossible) else {
-            throw Failure(description: "\(path) holds a token that is not ASCII without spaces, as header fields are")
+            throw Failure(description: "\(path) contains a token that is not made of ASCII characters without spaces")
         }
         return tokens
     }

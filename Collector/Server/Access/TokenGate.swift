@@ -17,7 +17,7 @@ struct TokenGate: Sendable {
         case notNow
     }
 
-    static let tooManyWrong = "too many tokens from this address were wrong; try again in a minute"
+    static let tooManyWrong = "too many wrong tokens from this address; try again in a minute"
     /// The time after which an address may try again, in seconds.
     static let waitSeconds = 60
 

@@ -86,9 +86,9 @@ struct HeadRefusal: Equatable {
             self.init(status: .badRequest, sentence: "the request has no Host")
         case (_, []): return nil
         case _ where head.version.isOld:
-            self.init(status: .badRequest, sentence: "HTTP/1.0 has no Transfer-Encoding")
+            self.init(status: .badRequest, sentence: "Transfer-Encoding is not allowed in HTTP/1.0")
         case (_, ["chunked"]): return nil
-        default: self.init(status: .notImplemented, sentence: "the only transfer coding that is known here is chunked")
+        default: self.init(status: .notImplemented, sentence: "the only supported transfer coding is chunked")
         }
     }
 

@@ -89,7 +89,7 @@ package enum PEMFile {
             throw Failure(description: "\(path) is missing or cannot be read")
         }
         guard let parsed = try? parse(Array(bytes)) else {
-            throw Failure(description: "\(path) holds no \(content) in PEM")
+            throw Failure(description: "\(path) contains no \(content) in PEM")
         }
         return parsed
     }

@@ -74,7 +74,7 @@ struct APIRoutes: Sendable {
         guard let dimension = Dimension(rawValue: try context.parameters.require("dimension")) else {
             let names = Dimension.allCases.map(\.rawValue).joined(separator: ", ")
             return try Response.json(
-                Problem(error: "no dimension has this name; the dimensions are \(names)"), status: .notFound)
+                Problem(error: "unknown dimension; the dimensions are \(names)"), status: .notFound)
         }
         let query = try ValuesParameters(request.queryPairs).query(of: dimension, now: now())
         return try Response.json(ValuesReport(try await storage.values(query), of: dimension))
@@ -84,7 +84,7 @@ struct APIRoutes: Sendable {
     /// to be asked across origins (Fetch Standard, "CORS-preflight request"), which it never gives.
     private func removeRequests(_ request: Request) async throws -> Response {
         guard request.uri.query == nil else {
-            throw ParameterError("all kept requests are deleted together; there are no parameters")
+            throw ParameterError("this deletes all kept requests and takes no parameters")
         }
         return try Response.json(RemovalReport(removed: try await storage.removeDetails()))
     }

@@ -134,7 +134,7 @@ struct IngestRoutes: Sendable {
         var batch: String { envelope.batch?.description ?? "none" }
         if outcome == .overlapping {
             logger.warning(
-                "a batch covers intervals of which some had arrived before; its requests may be counted twice",
+                "a batch overlaps with an interval that had arrived before; its requests may be counted twice",
                 metadata: ["batch": "\(batch)"])
         }
         if outcome == .duplicate { logger.debug("a batch had arrived before", metadata: ["batch": "\(batch)"]) }
@@ -155,7 +155,7 @@ extension Logger {
     /// - Parameter reason: a sentence of the collector's own.
     func refusal(status: Int, reason: String, of context: CollectorRequestContext) {
         notice(
-            "a sender's request was refused, at least in part",
+            "a sender's request was refused, in whole or in part",
             metadata: ["status": "\(status)", "reason": "\(reason)", "address": "\(context.remoteAddress)"])
     }
 }

@@ -42,7 +42,7 @@ struct LoginRoutes: Sendable {
         let (address, attempts) = (context.remoteAddress, access.gate.attempts)
         guard attempts.allow(address) else {
             var response = Response(
-                page: LoginPage.html(next: next, problem: "Too many tokens were wrong. Try again in a minute."),
+                page: LoginPage.html(next: next, problem: "Too many wrong tokens. Try again in a minute."),
                 status: .tooManyRequests)
             response.headers[.retryAfter] = String(TokenGate.waitSeconds)
             return response
@@ -51,7 +51,7 @@ struct LoginRoutes: Sendable {
         guard let token = access.token, SecretText.isEqual(given, to: token) else {
             attempts.add(given, of: address)
             return Response(
-                page: LoginPage.html(next: next, problem: "This is not the read token."), status: .unauthorized)
+                page: LoginPage.html(next: next, problem: "The read token is wrong."), status: .unauthorized)
         }
         return Response(
             status: .seeOther, headers: [.location: next, .setCookie: access.cookie(access.sessions.begin())])

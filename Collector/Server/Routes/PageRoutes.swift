@@ -90,7 +90,7 @@ struct PageRoutes: Sendable {
 
     /// The page about a method that a path does not have.
     @Sendable static func refusal(_ sentence: String) -> Response {
-        Response(page: RefusalPage.html("This address is asked in another way", sentence))
+        Response(page: RefusalPage.html("Method not allowed", sentence))
     }
 
     private func visit(_ address: PageAddress, _ request: Request) throws -> Visit {
@@ -115,11 +115,11 @@ struct PageRoutes: Sendable {
         } catch let error as ParameterError {
             return Response(page: RefusalPage.html(error, in: request.queryPairs), status: .badRequest)
         } catch let error as TooManyGroups {
-            return Response(page: RefusalPage.html("There is too much to show", error.description), status: .badRequest)
+            return Response(page: RefusalPage.html("Too much to show", error.description), status: .badRequest)
         } catch let error as UnknownRequest {
             return Response(page: RefusalPage.html(error, in: request.queryPairs), status: .notFound)
         } catch let error as UnknownTrace {
-            return Response(page: RefusalPage.html("Nothing is kept here", error.description), status: .notFound)
+            return Response(page: RefusalPage.html("Not found", error.description), status: .notFound)
         } catch let error as CancellationError {
             throw error
         } catch {

@@ -66,7 +66,7 @@ extension RouterMethods {
         let names = allowed.map(\.rawValue).joined(separator: ", ")
         for method in knownMethods where !allowed.contains(method) {
             on(path, method: method) { _, _ in
-                var response = try answer("the methods of this path are \(names)")
+                var response = try answer("the allowed methods are \(names)")
                 response.status = .methodNotAllowed
                 response.headers[.allow] = names
                 return response

@@ -43,7 +43,7 @@ struct BudgetWatch {
     }
 
     private mutating func restart() {
-        if budget.allowance != .everything { log.warning("Capture was switched on and does all of its work again") }
+        if budget.allowance != .everything { log.warning("Capture was switched on and does everything again") }
         budget.restart(at: Self.cost(board))
         recorder.allow(.everything)
         log.noteEnd(of: .off, "Capture is on again")
@@ -93,7 +93,7 @@ struct BudgetWatch {
         switch allowance {
         case .everything, .withoutDetails: "Details of requests are kept again"
         case .countsOnly: "Requests have phases, trace headers and spans again"
-        case .nothing: "Capture goes on and counts requests again"
+        case .nothing: "Capture has resumed and counts requests again"
         }
     }
 

@@ -74,7 +74,7 @@ final class RulesWatch {
                 let names = set.names.joined(separator: ", ").printable(upTo: 300)
                 log.warning("Rules: \(source)\(set.count) in force, which change requests of this service: \(names)")
             } else if hasWarned {
-                log.warning("Rules: \(source)none is in force any more")
+                log.warning("Rules: \(source)no rule is in force any more")
             }
             hasWarned = set.count > 0
         } catch {

@@ -110,7 +110,7 @@ extension MartletConfiguration {
             ).map { [$0] } ?? collectors
         token = reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
         addHeaders(of: "OTEL_EXPORTER_OTLP_HEADERS", default: "none", &reader)
-        addHeaders(of: "MARTLET_HEADERS", default: "those of OTEL_EXPORTER_OTLP_HEADERS alone", &reader)
+        addHeaders(of: "MARTLET_HEADERS", default: "only those of OTEL_EXPORTER_OTLP_HEADERS", &reader)
         interval =
             reader.value("MARTLET_INTERVAL", default: "10s", as: EnvironmentValue.interval)
             ?? reader.fallback(

@@ -48,7 +48,7 @@ struct ValidatedRule: Sendable {
         if let url = rule.redirect {
             guard let origin = origin(url) else {
                 throw RuleError(
-                    rule: number, key: "redirect", "not a scheme, host and port alone, such as https://example.com")
+                    rule: number, key: "redirect", "not just a scheme, host and port, such as https://example.com")
             }
             actions.append(("redirect", .redirect(origin)))
         }
@@ -151,7 +151,7 @@ struct RuleMatch: Sendable {
         if let host = match.host {
             try check(
                 !host.isEmpty && EnvironmentValue.isGlob(host) && !host.contains("/"), "host",
-                "\"\(host)\" is not a host; a port and a path have keys of their own")
+                "\"\(host)\" is not a host; a port and a path have separate keys")
         }
         try check(match.port.map((1...65535).contains) ?? true, "port", "not a port")
         if let path = match.path {

@@ -211,7 +211,7 @@ struct Delivery {
             (sent, added) = try sums.outgoing(body, batch.file, of: outbox)
         } catch is CumulativeSums.Unreadable {
             settle(batch, as: .dropped(.corrupt), in: &outbox)
-            log.warn(of: .rejected, "A batch is dropped, because no cumulative points can be made of it")
+            log.warn(of: .rejected, "A batch is dropped, because it cannot be converted to cumulative points")
             return []
         } catch {
             return []

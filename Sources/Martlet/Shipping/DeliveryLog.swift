@@ -24,12 +24,12 @@ struct DeliveryLog {
             return log.warn(
                 of: .upload(route.signal, to: collector),
                 """
-                \(name(collector)) does not accept \(route.signal), which \(stay); \
+                \(name(collector)) does not accept \(route.signal); they \(stay); \
                 check MARTLET_ENDPOINT, MARTLET_TOKEN and MARTLET_HEADERS: \(reason)
                 """)
         }
         failing.insert(route)
-        log.warn(of: .collector(collector), "\(name(collector)) does not accept batches now; they \(stay): \(reason)")
+        log.warn(of: .collector(collector), "\(name(collector)) cannot be reached; batches \(stay): \(reason)")
     }
 
     /// - Parameter collectors: the collectors that the batch was for.
@@ -39,7 +39,7 @@ struct DeliveryLog {
             for address in collectors { obstacles[address] = nil }
             return log.noteEnd(
                 of: .elsewhere(collectors),
-                "Batches for \(CollectorAddress.text(collectors)) are delivered there now")
+                "Batches for \(CollectorAddress.text(collectors)) are now delivered there")
         }
         failing.remove(route)
         log.noteEnd(of: .upload(route.signal, to: collector), "\(name(collector)) accepts \(route.signal) again")

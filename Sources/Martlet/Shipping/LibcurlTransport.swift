@@ -145,11 +145,11 @@ enum PEMCheck {
         let text = String(decoding: bytes, as: UTF8.self)
         switch content {
         case .certificate:
-            return text.contains("-----BEGIN CERTIFICATE-----") ? nil : "holds no certificate in PEM"
+            return text.contains("-----BEGIN CERTIFICATE-----") ? nil : "contains no certificate in PEM"
         case .key:
             // A library must not ask for a passphrase.
             let isLocked = text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED")
-            return text.contains("PRIVATE KEY-----") && !isLocked ? nil : "holds no unencrypted private key in PEM"
+            return text.contains("PRIVATE KEY-----") && !isLocked ? nil : "contains no unencrypted private key in PEM"
         }
     }
 }

@@ -229,9 +229,9 @@ struct Sealer: ~Copyable {
         // The warning that batches cannot be stored has already said this.
         guard board.status.bufferError == nil else { return }
         if let problem {
-            log.warn(of: .journal, "If the process is killed, the requests of its last interval are lost: \(problem)")
+            log.warn(of: .journal, "The requests of the last interval are lost if the process is killed: \(problem)")
         } else {
-            log.noteEnd(of: .journal, "Recorded requests are kept again if the process is killed")
+            log.noteEnd(of: .journal, "Recorded requests survive again if the process is killed")
         }
     }
 

@@ -26,7 +26,7 @@ final class Uploader {
         if let warning = choice.warning { log.warning(warning) }
         if !refused.isEmpty {
             let names = refused.map { $0.printable(upTo: 100) }.joined(separator: ", ")
-            log.warning("Uploads are sent without headers that they cannot have: \(names)")
+            log.warning("Uploads are sent without these headers, which are not allowed: \(names)")
         }
     }
 

@@ -28,20 +28,20 @@ import Testing
         #expect(held.status == 0, "\(held)")
         let lines = held.output.split(separator: "\n")
         #expect(lines.count == 4 && lines.allSatisfy { $0.hasPrefix("✓ ") })
-        #expect(lines[0] == "✓ At most 0.73 % of the requests of GET /products fail; at most 5.00 % are allowed.")
+        #expect(lines[0] == "✓ GET /products fails in 0.73 % of 12,000 requests (limit 5 %, nothing lost).")
     }
 
     @Test(
         arguments: [
             (
                 ["--max-failure-rate", "5%"],
-                "✗ POST /payments fails in 8.92 % of 2,880 requests (complete); at most 5.00 %"
+                "✗ POST /payments fails in 8.92 % of 2,880 requests (limit 5 %, nothing lost)."
             ),
-            (["--max-p99", "800ms"], "✗ p99 of POST /payments is 1.43 s (complete); at most 800 ms is allowed."),
-            (["--slo", "99.9%"], "✗ Requests made use up the error budget of 99.90 % at "),
+            (["--max-p99", "800ms"], "✗ p99 of POST /payments is 1.43 s (limit 800 ms, nothing lost)."),
+            (["--slo", "99.9%"], "✗ The burn rate of outgoing requests is "),
             (
                 ["--compare", "previous"],
-                "✗ The only endpoint is worse than in the hour before. POST /payments: failures 2.85"
+                "✗ The only endpoint is worse, compared with the hour before. POST /payments: failures 2.85"
             ),
         ])
     func aLimitThatDoesNotHoldIsStatus1(flags: [String], line: String) async throws {
@@ -141,7 +141,7 @@ import Testing
         let shown = try await ChildProcess(.martletCollector, words).finish()
         #expect(shown.status == 0)
         let answer = try #require(shown.output.split(separator: "\n").first)
-        #expect(answer.hasSuffix("worse than in the hour before."))
+        #expect(answer.hasSuffix("worse, compared with the hour before."))
         #expect(failed.output.hasPrefix("✗ " + answer))
         let held = try await check(flags + ["--endpoint", "/products"] + hour)
         #expect(held.status == 0)

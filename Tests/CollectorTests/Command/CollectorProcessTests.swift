@@ -152,7 +152,7 @@ import Testing
             let corrected = "martlet-collector map --service payments " + source.joined(separator: " ")
             #expect(map.output.hasSuffix("nearest: payments\n  \(corrected)\n"))
             let edges = try await run(["map", "--service", "catalog"] + source)
-            #expect(edges.output.contains("No request is known to be lost on its way."))
+            #expect(edges.output.contains("No request is known to be lost."))
             let counted = try await run(["requests", "--service", "catalog"] + source)
             #expect(counted.output.hasPrefix("1 request was counted between "))
             let agents = try await run(["agents", "--service", "payment"] + source)

@@ -16,13 +16,15 @@ import Testing
         state.clockJump = 7210
         #expect(lines() == [])
         state.clockJump = 0
-        #expect(lines() == ["the clock is believed; old data is deleted by it from now on"])
+        #expect(lines() == ["the clock is trusted; data is deleted by age from now on"])
     }
 
     @Test mutating func aStoreThatTakesNothingIsToldWhenItBeginsAndWhenItIsOver() {
         let told = [nil, "the disk is full", "the disk is full", nil, nil].map { news.line(on: $0)?.text }
         #expect(
-            told == [nil, "the store takes no batches: the disk is full", nil, "the store takes batches again", nil])
+            told == [
+                nil, "the store accepts no batches: the disk is full", nil, "the store accepts batches again", nil,
+            ])
     }
 
     @Test mutating func sheddingIsToldOnceAnHour() {

@@ -31,15 +31,15 @@ import Testing
                     instance: "i-2", end: 50, ledger: Ledger(captured: 5, waiting: 1, dropped: [.bufferFull: 4])))
             let page = try await client.read("/agents")
             #expect(page.status == 200)
-            #expect(page.text.contains("All 2 agents were heard of in the last minute"))
+            #expect(page.text.contains("All 2 agents reported in the last minute"))
             #expect(page.links.contains("/endpoint?service=shop"))
             #expect(page.text.contains("captured 15 = delivered 6 + waiting 5 + dropped 4 40.00 % has arrived"))
             #expect(
-                page.text.contains("i-1 shop 1.2, test martlet 0.1.0 on web-1 automatic not known 10 5 5 0 50.00 %"))
+                page.text.contains("i-1 shop 1.2, test martlet 0.1.0 on web-1 automatic unknown 10 5 5 0 50.00 %"))
             #expect(
                 page.text.contains(
-                    "i-2 shop 1.2, test martlet 0.1.0 on web-1 automatic not known 5 1 0 4 buffer_full 20.00 %"))
-            #expect(page.text.contains("i-2 needs a look i-2 dropped 4 buffer_full."))
+                    "i-2 shop 1.2, test martlet 0.1.0 on web-1 automatic unknown 5 1 0 4 buffer_full 20.00 %"))
+            #expect(page.text.contains("i-2 needs attention i-2 dropped 4 buffer_full."))
             #expect(page.text.contains("martlet-collector agents JSON"))
             #expect(page.links.contains("/api/v1/agents"))
         }
@@ -47,9 +47,9 @@ import Testing
 
     @Test(
         arguments: [
-            (2, "Each agent keeps a ledger, so what is missing is known."),
-            (1, "What is missing is known of the 1 of 2 with a ledger."),
-            (0, "None of them keeps a ledger, so what is missing is not known."),
+            (2, "Each agent keeps a ledger, so missing requests are counted."),
+            (1, "1 of 2 keep a ledger; missing requests of the others are not counted."),
+            (0, "None of them keeps a ledger, so missing requests are not counted."),
         ])
     func thePageTellsOfHowManySendersMissingRequestsAreKnown(ledgers: Int, sentence: String) async throws {
         let folder = try TemporaryFolder()
@@ -79,7 +79,7 @@ import Testing
             }
             let page = try await client.read("/agents")
             #expect(page.text.contains("2 of 3 agents have been silent for more than a minute"))
-            #expect(page.text.contains("A process that ended is silent too."))
+            #expect(page.text.contains("An agent is also silent when its process has ended."))
         }
     }
 
@@ -140,7 +140,7 @@ import Testing
                     try Self.batch(service, instance: "of-\(service)", end: 50, ledger: Ledger(captured: 1)))
             }
             let page = try await client.read("/agents?service=stock")
-            #expect(page.text.contains("The agent was heard of in the last minute"))
+            #expect(page.text.contains("The agent reported in the last minute"))
             #expect(page.text.contains("of-stock"))
             #expect(!page.text.contains("of-shop"))
         }
@@ -150,7 +150,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/agents?since=2d")
             #expect(page.status == 200)
-            #expect(page.text.contains("No agent was heard of"))
+            #expect(page.text.contains("No agents have reported yet"))
             #expect(page.text.contains("martlet-collector agents --since 2d"))
             #expect(page.links.contains("/api/v1/agents?since=2d"))
         }

@@ -32,7 +32,7 @@ import Testing
             #expect(response.headers[.location] == "/requests?since=6h&cleared=2")
             let page = try await client.read("/requests?since=6h&cleared=2")
             #expect(page.text.contains("2 kept requests and spans were deleted"))
-            #expect(page.text.contains("5 requests made in the last 6 h; none of them is kept."))
+            #expect(page.text.contains("5 outgoing requests in the last 6 h; none of them is kept."))
             #expect(!page.links.contains { $0.contains("cleared") } && !page.markup.contains(#"name="cleared""#))
         }
     }

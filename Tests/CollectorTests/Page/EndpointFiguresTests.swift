@@ -70,7 +70,7 @@ import Testing
 
     @Test func failuresHaveAMeaning() {
         #expect(FailureText.meaning(status: "503", error: "503") == "Service Unavailable")
-        #expect(FailureText.meaning(status: nil, error: "timeout") == "time-out of the request or the session")
+        #expect(FailureText.meaning(status: nil, error: "timeout") == "the request or the session timed out")
         #expect(FailureText.meaning(status: "200", error: "connection_reset")?.hasSuffix("after status 200") == true)
         #expect(FailureText.meaning(status: nil, error: "MyError") == nil)
     }

@@ -11,7 +11,7 @@ import Testing
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address + "&compare=2m")
-            #expect(page.text.contains("Against the 1 min 2 min earlier"))
+            #expect(page.text.contains("Compared with the 1 min 2 min earlier"))
             #expect(page.text.contains("There were no requests in the 1 min 2 min earlier."))
             #expect(page.links.contains { $0.hasPrefix("/api/v1/report?") && $0.hasSuffix("&by=kind&compare=2m") })
             #expect(page.text.contains("--kind client --by kind --compare 2m"))
@@ -28,9 +28,9 @@ import Testing
             #expect(page.status == 200)
             for text in [
                 "Overview checkout api.example.com:443 GET /users/{id} called by checkout at api.example.com:443",
-                "Requests 100 too few was 50, × 2.00", "Failed 20.00 % too few 20 requests, was 2.00 %",
-                "p95 1.99 s too few was 50.0 ms, × 39.9", "failures 2.00 → 20.00 %, p95 50.0 ms → 1.99 s",
-                "Against the 1 min before", "Failed 2.00 % 20.00 % +18.00 pt", "Data as a table",
+                "Requests 100 no trend yet was 50, × 2.00", "Failed 20.00 % no trend yet 20 requests, was 2.00 %",
+                "p95 1.99 s no trend yet was 50.0 ms, × 39.9", "failures 2.00 → 20.00 %, p95 50.0 ms → 1.99 s",
+                "Compared with the 1 min before", "Failed 2.00 % 20.00 % +18.00 pt", "Data as a table",
                 "martlet-collector report --since 1m --service checkout --method GET --host api.example.com:443",
                 "--kind client --by version --by status --by error",
             ] { #expect(page.text.contains(text), "\(text)") }
@@ -64,11 +64,11 @@ import Testing
             try await client.storeTwoMinutes()
             let text = try await client.read(EndpointRequests.address).text
             #expect(
-                text.contains("timeout new time-out of the request or the session 15 75.0 0 of 50 14:13:40 14:13:40"))
+                text.contains("timeout new the request or the session timed out 15 75.0 0 of 50 14:13:40 14:13:40"))
             #expect(text.contains("503 Service Unavailable 5 25.0 1 earlier 14:13:40"))
             #expect(
                 text.contains(
-                    "New: 0 of the 50 requests in the 1 min before failed in this way, so its rate then was below 6.00 %."
+                    "New: 0 of the 50 requests in the 1 min before failed this way, so the rate was then below 6.00 %."
                 ))
         }
     }
@@ -83,7 +83,7 @@ import Testing
             let text = try await client.read(address).text
             #expect(text.contains("500 Internal Server Error 2 33.3 0 14:13:50 14:13:50"))
             #expect(text.contains("or the session 4 66.7 0 14:14 14:14:10"))
-            #expect(text.contains("First and last seen are known to 10 s"))
+            #expect(text.contains("First and last seen are accurate to 10 s"))
         }
     }
 
@@ -177,10 +177,10 @@ import Testing
             #expect(page.text.contains("The way dns, connect, tls, transfer 5.0"))
             #expect(page.text.contains("Ours queue 1.0"))
             #expect(page.text.contains("All 96.0"))
-            #expect(page.text.contains("25.0 % of requests paid for a connection"))
+            #expect(page.text.contains("25.0 % of requests opened a new connection"))
             #expect(
                 page.markup.contains(
-                    "<title>14:13:30–14:13:40, means: ours 1.00 ms, the way 5.00 ms, theirs 90.0 ms</title>"))
+                    "<title>14:13:30–14:13:40, means: client 1.00 ms, network 5.00 ms, server 90.0 ms</title>"))
         }
     }
 
@@ -262,7 +262,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/endpoint?\(query)")
             #expect(page.status == 400)
-            #expect(page.text.contains("The address cannot be read"))
+            #expect(page.text.contains("The address is not valid"))
         }
     }
 }

@@ -34,7 +34,7 @@ import Testing
             #expect(page.text.contains("2 captured requests have not arrived"))
             #expect(page.text.contains("shop-1 : dropped 2 buffer_full."))
             // Of the eight requests that arrived two failed, and two more may have.
-            #expect(page.text.contains("25.00 % too few 20.00–40.00 %"))
+            #expect(page.text.contains("25.00 % no trend yet 20.00–40.00 %"))
             // In the rows of the service: one of four, and two are missing. The other service lacks none.
             #expect(page.text.contains("25.00 16.67–50.00"))
             #expect(page.text.ranges(of: "16.67–50.00").count == 2)
@@ -48,6 +48,8 @@ import Testing
             let page = try await client.read("/?since=1m")
             #expect(page.text.contains("1 of 4 requests failed"))
             #expect(!page.markup.contains("n-incomplete"))
+            #expect(page.text.contains("nothing lost (100 %)"))
+            #expect(page.markup.contains(#"title="All requests that agents captured in this window have arrived"#))
             #expect(!page.markup.contains("bounds"))
         }
     }

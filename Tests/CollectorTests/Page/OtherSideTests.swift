@@ -14,12 +14,12 @@ import Testing
                 [Samples.dimensions(.server): EndpointRequests.repeated(0.09, 95)], end: 20, service: "accounts")
             let page = try await client.read(EndpointRequests.address)
             #expect(page.text.contains("called by checkout at api.example.com:443 , served by accounts"))
-            #expect(page.text.contains("checkout 1.2 calls, as its caller measures 100 20.00"))
-            #expect(page.text.contains("accounts 1.2 answers, as its server measures 95 0.00"))
+            #expect(page.text.contains("checkout 1.2 measured by the caller 100 20.00"))
+            #expect(page.text.contains("accounts 1.2 measured by the server 95 0.00"))
             let served = try await client.read("/endpoint?since=1m&kind=server&endpoint=/users/%7Bid%7D")
             #expect(served.text.contains("served by accounts , called by checkout"))
             #expect(served.text.contains("None of 95 requests failed."))
-            #expect(!served.text.contains("On whose side"))
+            #expect(!served.text.contains("Where the time went"))
         }
     }
 
@@ -41,7 +41,7 @@ import Testing
             }
             let page = try await client.read(EndpointRequests.address)
             #expect(page.text.contains("called by checkout at api.example.com:443 , served by accounts"))
-            #expect(page.text.contains("accounts 1.2 answers, as its server measures 95 0.00"))
+            #expect(page.text.contains("accounts 1.2 measured by the server 95 0.00"))
             #expect(!page.text.contains("other 1.2"))
             let rest = "&method=GET&endpoint=%2Fusers%2F%7Bid%7D&service=accounts&kind=server"
             #expect(page.links.contains("/endpoint?since=1m\(rest)&host="), "\(page.links)")
@@ -75,7 +75,7 @@ import Testing
             }
             try await client.store([Self.proxied: EndpointRequests.repeated(0.1, 40)], end: 20)
             let page = try await client.read(EndpointRequests.address.replacing("api.example.com", with: "proxy"))
-            #expect(page.text.contains("accounts 1.2 answers, as its server measures 40 0.00"), "\(page.text)")
+            #expect(page.text.contains("accounts 1.2 measured by the server 40 0.00"), "\(page.text)")
             let link = try #require(page.links.first { $0.hasPrefix("/endpoint?") && $0.contains("service=accounts") })
             #expect(try await client.read(link).text.contains("None of 40 requests failed."))
         }
@@ -92,9 +92,9 @@ import Testing
         try await withServer { client in
             try await client.storeTwoMinutes()
             let service = try await client.read("/endpoint?since=1m&service=checkout").text
-            #expect(service.contains("Overview checkout requests made"))
+            #expect(service.contains("Overview checkout outgoing requests"))
             let all = try await client.read("/endpoint?since=1m").text
-            #expect(all.contains("Overview All requests made"))
+            #expect(all.contains("Overview All outgoing requests"))
             #expect(!service.contains("called by") && !all.contains("called by"))
         }
     }

@@ -30,12 +30,12 @@ import Testing
 
     @Test func theHeadingNamesTheEndpointsThatAreWorse() async throws {
         let page = try await compared()
-        #expect(page.text.contains("2 of 6 endpoints are worse than in the hour before."))
+        #expect(page.text.contains("2 of 6 endpoints are worse, compared with the hour before."))
         #expect(
             page.text.contains(
                 "POST /payments : worse, failures 2.85 → 8.92 %, p50 98.2 → 114 ms, p95 144 → 672 ms, all the time."))
         #expect(page.text.contains("GET /products/{product}/reviews : better"))
-        #expect(page.text.contains("totals mix endpoints; no verdict is given"))
+        #expect(page.text.contains("totals mix endpoints and get no verdict"))
         #expect(page.text.contains("--compare previous --by service --by method --by host --by endpoint"))
     }
 
@@ -153,7 +153,7 @@ import Testing
         let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "1"), ("compare", "off")])
         #expect(page.text.contains("/keys"))
         #expect(!page.text.contains("GET /products storefront"))
-        #expect(page.text.contains("The first 1 of 6; the totals are of all."))
+        #expect(page.text.contains("The first 1 of 6 rows; totals are of all rows."))
         #expect(page.markup.contains(#"aria-sort="ascending""#))
         let turned = page.links.filter { $0.contains("sort=count") && !$0.contains("ascending=true") }
         #expect(turned.contains { $0.hasPrefix("/?since=") })
@@ -161,7 +161,7 @@ import Testing
 
     @Test func rowsThatAreWorseAreAmongThoseThatAreShown() async throws {
         let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "2")])
-        #expect(page.text.contains("The worse and the first others, 2 of 6; the totals are of all."))
+        #expect(page.text.contains("The first 2 of 6 rows, worse ones first; totals are of all rows."))
         #expect(!page.text.contains("/keys"))
     }
 
@@ -172,9 +172,9 @@ import Testing
         _ = try await storage.store([Samples.metrics(requests: 140, captured: 140, end: 1000)], of: nil)
         let page = try await page(try Visit(.overview, [("since", "1h")], now: now - 400_000_000), in: storage)
         #expect(page.text.contains("None of 140 requests failed"))
-        #expect(page.text.contains("All requests made Requests 140"))
+        #expect(page.text.contains("All outgoing requests Requests 140"))
         #expect(page.text.contains("Rate 10.8 /s"))
-        #expect(page.text.contains("since 14:29:50, when the first data came"))
+        #expect(page.text.contains("since 14:29:50, when the first data arrived"))
         let query = StatisticsQuery(window: TimeWindow(from: now - 3_600_000_000_000, to: now), by: [.service])
         let report = try await storage.report(query, comparedWith: .previous)
         #expect(report.totals.measures.count == 140 && report.ratesSince == "2026-09-21T14:29:50Z")
@@ -259,7 +259,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/?" + query)
             #expect(page.status == 400)
-            #expect(page.text.contains("The address cannot be read"))
+            #expect(page.text.contains("The address is not valid"))
         }
     }
 }

@@ -102,7 +102,7 @@ import Testing
         try await withServer(tokens: tokens) { client in
             let refused = try await form(client, body)
             #expect(refused.status == .unauthorized)
-            #expect(refused.text.contains("This is not the read token."))
+            #expect(refused.text.contains("The read token is wrong."))
             #expect(refused.headers[.setCookie] == nil)
         }
     }

@@ -30,10 +30,10 @@ import Testing
             try await KeptRequests.count(to: client)
             #expect(
                 try await client.read("/requests").text.contains(
-                    "5 requests made in the last 1 h; none of them is kept."))
+                    "5 outgoing requests in the last 1 h; none of them is kept."))
             try await send(1, to: client)
             let all = try await client.read("/requests").text
-            #expect(all.contains("5 requests made in the last 1 h; 1 of them is kept."))
+            #expect(all.contains("5 outgoing requests in the last 1 h; 1 of them is kept."))
             #expect(all.contains("Counted failed 3 5xx 3"))
             let failed = try await client.read("/requests?failed=true").text
             #expect(failed.contains("3 failed in the last 1 h; 1 of them is kept."))
@@ -226,7 +226,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/requests?\(query)")
             #expect(page.status == 400)
-            #expect(page.text.contains("The address cannot be read"))
+            #expect(page.text.contains("The address is not valid"))
         }
     }
 

@@ -28,9 +28,10 @@ import Testing
             let page = try await page(detail, "?since=6h", from: client)
             #expect(page.status == 200)
             for part in [
-                "GET https://api.example.com/users/7 made by checkout 1.2 on i-1, test, 2026-09-21 14:13:21.000 UTC",
+                "GET https://api.example.com/users/7 sent by checkout 1.2 on i-1, test, 2026-09-21 14:13:21.000 UTC",
                 "Status 503 Duration 250 ms Sent 3 B Received 5 B Connection reused Trace 1 span in 1 service",
-                "Queue waiting for the session and a connection 1.00", "First byte over an open connection 200",
+                "Queue waiting in this process for the session and a connection 1.00",
+                "First byte on an open connection 200",
                 "authorization REDACTED content-type application/json",
                 #"Body 32 bytes are kept, application/json {"order":4711,"card":" REDACTED "}"#,
                 "retry-after 1 No body is kept.", "Type 503 Message unavailable", "network.peer.port 443",
@@ -107,8 +108,8 @@ import Testing
                     ($0.url, $0.isError, $0.message) = ("", false, nil)
                     $0.request = Samples.dimensions()
                 }, from: client)
-            #expect(page.text.contains("Request No header field is kept. No body is kept."))
-            #expect(page.text.contains("Connection not known"))
+            #expect(page.text.contains("Request No headers are kept. No body is kept."))
+            #expect(page.text.contains("Connection unknown"))
             #expect(
                 !page.text.contains("Phases") && !page.text.contains("As curl") && !page.text.contains("Failed first"))
         }

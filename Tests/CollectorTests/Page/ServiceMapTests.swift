@@ -34,9 +34,9 @@ import Testing
             #expect(page.text.contains("7 of 1,007 requests did not reach pay"))
             #expect(page.text.contains("shop sent 1,007, pay received 1,000"))
             #expect(page.text.contains("shop → pay pay:443 1,007 1,000 7 0.70 0.00"))
-            #expect(page.text.contains("pay → bank:443 bank:443 5 not known 0 0.00 – "))
+            #expect(page.text.contains("pay → bank:443 bank:443 5 unknown 0 0.00 – "))
             #expect(page.markup.contains(">7 lost</text>"))
-            #expect(page.markup.contains(">no agent known there</text>"))
+            #expect(page.markup.contains(">no agent seen there</text>"))
             #expect(
                 page.links.contains(
                     "/requests?since=1m&service=shop&kind=client&host=pay%3A443&error=connection_refused"))
@@ -70,8 +70,8 @@ import Testing
                     [span], of: Samples.resource(service, instance: "\(service)-1"), to: client)
             }
             let before = try await client.read("/map?since=1m")
-            #expect(before.text.contains("shop → pay proxy:443, served as pay:443, as spans showed 9 8"))
-            #expect(!before.markup.contains(">no agent known there</text>"))
+            #expect(before.text.contains("shop → pay proxy:443, served as pay:443, according to spans 9 8"))
+            #expect(!before.markup.contains(">no agent seen there</text>"))
             let cleared = try await client.executeRequest(
                 uri: "/requests/clear?since=1m", method: .post, headers: [:], body: nil)
             #expect(cleared.status == .seeOther)
@@ -103,14 +103,14 @@ import Testing
             _ = try await client.post(try batch.otlp())
             _ = try await client.post(try CallBatch.body("shop", [(.client, "pay", 3, nil)]))
             let page = try await client.read("/map?since=1m")
-            #expect(page.text.contains("shop → host not told host not told 2"))
-            #expect(page.markup.contains(">host not told</text>"))
+            #expect(page.text.contains("shop → unknown host unknown host 2"))
+            #expect(page.markup.contains(">unknown host</text>"))
             let requests = "/requests?since=1m&service=shop&kind=client&host="
             #expect(page.links.contains(requests))
             #expect(try await client.read(requests).text.contains("2 requests"))
             let overview = try await client.read("/?since=1m")
-            #expect(overview.text.contains("host not told shop 2"))
-            #expect(overview.text.contains("shop → host not told"))
+            #expect(overview.text.contains("unknown host shop 2"))
+            #expect(overview.text.contains("shop → unknown host"))
             let ofHost = try #require(overview.links.first { $0.hasSuffix("&host=&kind=client") })
             #expect(try await client.read(ofHost).text.contains("None of 2 requests failed"))
         }

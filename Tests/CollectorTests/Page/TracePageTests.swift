@@ -139,7 +139,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/traces/\(id)")
             #expect(page.status == 404)
-            #expect(page.text.contains("no span of this trace is kept"))
+            #expect(page.text.contains("no spans of this trace are kept"))
         }
     }
 }

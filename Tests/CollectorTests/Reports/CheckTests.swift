@@ -68,21 +68,23 @@ import Testing
         #expect(
             results == [
                 CheckResult(
-                    .holds, "At most 5.00 % of the requests of each of 2 endpoints fail; at most 5.00 % are allowed.")
+                    .holds, "No endpoint fails in more than 5.00 % of its requests (limit 5 %).")
             ])
     }
 
-    @Test(arguments: [(1, ""), (0.99, " (99.00 % arrived)"), (nil, " (completeness unknown)")] as [(Double?, String)])
+    @Test(
+        arguments: [(1, "nothing lost"), (0.99, "99.00 % arrived"), (nil, "completeness unknown")]
+            as [(Double?, String)])
     func aLimitThatHoldsSaysIfRequestsMayBeMissing(completeness: Double?, gap: String) throws {
         let report = report([row("/a", failed: 0)], completeness: completeness)
         let results = try limits(rate: "5%", p99: "1s").results(for: report)
         #expect(results.allSatisfy { $0.outcome == .holds })
-        #expect(results[0].sentence.contains(" of the requests of GET /a fail\(gap); "))
-        #expect(results[1].sentence.contains(" ms\(gap); at most "))
+        #expect(results[0].sentence.contains(" requests (limit 5 %, \(gap))."))
+        #expect(results[1].sentence.contains(" ms (limit 1.00 s, \(gap))."))
     }
 
     @Test(
-        arguments: [(1, ""), (0.99, " (at least 99.00 % arrived)"), (nil, " (completeness of some unknown)")]
+        arguments: [(1, ""), (0.99, ", at least 99.00 % arrived"), (nil, ", completeness unknown for some")]
             as [(Double?, String)])
     func aServiceWithAGapIsToldAmongCompleteOnes(completeness: Double?, gap: String) throws {
         var rows = [row("/big"), row("/small")]
@@ -90,7 +92,7 @@ import Testing
         var report = report(rows)
         report.by = [.service, .method, .endpoint]
         let result = try limits(rate: "5%").results(for: report)[0]
-        #expect(result.sentence.contains(" of the requests of each of 2 endpoints fail\(gap); "))
+        #expect(result.sentence.contains(" of its requests (limit 5 %\(gap))."))
     }
 
     @Test func theWorstRowPastTheLimitIsNamed() throws {
@@ -100,8 +102,8 @@ import Testing
             results == [
                 CheckResult(
                     .fails,
-                    "GET /pay fails in 8.32 % of 2,800 requests (complete); at most 5.00 % are allowed. "
-                        + "The same for GET /a.")
+                    "GET /pay fails in 8.32 % of 2,800 requests (limit 5 %, nothing lost). "
+                        + "Also: GET /a.")
             ])
     }
 
@@ -118,8 +120,9 @@ import Testing
         guard outcome == .unknown else { return }
         #expect(
             result.sentence.hasPrefix(
-                "GET /a fails in 4.00 % of 900 requests (between 3.60 and 13.60 %, 90.00 % arrived); at most "))
-        #expect(result.sentence.hasSuffix(" are allowed. The missing requests decide."))
+                "GET /a fails in 4.00 % of 900 requests (limit "))
+        #expect(
+            result.sentence.hasSuffix(" %, between 3.60 and 13.60 %, 90.00 % arrived). The missing requests decide."))
     }
 
     @Test func aRowPastTheLimitGoesBeforeOneThatIsOpen() throws {
@@ -148,11 +151,11 @@ import Testing
         let report = report([row("/a", p99: 1614.2), row("/b", p99: 799)])
         #expect(
             try limits(p99: "2s").results(for: report) == [
-                CheckResult(.holds, "p99 of each of 2 endpoints is at most 1.61 s; at most 2.00 s is allowed.")
+                CheckResult(.holds, "No endpoint has a p99 above 1.61 s (limit 2.00 s).")
             ])
         #expect(
             try limits(p99: "800ms").results(for: report) == [
-                CheckResult(.fails, "p99 of GET /a is 1.61 s (complete); at most 800 ms is allowed.")
+                CheckResult(.fails, "p99 of GET /a is 1.61 s (limit 800 ms, nothing lost).")
             ])
     }
 
@@ -187,7 +190,7 @@ import Testing
             .init(failures: .init(before: 0.01, after: 0.06), p50: nil, p95: nil, p99: nil, cliffsDelta: 0))
         let rows = (1...8).map { row("/\($0)", verdict: worse) }
         let result = try limits(isCompared: true).results(for: compared(rows, worse: 8))[0]
-        #expect(result.sentence.hasSuffix(" Worse too: GET /2, GET /3, GET /4, GET /5, GET /6 and 2 more."))
+        #expect(result.sentence.hasSuffix(" Also worse: GET /2, GET /3, GET /4, GET /5, GET /6 and 2 more."))
     }
 
     @Test func rowsWithoutRequestsAnyMoreAreNamed() throws {
@@ -205,7 +208,8 @@ import Testing
         #expect(
             try limits(isCompared: true).results(for: report) == [
                 CheckResult(
-                    .fails, "The only endpoint is worse than in the hour before. GET /a: failures 1.00 → 6.00 %.")
+                    .fails, "The only endpoint is worse, compared with the hour before. GET /a: failures 1.00 → 6.00 %."
+                )
             ])
     }
 
@@ -214,14 +218,16 @@ import Testing
         let result = try limits(isCompared: true).results(for: compared([few], few: 1))[0]
         #expect(
             result
-                == CheckResult(.unknown, "Too little data to compare the only endpoint with that in the hour before."))
+                == CheckResult(.unknown, "Not enough data to compare the only endpoint with the hour before."))
     }
 
     /// Where nothing failed before, a ratio of failures would have no meaning.
     @Test func aBaselineWithoutFailuresIsCompared() throws {
         let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.004, p95: 0.2)))
         let result = try limits(isCompared: true).results(for: compared([same], same: 1))[0]
-        #expect(result == CheckResult(.holds, "The only endpoint is not found to be worse than in the hour before."))
+        #expect(
+            result == CheckResult(.holds, "The only endpoint was not found to be worse, compared with the hour before.")
+        )
     }
 
     @Test func requestsThatAreMissingMayHaveBeenTheWorseOnes() throws {
@@ -231,7 +237,7 @@ import Testing
             report.completeness = completeness
             let result = try limits(isCompared: true).results(for: report)[0]
             #expect(result.outcome == outcome)
-            #expect(result.sentence.contains("of those before: the missing ones may change a verdict."))
+            #expect(result.sentence.contains("of those before; the missing ones could change a verdict."))
         }
     }
 
@@ -266,19 +272,19 @@ import Testing
     @Test func thePaceIsToldInBothWindows() throws {
         #expect(
             try burn("99.9%", long: (10_000, 200), short: (1000, 30)).sentence == """
-                Requests served use up the error budget of 99.90 % at 20.0 times its pace over 1 h, and 30.0 times over the \
-                last 5 min (complete); at most 14.4 times over both is allowed.
+                The burn rate of incoming requests is 20.0 over 1 h and 30.0 over the last 5 min \
+                (objective 99.90 %, limit 14.4 over both, nothing lost).
                 """)
         #expect(
             try burn("99%", long: (100, 20), short: nil).sentence.contains(
-                "and there are none in the last 5 min (complete)"))
+                ", without requests in the last 5 min (objective 99.90 %, limit 14.4 over both, nothing lost)."))
     }
 
     @Test func nobodyCanTellOfABudgetWithoutRequests() throws {
         let check = try #require(try limits(slo: "99.9%").burnRate)
         #expect(
             check.results(long: report([]), short: report([]))
-                == [CheckResult(.unknown, "There are no requests in the last 1 h for the objective.")])
+                == [CheckResult(.unknown, "There were no requests in the last 1 h, so slo cannot be checked.")])
     }
 
     @Test func missingRequestsLeaveTheBudgetOpen() throws {
@@ -309,7 +315,7 @@ import Testing
         #expect(throws: ParameterError.self) { try limits() }
         #expect(throws: ParameterError.self) { try limits(p99: "fast") }
         for slo in ["100%", "0%"] { #expect(throws: ParameterError.self) { try limits(slo: slo) } }
-        #expect(throws: ParameterError("slo needs a window of 1h at least")) {
+        #expect(throws: ParameterError("slo needs a window of at least 1h")) {
             try CheckLimits(
                 maxFailureRate: nil, maxP99: nil, objective: "99%", isCompared: false,
                 window: TimeWindow(from: 1, to: Self.hour))

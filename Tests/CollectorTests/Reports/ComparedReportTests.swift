@@ -35,7 +35,7 @@ import Testing
         "storefront client /payments": "worse", "payments server /payments": "worse",
         "payments client /charges": "worse",
         "storefront client /products/{product}/reviews": "better", "storefront client /products": "no change found",
-        "storefront client /products/{id}": "no change found", "payments client /keys": "too little data",
+        "storefront client /products/{id}": "no change found", "payments client /keys": "not enough data",
     ]
 
     @Test func eachRowHasAVerdictAndItsFiguresBefore() async throws {
@@ -86,7 +86,7 @@ import Testing
         #expect(isNear(one.before?.impact, wanted.before?.impact))
         #expect(first.compare?.worse == 3 && first.compare?.same == 2)
         let text = ReportTable.text(of: first, on: OutputDevice(columns: 100))
-        #expect(text.hasPrefix("3 of 7 endpoints are worse than in the hour before."))
+        #expect(text.hasPrefix("3 of 7 endpoints are worse, compared with the hour before."))
         #expect(text.contains("\n  and more: 2 worse, 1 better\n"))
     }
 
@@ -110,7 +110,7 @@ import Testing
         #expect(report.rows.map { $0.text(of: .endpoint) } == ["/620", "/619"])
         #expect(
             ReportTable.text(of: report).hasPrefix(
-                "Too little data to compare the first 50 endpoints with those in the hour before."))
+                "Not enough data to compare the first 50 endpoints with the hour before."))
     }
 
     /// The hour of the one version is compared with that of the other: both are in the window of two hours.
@@ -122,10 +122,10 @@ import Testing
         #expect(report.rows.allSatisfy { $0.measures.count <= 2880 })
         #expect(report.compare?.base == "version:1.8.2..1.9.0")
         // Each version has half of the ten blocks.
-        #expect(report.rows.allSatisfy { $0.verdict.map(VerdictText.word) == "too little data" })
+        #expect(report.rows.allSatisfy { $0.verdict.map(VerdictText.word) == "not enough data" })
         #expect(
             ReportTable.text(of: report).hasPrefix(
-                "Too little data to compare 7 endpoints with those in version 1.8.2."))
+                "Not enough data to compare 7 endpoints with version 1.8.2."))
     }
 
     @Test func theTimeOfAChangeWithinTheWindowIsFound() async throws {
@@ -210,7 +210,7 @@ import Testing
         #expect(report.rows.map(\.measures.latency.p50) == report.rows.map(\.measures.latency.p50).sorted())
         #expect(report.rows.allSatisfy { $0.trend?.count.reduce(0, +) == $0.measures.count && $0.before != nil })
         let text = ReportTable.text(of: report, on: OutputDevice(columns: 100))
-        #expect(text.contains("\nthe worse and the first others, 4 of 7 rows; totals are of all rows\n"))
+        #expect(text.contains("\nthe first 4 of 7 rows, worse ones first; totals are of all rows\n"))
         #expect(!text.contains("and more:"))
         few.limit = 2
         let two = try await store.report(few, comparedWith: .previous)
@@ -227,8 +227,10 @@ import Testing
         #expect(report.compare?.blocks == .init(before: blocks, after: blocks))
         #expect([report.compare?.from, report.from] == ["2026-09-21T15:00:00Z", "2026-09-21T16:00:00Z"])
         guard blocks < Comparison.minBlocks else { return #expect(words(report) == expected) }
-        #expect(report.rows.allSatisfy { $0.verdict.map(VerdictText.word) == "too little data" })
-        #expect(ReportTable.text(of: report).contains("the window is too short for 6 blocks of stored points"))
+        #expect(report.rows.allSatisfy { $0.verdict.map(VerdictText.word) == "not enough data" })
+        #expect(
+            ReportTable.text(of: report).contains(
+                "a comparison needs 6 blocks of stored points, and the window is too short"))
     }
 
     // MARK: HTTP

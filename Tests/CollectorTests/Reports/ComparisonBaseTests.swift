@@ -89,7 +89,7 @@ import Testing
 
     @Test func aSeriesIsComparedWithNothing() throws {
         let parameters = try ReportParameters([("compare", "previous")])
-        #expect(throws: ParameterError("compare is a parameter of a report, and of no series")) {
+        #expect(throws: ParameterError("compare works for reports, not for series")) {
             try parameters.seriesQuery(now: Self.start)
         }
     }

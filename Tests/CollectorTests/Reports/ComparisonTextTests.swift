@@ -24,7 +24,8 @@ import Testing
         let text = ReportTable.text(of: report, on: OutputDevice(columns: 120))
         #expect(
             text.contains(
-                "\n81.81 % of the requests arrived, and all of those before: the missing ones may change a verdict\n"))
+                "\n81.81 % of the requests arrived, and all of those before; the missing ones could change a verdict\n")
+        )
         #expect(report.rows.allSatisfy { row in row.p99Bounds.map { $0.from <= row.measures.latency.p99 } == true })
         #expect(report.compare?.gone.allSatisfy { $0.p99Bounds == nil } == true)
     }
@@ -46,9 +47,9 @@ import Testing
 
     @Test func newRowsAreThoseOfTheRowsThatAreShown() async throws {
         var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
-        #expect(ReportTable.text(of: report).contains("… too little data in 1, 1 of them new"))
+        #expect(ReportTable.text(of: report).contains("… not enough data in 1, 1 of them new"))
         report.rows.removeAll { $0.text(of: .endpoint) != "/keys" }
-        #expect(ReportTable.text(of: report).contains("… too little data in 1, 1 of those shown is new"))
+        #expect(ReportTable.text(of: report).contains("… not enough data in 1, 1 of those shown is new"))
     }
 
     @Test(
@@ -70,7 +71,7 @@ import Testing
         let report = try await store.storage.report(query(), comparedWith: .previous)
         #expect(
             ReportTable.text(of: report).contains(
-                "\nthe store has coarser points of the window before, fewer than the 6 blocks that "))
+                "\na comparison needs 6 blocks of stored points, and the store has fewer of the window before"))
     }
 
     @Test(
@@ -95,7 +96,7 @@ import Testing
         let report = try await store.report(query, comparedWith: .previous)
         #expect(
             ReportTable.text(of: report).contains(
-                "the window is too short for 6 blocks of stored points, and a comparison needs as many: take a longer one\n"
+                "a comparison needs 6 blocks of stored points, and the window is too short; use a longer one\n"
             ))
     }
 }

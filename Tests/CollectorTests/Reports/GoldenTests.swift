@@ -21,7 +21,7 @@ import Testing
         let text = ReportTable.text(
             of: SampleReport.report, SampleReport.context, on: OutputDevice(columns: columns))
         let table = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.isEmpty }.dropLast(3)
-        for line in table where !line.hasPrefix("Made") && !line.hasPrefix("Served") {
+        for line in table where !line.hasPrefix("Outgoing") && !line.hasPrefix("Incoming") {
             #expect(TextWidth.of(String(line)) <= max(columns, 66), "\(line)")
         }
     }

@@ -54,10 +54,10 @@ import Testing
     @Test func clientsAndServersAreNeverAddedUp() {
         let report = report([.service, .kind, .endpoint], twoKinds)
         let terminal = lines(report, columns: 120)
-        #expect(terminal.contains("Made by shop: 400 requests, 2.50 % failed, p95 7.00 ms"))
-        #expect(terminal.contains("Served by shop: 50 requests, 10.00 % failed, p95 7.00 ms"))
+        #expect(terminal.contains("Outgoing from shop: 400 requests, 2.50 % failed, p95 7.00 ms"))
+        #expect(terminal.contains("Incoming to shop: 50 requests, 10.00 % failed, p95 7.00 ms"))
         #expect(
-            terminal[0].hasPrefix("10 of 400 made and 5 of 50 served requests failed, 10 of them in /pay."))
+            terminal[0].hasPrefix("10 of 400 outgoing and 5 of 50 incoming requests failed, 10 of them in /pay."))
         let file = lines(report, columns: nil)
         let totals = file.filter { $0.hasPrefix("total") }
         #expect(totals.count == 2)
@@ -73,8 +73,8 @@ import Testing
         mixed.totalsByKind = [.client: half, .server: half]
         #expect(lines(mixed, columns: nil).filter { $0.hasPrefix("total ") }.count == 2)
         let terminal = lines(mixed, columns: 100)
-        #expect(terminal[0].hasPrefix("1 of 10 made and 1 of 10 served requests failed"))
-        #expect(terminal.contains("Made and served"))
+        #expect(terminal[0].hasPrefix("1 of 10 outgoing and 1 of 10 incoming requests failed"))
+        #expect(terminal.contains("Outgoing and incoming"))
     }
 
     @Test func rowsThatWereCutAreTold() {
@@ -83,7 +83,7 @@ import Testing
         let lines = lines(cut, columns: nil)
         #expect(lines.contains("the first 2 of 3 rows; totals are of all rows"))
         #expect(lines.filter { $0.hasPrefix("total ") }.count == 2)
-        #expect(lines[0] == "10 of 400 made and 5 of 50 served requests failed.")
+        #expect(lines[0] == "10 of 400 outgoing and 5 of 50 incoming requests failed.")
     }
 
     @Test func valuesThatRepeatMoveIntoTheHeading() {
@@ -91,7 +91,7 @@ import Testing
         let report = report(
             by, [(["shop", "client", "GET", "a:80", "/x"], 2, 0), (["shop", "client", "POST", "a:80", "/x"], 1, 0)])
         let terminal = lines(report, columns: 80)
-        #expect(terminal.contains { $0.hasPrefix("Made by shop (host a:80): 3 requests") })
+        #expect(terminal.contains { $0.hasPrefix("Outgoing from shop (host a:80): 3 requests") })
         #expect(terminal.contains { $0.hasPrefix("      endpoint  count") })
         #expect(terminal.contains { $0.hasPrefix("GET   /x") })
         #expect(lines(report, columns: nil).contains { $0.hasPrefix("shop     client  GET     a:80  /x") })
@@ -105,20 +105,22 @@ import Testing
             [(["shop", "client", "GET", "/a"], 2, 0), (["shop", "client", "GET", "/b"], 2, 0)]
                 + [(["cart", "client", "POST", "/c"], 9, 0)])
         report.rows.removeLast()
-        #expect(lines(report, columns: 80).contains { $0.hasPrefix("Made: 13 requests") })
+        #expect(lines(report, columns: 80).contains { $0.hasPrefix("Outgoing: 13 requests") })
         #expect(lines(report, columns: 80).contains { $0.hasPrefix("shop     GET  /a") })
         var context = ReportContext()
         context.flags = [CommandFlag("service", "shop"), CommandFlag("method", "GET"), CommandFlag("method", "PUT")]
-        #expect(lines(report, context, columns: 80).contains { $0.hasPrefix("Made by shop: 13 requests") })
+        #expect(lines(report, context, columns: 80).contains { $0.hasPrefix("Outgoing from shop: 13 requests") })
     }
 
     @Test func theTimeSinceWhichRatesCountIsANote() {
         var report = report([.endpoint], [(["/a"], 2, 0)])
         report.ratesSince = "2026-11-21T09:44:10Z"
-        #expect(lines(report, columns: nil).contains { $0.hasPrefix("per s counts since 2026-11-21T09:44:10Z, when ") })
+        #expect(
+            lines(report, columns: nil).contains { $0.hasPrefix("per s is counted since 2026-11-21T09:44:10Z, when ") })
         var context = ReportContext()
         context.now = TimeText.parse("2026-11-21T10:00:02Z", now: 0)
-        #expect(lines(report, context, columns: 80).contains { $0.hasPrefix("per s counts since 09:44:10 UTC, when ") })
+        #expect(
+            lines(report, context, columns: 80).contains { $0.hasPrefix("per s is counted since 09:44:10 UTC, when ") })
     }
 
     @Test func aNarrowTerminalLosesColumnsInTheirOrder() {
@@ -174,7 +176,8 @@ import Testing
             [(["shop", "client", name], 9560, 270), (["shop", "server", "/b"], 5000, 201)])
         let one = report([.endpoint], [([name], 9560, 270), (["/b"], 100, 201)])
         for (report, start) in [
-            (kinds, "270 of 9,560 made and 201 of 5,000 served requests failed"), (one, "471 of 9,660 requests failed"),
+            (kinds, "270 of 9,560 outgoing and 201 of 5,000 incoming requests failed"),
+            (one, "471 of 9,660 requests failed"),
         ] {
             let first = lines(report, columns: columns)[0]
             let end = first.range(of: ".  ")?.lowerBound ?? first.index(before: first.endIndex)
@@ -194,7 +197,7 @@ import Testing
             by, [([name, "DELETE", name, name], 1_234_567, 345_678), (["b", "GET", name + ":80", "/"], 10, 0)])
         for columns in stride(from: 120, through: 55, by: -1) {
             let text = ReportTable.text(of: report, on: OutputDevice(columns: columns))
-            let table = text.split(separator: "\n").drop { !$0.hasPrefix("Made") }.dropFirst().prefix(3)
+            let table = text.split(separator: "\n").drop { !$0.hasPrefix("Outgoing") }.dropFirst().prefix(3)
             #expect(table.count == 3)
             #expect(table.allSatisfy { TextWidth.of(String($0)) <= columns }, "\(columns): \(table)")
             #expect(["count", "failed %", "p95 ms"].allSatisfy { table.first?.contains($0) ?? false })
@@ -219,8 +222,8 @@ import Testing
 
     @Test func hungAndCancelledAreToldWhereThereAreAny() {
         let text = lines(SampleReport.report, SampleReport.context, columns: 200)
-        #expect(text.contains { $0.hasPrefix("Made: ") && $0.hasSuffix(", 1 hung, 3 cancelled") })
-        let wide = text.filter { !$0.hasPrefix("Made: ") }
+        #expect(text.contains { $0.hasPrefix("Outgoing: ") && $0.hasSuffix(", 1 hung, 3 cancelled") })
+        let wide = text.filter { !$0.hasPrefix("Outgoing: ") }
         #expect(wide.filter { $0.hasSuffix("1 hung") }.count == 1)
         #expect(wide.filter { $0.hasSuffix("3 cancelled") }.count == 1)
     }
@@ -246,6 +249,11 @@ import Testing
         #expect(byService.hasSuffix(" failed, 5 of them in b 503."))
         let byEndpoint = first([.host, .endpoint], [(["a", "/x"], 9, 4), (["b", "/x"], 9, 5), (["b", "/y"], 9, 0)])
         #expect(byEndpoint.hasSuffix(" failed, 5 of them in b /x."))
+        let id = "376efe4c-3f0e-4d4d-9d56-0a8a7c0b2f11"
+        let byInstance = first([.service, .instance], [(["edge", "i-1"], 9, 4), (["edge", id], 9, 5)])
+        #expect(byInstance.hasSuffix(" failed, 5 of them on instance 376efe4c of edge."))
+        let byName = first([.instance], [(["i-1"], 9, 5), (["i-2"], 9, 0)])
+        #expect(byName.hasSuffix(" failed, 5 of them on instance i-1."))
     }
 
     @Test func oneRequestIsSeenInATrend() {
@@ -329,7 +337,7 @@ import Testing
         var (report, context) = (report([.endpoint], [(["/a"], 1, 0), (["/b"], 1, 0)]), ReportContext())
         context.showsPhases = true
         for row in report.rows.indices { report.rows[row].measures.phases = [:] }
-        #expect(lines(report, context, columns: 200).contains("No sender tells the phases of these requests."))
+        #expect(lines(report, context, columns: 200).contains("No sender reports the phases of these requests."))
         report.rows[1].measures.phases = ["dns": 4]
         let titles = lines(report, context, columns: 200).first { $0.hasPrefix("endpoint") } ?? ""
         #expect(titles.contains("dns ms") && !titles.contains("tls ms"))

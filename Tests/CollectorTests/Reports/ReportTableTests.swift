@@ -91,7 +91,7 @@ import Testing
         var account = Samples.account(window, arrived: 1)
         account.uncountedSenders = senders
         let sentence =
-            "cumulative counters of \(inWords) found no room (--max-cumulative-streams); some requests are missing"
+            "cumulative counters of \(inWords) were not counted (--max-cumulative-streams); some requests are missing"
         #expect(heading(account).contains { $0.contains(sentence) })
     }
 

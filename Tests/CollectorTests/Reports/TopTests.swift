@@ -67,8 +67,8 @@ import Testing
     }
 
     @Test func aPartOfTheRowsHasNoTotalsOfAll() {
-        #expect(lines(state()).contains { $0.contains("Made: 19,635 requests") })
-        #expect(!lines(state("f")).contains { $0.contains("Made: 19,635 requests") })
+        #expect(lines(state()).contains { $0.contains("Outgoing: 19,635 requests") })
+        #expect(!lines(state("f")).contains { $0.contains("Outgoing: 19,635 requests") })
     }
 
     @Test func lettersOfAFilterAreNoKeys() {
@@ -138,9 +138,9 @@ import Testing
     }
 
     @Test func aPauseIsSaidInYellow() {
-        #expect(lines(state(" ")).contains("sorted by impact, paused: space goes on"))
+        #expect(lines(state(" ")).contains("sorted by impact, paused: space resumes"))
         #expect(
-            lines(state(" "), isColored: true).contains { $0.contains("\u{1b}[33mpaused: space goes on\u{1b}[0m") })
+            lines(state(" "), isColored: true).contains { $0.contains("\u{1b}[33mpaused: space resumes\u{1b}[0m") })
         #expect(!state("  ").isPaused)
     }
 
@@ -200,7 +200,7 @@ import Testing
             #expect(TextWidth.of(line) <= columns, "\(line)")
         }
         let figures = lines.joined().filter { !" >".contains($0) }
-        #expect(figures.contains("Made:19,635requests"))
+        #expect(figures.contains("Outgoing:19,635requests"))
     }
 
     @Test(arguments: ["f", "//payments\r", "/nothing\r"])

@@ -16,7 +16,7 @@ import Testing
 
     @Test func twoFiguresAreNoTrend() {
         for figures in [[], [1], [1, 2]] as [[Double]] {
-            #expect(Sparkline.text(figures) == "too few")
+            #expect(Sparkline.text(figures) == "–")
         }
     }
 

@@ -24,21 +24,21 @@ import Testing
         arguments: [
             (
                 .noChangeFound(wouldHaveSeen: .init(failures: 0.0231, p95: 0.126)), "=", "no change found",
-                "p95 +13 % and failures +2.4 points would have been seen"
+                "a rise of 13 % in p95 or of 2.4 points in failures would have been detected"
             ),
             (
                 .noChangeFound(wouldHaveSeen: .init(failures: 0.12, p95: nil)), "=", "no change found",
-                "failures +12 points would have been seen, of p95 none"
+                "a rise of 12 points in failures would have been detected; too few requests to judge p95"
             ),
             (
                 .noChangeFound(wouldHaveSeen: .init(failures: nil, p95: nil)), "=", "no change found",
-                "too few requests to see any change"
+                "too few requests to detect any change"
             ),
-            (.tooLittleData(.requests(0, in: .before)), "…", "too little data", "new: no requests before"),
-            (.tooLittleData(.requests(1, in: .after)), "…", "too little data", "1 request now, of 30 that are needed"),
+            (.tooLittleData(.requests(0, in: .before)), "…", "not enough data", "new: no requests before"),
+            (.tooLittleData(.requests(1, in: .after)), "…", "not enough data", "1 request now, 30 needed"),
             (
-                .tooLittleData(.blocks(2, in: .before)), "…", "too little data",
-                "requests in 2 parts of the time before, of 6 that are needed"
+                .tooLittleData(.blocks(2, in: .before)), "…", "not enough data",
+                "requests in 2 parts of the time before, 6 needed"
             ),
         ] as [(Verdict, String, String, String)])
     func aRowWithoutAChangeTellsWhy(verdict: Verdict, sign: String, word: String, why: String) {
@@ -52,7 +52,8 @@ import Testing
         let rows: [Verdict.SmallestChange] = [.init(failures: 0.011, p95: 0.13), .init(failures: 0.35, p95: nil)]
         #expect(
             VerdictText.wouldHaveSeen(rows)
-                == "p95 +13 % and failures +1.1 to +35 points would have been seen, in 1 of them none of p95")
+                == "a rise of 13 % in p95 or of 1.1 to 35 points in failures would have been detected; too few requests to judge p95 in 1 of them"
+        )
     }
 
     @Test(

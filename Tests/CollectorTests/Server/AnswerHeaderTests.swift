@@ -29,7 +29,7 @@ import Testing
                 #expect(response.status == .notFound)
                 #expect(response.headers[.contentType] == "application/json; charset=utf-8")
                 let body = try JSONDecoder().decode([String: String].self, from: Data(buffer: response.body))
-                #expect(body == ["error": "nothing is served at this path"])
+                #expect(body == ["error": "there is nothing at this path"])
             }
         }
     }
@@ -44,7 +44,7 @@ import Testing
                 try await client.execute(uri: path, method: .get, headers: [.accept: accepted]) { response in
                     #expect(response.status == .notFound)
                     #expect(response.headers[.contentType] == type)
-                    let isPage = String(buffer: response.body).contains("<h1>Nothing is here</h1>")
+                    let isPage = String(buffer: response.body).contains("<h1>Not found</h1>")
                     #expect(isPage == (type.hasPrefix("text/html")))
                 }
             }

@@ -24,7 +24,7 @@ import Testing
                 let answer = try await ask(client, path, method)
                 #expect(answer.status == .methodNotAllowed)
                 #expect(answer.headers[.allow] == "GET, HEAD")
-                #expect(answer.text.contains("the methods of this path are GET, HEAD"))
+                #expect(answer.text.contains("the allowed methods are GET, HEAD"))
             }
         }
     }

@@ -226,7 +226,7 @@ import Testing
         #expect(
             complaints == [
                 "MARTLET_HEADERS=(hidden) cannot be read; "
-                    + "using the default, those of OTEL_EXPORTER_OTLP_HEADERS alone"
+                    + "using the default, only those of OTEL_EXPORTER_OTLP_HEADERS"
             ])
     }
 

@@ -46,7 +46,7 @@ extension AgentTests {
                         "Rules: \(file): 1 in force, which change requests of this service: drill",
                         "Rules: \(file): rule 1, match.pth: unknown key; known are host, port, path, method, header, "
                             + "share; no rule is in force",
-                        "Rules: \(file): none is in force any more",
+                        "Rules: \(file): no rule is in force any more",
                     ])
                 let rules = try collector.points().map { point in
                     point.attributes.first { $0.key == "martlet.rule" }?.value.stringValue

@@ -38,7 +38,7 @@ extension AgentTests {
             }
             #expect(
                 lines == [
-                    "The collector does not accept batches now; they wait in the buffer: status 503",
+                    "The collector cannot be reached; batches wait in the buffer: status 503",
                     "The collector accepts batches again",
                 ])
         }
@@ -79,7 +79,7 @@ extension AgentTests {
             try #require(lines.count == 2, "\(lines)")
             #expect(
                 lines[0].hasPrefix(
-                    "The collector does not accept traces, which wait in the buffer; check MARTLET_ENDPOINT"))
+                    "The collector does not accept traces; they wait in the buffer; check MARTLET_ENDPOINT"))
             #expect(lines[1] == "The collector accepts traces again")
         }
     }

@@ -95,10 +95,10 @@ extension AgentTests {
                 #expect(two.other.received.first?.batch == two.preferred.received.last?.batch)
                 #expect(two.agent.status.ledger == .init(captured: 3, delivered: 3))
                 let address = two.addresses.preferred.absoluteString
-                let warnings = two.log.entries.map { "\($0.message)" }.filter { $0.contains("does not accept") }
+                let warnings = two.log.entries.map { "\($0.message)" }.filter { $0.contains("cannot be reached") }
                 #expect(
                     warnings == [
-                        "The collector \(address) does not accept batches now; they go to another collector or wait in "
+                        "The collector \(address) cannot be reached; batches go to another collector or wait in "
                             + "the buffer: status 429"
                     ])
             }

@@ -222,7 +222,7 @@ extension Endpoint {
         let (method, endpoint) = (text(of: .method), text(of: .endpoint))
         guard endpoint.isEmpty else { return method.isEmpty ? endpoint : "\(method) \(endpoint)" }
         let rest = [method, text(of: .host), text(of: .service)].filter { !$0.isEmpty }
-        return rest.first ?? (kind == .client ? "All requests made" : "All requests served")
+        return rest.first ?? (kind == .client ? "All outgoing requests" : "All incoming requests")
     }
 
     var heading: HTML {
@@ -287,7 +287,7 @@ extension Endpoint {
     @HTMLBuilder private func services(_ word: String, _ names: [String], _ side: RequestKind) -> HTML {
         let shown = 4
         if names.isEmpty {
-            side == .client ? "requests made" : "requests served"
+            side == .client ? "outgoing requests" : "incoming requests"
         } else {
             "\(word) "
             for (index, name) in names.prefix(shown).enumerated() {
@@ -313,11 +313,11 @@ extension Endpoint {
         }
     }
 
-    /// The choice between requests made and served, if the selection has both.
+    /// The choice between outgoing and incoming requests, if the selection has both.
     private var sides: HTML {
         guard hasBothKinds else { return .none }
         return element("nav", .class("tabs"), .label("Side of the requests")) {
-            for (title, side) in [("Made", RequestKind.client), ("Served", .server)] {
+            for (title, side) in [("Outgoing", RequestKind.client), ("Incoming", .server)] {
                 HTML(
                     "a",
                     (side == kind ? [Attribute("aria-current", "true")] : [])
@@ -338,7 +338,7 @@ extension Endpoint {
                 if let change, judgement.map({ VerdictText.changes($0.verdict).isEmpty }) ?? true {
                     element("span", .class("why")) { change }
                     if judgement?.base != "the \(windowBefore.text)" {
-                        element("span", .class("why")) { "against the \(windowBefore.text)" }
+                        element("span", .class("why")) { "compared with the \(windowBefore.text)" }
                     }
                 }
             }
@@ -357,7 +357,7 @@ extension Endpoint {
         guard !changed.isFromStart, let from = TimeText.parse(changed.from, now: 0) else { return text }
         let step = TrendStep.fitting(window, slots: Self.slots)
         let came = marks.first { max($0.time, from) - min($0.time, from) <= step }
-        return text + (came.map { ", when \($0.label) came" } ?? "")
+        return text + (came.map { ", when \($0.label) appeared" } ?? "")
     }
 
     private var change: String? {

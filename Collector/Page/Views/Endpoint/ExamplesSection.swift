@@ -24,7 +24,7 @@ struct ExamplesSection {
         element("div") {
             element("h3") { title }
             if requests.isEmpty {
-                element("p", .class("zero")) { "none is kept" }
+                element("p", .class("zero")) { "none are kept" }
             } else {
                 element("ol", .class("examples")) { for request in requests { item(request) } }
             }
@@ -60,7 +60,7 @@ struct ExamplesSection {
                 }
                 ", of \(FigureText.grouped(endpoint.requests.count))"
             } else {
-                "The details of none of \(FigureText.counted(endpoint.requests.count, "request")) are kept"
+                "No details are kept of \(FigureText.counted(endpoint.requests.count, "request"))"
             }
         }
     }

@@ -100,23 +100,23 @@ struct FailuresTable {
     @HTMLBuilder private var hints: HTML {
         if !list.rows.isEmpty, let precision = list.precision {
             element("p", .class("hint")) {
-                "First and last seen are known to \(FigureText.age(UInt64(precision))): the ends of the intervals that senders report."
+                "First and last seen are accurate to \(FigureText.age(UInt64(precision))), the interval at which senders report."
             }
         }
         if list.more > 0 {
             element("p", .class("hint")) {
-                "The \(list.rows.count) most frequent; at most \(FigureText.grouped(UInt64(list.more))) more are left out."
+                "The \(list.rows.count) most frequent; up to \(FigureText.grouped(UInt64(list.more))) more are not shown."
             }
         }
         if let requests = list.requestsBefore, list.rows.contains(where: list.isNew) {
             element("p", .class("hint")) {
                 "New: 0 of the \(FigureText.counted(requests, "request")) in the \(endpoint.windowBefore.text) "
-                    + "failed in this way, so its rate then was below \(FigureText.percent(list.boundOfNew)) %."
+                    + "failed this way, so the rate was then below \(FigureText.percent(list.boundOfNew)) %."
             }
         }
         if let cancelled = endpoint.totals.measures?.failures.cancelled, cancelled > 0 {
             element("p", .class("hint")) {
-                "Cancelled by the caller, which is no failure: \(FigureText.counted(cancelled, "request"))."
+                "\(FigureText.counted(cancelled, "request")) cancelled by the caller, not counted as failed."
             }
         }
     }
@@ -191,15 +191,15 @@ enum FailureText {
 
     /// The values of `error.type` that Martlet's agents use (docs/capture.md).
     private static let errors = [
-        "dns": "the name was not found",
-        "connection_refused": "nobody listened there",
-        "connection_failed": "no way to the host",
+        "dns": "the host name was not found",
+        "connection_refused": "nothing was listening on the port",
+        "connection_failed": "the host could not be reached",
         "connection_reset": "the connection was closed before the answer",
-        "timeout": "time-out of the request or the session",
-        "tls": "no secure connection",
-        "too_many_redirects": "redirected too often",
-        "invalid_request": "the request cannot be sent",
-        "invalid_response": "the answer cannot be read",
+        "timeout": "the request or the session timed out",
+        "tls": "the TLS connection failed",
+        "too_many_redirects": "too many redirects",
+        "invalid_request": "the request was not valid",
+        "invalid_response": "the response was not valid",
         "hung": "in flight for longer than the limit",
         "_OTHER": "any other error",
     ]

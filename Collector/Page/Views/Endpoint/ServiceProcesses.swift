@@ -85,7 +85,7 @@ struct ServiceProcesses: Sendable {
                     TimeLine(name: "l95", label: "largest process", dash: "7 4", figures: largest),
                 ]),
             chart(
-                "h-delay", "Delay", "ms, longest", .milliseconds,
+                "h-delay", "Wait for a thread", "longest, ms", .milliseconds,
                 [
                     TimeLine(name: "l50", label: "task pool", dash: nil, figures: figures { $0.poolDelay?.max }),
                     TimeLine(

@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// On whose side the time of an endpoint's requests went: over time, and in the whole window beside the one before.
+/// Where the time of an endpoint's requests went: over time, and in the whole window compared with the one before.
 struct SidesSection {
     /// A change of the mean time that is worth its causes, as a share of the time before.
     private static let leastChange = 0.1
@@ -49,7 +49,7 @@ struct SidesSection {
     private func title(_ means: SideMeans, _ before: SideMeans?) -> String {
         guard let change = change(means, before) else { return "Mean time by side" }
         let time = "\(FigureText.figure(abs(change))) ms"
-        return change > 0 ? "Where the \(time) came from" : "Where \(time) were saved"
+        return change > 0 ? "Where the \(time) came from" : "Where \(time) was saved"
     }
 
     /// The difference of the mean times; `nil` if it is too small to be divided.
@@ -90,13 +90,14 @@ struct SidesSection {
     }
 
     private func connected(_ means: SideMeans, _ before: SideMeans?) -> String {
-        let share = "\(FigureText.fixed(means.connected * 100, 1)) % of requests paid for a connection"
+        let share = "\(FigureText.fixed(means.connected * 100, 1)) % of requests opened a new connection"
         guard let before else { return share }
-        return "\(share), \(FigureText.fixed(before.connected * 100, 1)) % in the \(endpoint.windowBefore.text)"
+        return
+            "\(share), compared with \(FigureText.fixed(before.connected * 100, 1)) % in the \(endpoint.windowBefore.text)"
     }
 }
 
-/// The main figures of an endpoint beside those of the window before.
+/// The main figures of an endpoint, compared with those of the window before.
 struct BeforeSection {
     let endpoint: Endpoint
     let measures: RequestMeasures
@@ -104,7 +105,7 @@ struct BeforeSection {
     var html: HTML {
         element("section", Attribute("aria-labelledby", "h-before")) {
             element("div", .class("bar-head")) {
-                element("h2", .id("h-before")) { "Against the \(endpoint.windowBefore.text)" }
+                element("h2", .id("h-before")) { "Compared with the \(endpoint.windowBefore.text)" }
             }
             if let before = endpoint.measuresBefore {
                 table(before)
@@ -117,7 +118,7 @@ struct BeforeSection {
 
     private var nothing: String {
         endpoint.before == nil
-            ? "The figures of the \(endpoint.windowBefore.text) are kept too coarsely to be compared."
+            ? "The figures of the \(endpoint.windowBefore.text) are stored too coarsely to be compared."
             : "There were no requests in the \(endpoint.windowBefore.text)."
     }
 

@@ -22,8 +22,8 @@ struct TraitsTable {
 
     private func none(_ failed: UInt64) -> String {
         failed < FailureTrait.fewest
-            ? "Too little data: \(FigureText.counted(failed, "request")) failed, and \(FailureTrait.fewest) are needed."
-            : "Nothing that is counted sets them apart from all requests."
+            ? "Not enough data: \(FigureText.counted(failed, "request")) failed, \(FailureTrait.fewest) needed."
+            : "No counted property is more common among failed requests."
     }
 
     private var table: HTML {
@@ -59,12 +59,12 @@ struct TraitsTable {
     }
 
     private func text(_ property: FailureTrait.Property) -> String {
-        let word = endpoint.kind == .client ? "made" : "served"
+        let word = endpoint.kind == .client ? "sent" : "served"
         return switch property {
         case .version(let service, let version): "\(word) by \(version.isEmpty ? service : "\(service) \(version)")"
-        case .instance(let instance): "\(word) on \(instance)"
+        case .instance(let instance): "\(word) by instance \(instance)"
         case .slowerThan(let milliseconds): "took longer than \(Figure.duration(milliseconds)), the p95 of all"
-        case .connected: "paid for a connection"
+        case .connected: "opened a new connection"
         }
     }
 

@@ -37,7 +37,7 @@ struct VersionsTable {
                     element("span", .class("tag new")) { "new" }
                 }
                 element("span", .class("sub")) {
-                    version.kind == .client ? "calls, as its caller measures" : "answers, as its server measures"
+                    version.kind == .client ? "measured by the caller" : "measured by the server"
                 }
             }
             DataTable.cell("count", "num") { link(requests) { FigureText.grouped(measures.count) } }
@@ -58,7 +58,7 @@ struct VersionsTable {
 
     /// The times at which senders of the version were first and last seen, kept within the window.
     private func seen(_ version: EndpointVersion) -> String {
-        guard let seen = version.seen else { return "not known" }
+        guard let seen = version.seen else { return "unknown" }
         let window = endpoint.window
         let (first, last) = (max(seen.first, window.from), min(max(seen.last, window.from), window.to))
         guard first < last else { return ClockText.moment(last, in: window) }
@@ -79,7 +79,7 @@ struct VersionsTable {
             }
         }
         if Set(endpoint.versions.map(\.kind)).count > 1 {
-            element("p", .class("hint")) { "A server does not count a 4xx as a failure, its caller does." }
+            element("p", .class("hint")) { "The caller counts a 4xx as a failure, the server does not." }
         }
     }
 }

@@ -34,8 +34,8 @@ package struct ClearPage: Sendable {
                 element("h1") { question }
                 element("p") {
                     """
-                    Addresses, headers, bodies, errors and traces of all services and all times go, and cannot be brought back. \
-                    Counts, failures and latencies stay as they are.
+                    This deletes the addresses, headers, bodies, errors and traces of all services and all times, for good. \
+                    Counts, failures and latencies do not change.
                     """
                 }
                 Form.post(visit.scoped(Self.address)) {
@@ -48,7 +48,7 @@ package struct ClearPage: Sendable {
     }
 
     private var question: String {
-        count == 0 ? "No request is kept. Clear the spans of traces?" : "Clear the details of \(requests)?"
+        count == 0 ? "No requests are kept. Clear the spans of traces?" : "Clear the details of \(requests)?"
     }
 
     private var requests: String {

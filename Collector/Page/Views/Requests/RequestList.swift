@@ -107,7 +107,7 @@ extension RequestList {
                 default: "\(FigureText.grouped(count)) kept requests and spans were deleted"
                 }
             }
-            element("p") { "The counts, failures and latencies stay as they are." }
+            element("p") { "Counts, failures and latencies did not change." }
         }
     }
 
@@ -151,7 +151,7 @@ extension RequestList {
                     }
                 }
                 SideShape.legend
-                element("span", .class("off")) { "length: duration, logarithmic" }
+                element("span", .class("off")) { "bar length: duration, logarithmic" }
             }
             link(visit.scoped(ClearPage.address), .class("danger")) { "Clear kept requests…" }
         }
@@ -189,12 +189,12 @@ struct KeptSentence {
         return "\(Self.requests(counted)) \(list.visit.period); \(share(of: counted.all))."
     }
 
-    /// Made and served requests stay apart, because a client and a server may both have counted one request.
+    /// Outgoing and incoming requests are counted separately, because a client and a server may both have counted one request.
     private static func requests(_ counted: CountedRequests) -> String {
-        let sides = [(counted.made, "made"), (counted.served, "served")].filter { $0.0 > 0 }
-        guard let first = sides.first else { return "No requests" }
-        let rest = sides.dropFirst().map { " and \(FigureText.grouped($0.0)) \($0.1)" }.joined()
-        return "\(FigureText.counted(first.0, "request")) \(first.1)\(rest)"
+        let sides = [(counted.made, "outgoing"), (counted.served, "incoming")].filter { $0.0 > 0 }
+        guard let last = sides.last else { return "No requests" }
+        let text = sides.map { "\(FigureText.grouped($0.0)) \($0.1)" }.joined(separator: " and ")
+        return "\(text) request\(last.0 == 1 ? "" : "s")"
     }
 
     private func share(of count: UInt64) -> String {
@@ -246,7 +246,7 @@ struct RequestRows {
     private var titles: HTML {
         HTML.joined([
             title("first", "Time", .time), DataTable.title("wide", "Request"), DataTable.title("", "Status"),
-            title("num", "Duration ms", .duration), DataTable.title("ph", "On whose side"),
+            title("num", "Duration ms", .duration), DataTable.title("ph", "Where the time went"),
             DataTable.title("", "Service"), DataTable.title("", "Host"), DataTable.title("", "Trace"),
         ])
     }
@@ -286,7 +286,7 @@ struct RequestRows {
             }
             DataTable.cell("status", "outcome") { RequestOutcomeMark.html(request, atMost: Self.nameBytes) }
             DataTable.cell("duration ms", "num") { Figure.milliseconds(request.duration) }
-            DataTable.cell("on whose side", "ph") {
+            DataTable.cell("where the time went", "ph") {
                 PhaseStrip(request.phases, duration: request.duration).html(longest: longest)
             }
             place(of: request)
@@ -299,7 +299,7 @@ struct RequestRows {
                 link(visit.address(ofService: request.service)) {
                     LongText.html(request.service, atMost: Self.nameBytes)
                 }
-                if request.kind == .server { element("small") { " served" } }
+                if request.kind == .server { element("small") { " incoming" } }
             },
             DataTable.cell("host", "host") { LongText.html(request.host, atMost: Self.nameBytes) },
             DataTable.cell("trace") {

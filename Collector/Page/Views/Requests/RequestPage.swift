@@ -109,7 +109,7 @@ extension RequestPage {
 
     private var sender: HTML {
         HTML.joined([
-            HTML(request.kind == .client ? "made by " : "served by "),
+            HTML(request.kind == .client ? "sent by " : "served by "),
             link(visit.address(ofService: request.service)) {
                 LongText.html(request.service, atMost: Self.nameBytes)
             },
@@ -142,14 +142,14 @@ extension RequestPage {
     }
 
     private static func bytes(_ count: UInt64?) -> HTML {
-        HTML(count.map { "\(FigureText.grouped($0)) B" } ?? "not told")
+        HTML(count.map { "\(FigureText.grouped($0)) B" } ?? "unknown")
     }
 
     private var connection: String {
         switch phases?.connection {
         case .new: "new"
         case .reused: "reused"
-        case .unknown, nil: "not known"
+        case .unknown, nil: "unknown"
         }
     }
 
@@ -232,7 +232,7 @@ struct PhasesTable {
             element("th", Attribute("scope", "row")) {
                 bar.phase.title
                 element("span", .class("sub")) {
-                    bar.isUnfinished ? (bar.phase == .firstByte ? "never came" : "never ended") : note(bar.phase)
+                    bar.isUnfinished ? (bar.phase == .firstByte ? "never arrived" : "never finished") : note(bar.phase)
                 }
             }
             element("td", .class("num")) { Figure.milliseconds(bar.length) }
@@ -250,11 +250,11 @@ struct PhasesTable {
 
     private func note(_ phase: RequestPhase) -> String {
         switch phase {
-        case .queue: "waiting for the session and a connection"
+        case .queue: "waiting in this process for the session and a connection"
         case .dns, .connect, .tls: ""
         case .firstByte:
-            waterfall.connection == .reused ? "over an open connection" : "sent, and waiting for the server"
-        case .transfer: "reading the answer"
+            waterfall.connection == .reused ? "on an open connection" : "sent, and waiting for the server"
+        case .transfer: "reading the response"
         }
     }
 }
@@ -292,7 +292,7 @@ struct RequestTrace {
                 }
                 SpanBar.legend
                 link(page.visit.scoped(TracePage.address(of: page.report.summary.traceID))) {
-                    "All of it"
+                    "Whole trace"
                     Icon.next.html
                 }
             }

@@ -15,7 +15,7 @@ struct MessagePanel {
         element("section", .class("panel"), Attribute("aria-labelledby", id)) {
             element("h2", .id(id)) { title }
             if headers.isEmpty {
-                element("p", .class("hint")) { "No header field is kept." }
+                element("p", .class("hint")) { "No headers are kept." }
             } else {
                 KeyValuePanel.table(fields)
             }
@@ -100,7 +100,7 @@ struct CurlPanel {
             } else {
                 element("p", .class("hint")) {
                     """
-                    The command has \(FigureText.grouped(UInt64(command.utf8.count))) bytes. The command below prints it.
+                    It is too long to show: \(FigureText.grouped(UInt64(command.utf8.count))) bytes. The command below prints it.
                     """
                 }
             }
@@ -109,9 +109,9 @@ struct CurlPanel {
 
     private var gaps: HTML {
         element("p", .class("hint")) {
-            "What was taken out stands as "
+            "Redacted values appear as "
             element("code") { SpanSecrets.placeholder }
-            ". Put your own in before you send it."
+            ". Replace them before you send the request."
         }
     }
 }

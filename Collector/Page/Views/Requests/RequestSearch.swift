@@ -42,7 +42,8 @@ struct RequestSearch {
         let chosen = visit.parameters.all(.kind)
         guard !Form.isKept(chosen) else { return Form.choice("Kind", .kind, [], chosen) }
         return Form.select(
-            "Kind", .kind, [("", "made and served"), ("client", "made"), ("server", "served")], chosen.first ?? "")
+            "Kind", .kind, [("", "outgoing and incoming"), ("client", "outgoing"), ("server", "incoming")],
+            chosen.first ?? "")
     }
 
     /// A field for one value. Values stay as they are if there are more.
@@ -119,7 +120,7 @@ struct RequestListFilter: Sendable, Equatable {
         case .slowerThan: ("slower than", Self.length(value))
         case .fasterThan: ("faster than", Self.length(value))
         case .search: ("with the text", value)
-        case .kind: value == "client" ? ("made", "") : ("served", "")
+        case .kind: value == "client" ? ("outgoing", "") : ("incoming", "")
         default: value.isEmpty ? ("without \(name.rawValue)", "") : (name.rawValue, value)
         }
     }

@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// A trace id that no kept span has, or has any more.
 package struct UnknownTrace: Error, CustomStringConvertible {
-    package var description: String { "no span of this trace is kept" }
+    package var description: String { "no spans of this trace are kept" }
 }
 
 /// The kept spans of a trace, across services.
@@ -70,7 +70,7 @@ extension TracePage {
                         " "
                         element("small") {
                             LongText.html(
-                                "\(root.verb == "serves" ? "served" : "begun") by \(root.service)",
+                                "\(root.verb == "serves" ? "served" : "started") by \(root.service)",
                                 atMost: Self.nameBytes)
                         }
                     }
@@ -138,7 +138,7 @@ extension TracePage {
             }
             element("p") {
                 """
-                Its spans are drawn where its own clock puts them, so they seem to begin before the call that caused them. \
+                Its spans are drawn by its own clock, so they seem to begin before the call that caused them. \
                 Durations are not affected.
                 """
             }
@@ -156,7 +156,7 @@ extension TracePage {
                 element("p", .class("hint")) {
                     "\(FigureText.counted(more, "more span")) of this trace \(more == 1 ? "is" : "are") kept. "
                     isRestKnown
-                        ? "All failed spans are shown, and of the others those that began first."
+                        ? "All failed spans are shown, and the earliest of the others."
                         : "Only failed spans are shown, and there may be more of them."
                 }
             }

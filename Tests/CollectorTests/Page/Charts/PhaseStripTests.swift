@@ -11,7 +11,7 @@ import Testing
     @Test func theSidesFollowEachOtherOnALogarithmicLength() {
         // The duration's logarithm is half of the longest one's.
         let strip = markup(["queue": 3, "first_byte": 15, "transfer": 12.622776601683793], 30.622776601683793)
-        #expect(strip.contains(#"aria-label="ours 3.00 ms, the way 12.6 ms, theirs 15.0 ms""#))
+        #expect(strip.contains(#"aria-label="client 3.00 ms, network 12.6 ms, server 15.0 ms""#))
         #expect(strip.contains(#"<rect class="rest" width="50%" height="10">"#))
         #expect(strip.contains(#"<rect class="p-ours" x="0%" y="0" width="4.9%" height="10" rx="0">"#))
         #expect(strip.contains(##"<rect class="p-way" fill="url(#hatch)" x="4.9%""##))
@@ -21,8 +21,8 @@ import Testing
     @Test func timeThatNoPhaseTellsOfStaysEmpty() {
         let strip = markup(["queue": 1], 999)
         #expect(strip.contains(#"width="0.1%""#))
-        #expect(strip.contains(#"aria-label="ours 1.00 ms, not told 998 ms""#))
-        #expect(markup([:], 5).contains(#"aria-label="not told""#))
+        #expect(strip.contains(#"aria-label="client 1.00 ms, unknown 998 ms""#))
+        #expect(markup([:], 5).contains(#"aria-label="unknown""#))
     }
 
     @Test(arguments: [.nan, .infinity, -.infinity, -1] as [Double])
