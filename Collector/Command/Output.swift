@@ -58,14 +58,6 @@ enum ReportFormat: String, AnswerFormat {
     case markdown
 }
 
-/// The form of one request.
-enum RequestFormat: String, AnswerFormat {
-    case table
-    case json
-    /// HTTP archive, which browsers and other tools open.
-    case har
-}
-
 /// The flag `--color`, and the terminal behind standard output.
 struct ColorOption: ParsableArguments {
     enum Choice: String, ExpressibleByArgument, CaseIterable {

@@ -106,14 +106,13 @@ struct ShowRequest: AsyncParsableCommand {
     @Argument(help: "The request's id, as the list has it.")
     var id: String
 
-    @OptionGroup var output: OutputOptions<RequestFormat>
+    @OptionGroup var output: OutputOptions<OutputFormat>
 
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
         switch output.format {
         case .table: try Output.answer(RequestText.text(of: report, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
-        case .har: try Output.answer(ReportJSON.text(of: RequestHAR(report)))
         }
     }
 
