@@ -50,7 +50,14 @@ enum OutputFormat: String, AnswerFormat {
     case json
 }
 
-/// The form of a report, and of a list of requests.
+/// The form of a list: of kept requests, or of the map's edges.
+enum ListFormat: String, AnswerFormat {
+    case table
+    case json
+    case csv
+}
+
+/// The form of a report.
 enum ReportFormat: String, AnswerFormat {
     case table
     case json

@@ -35,7 +35,6 @@ import Testing
         try expect(try ReportJSON.text(of: SampleRequest.list), in: "requests.json")
         try expect(try ReportJSON.text(of: try #require(SampleRequest.report)), in: "request.json")
         try expect(RequestsCSV.text(of: SampleRequest.list), in: "requests.csv")
-        try expect(RequestsMarkdown.text(of: SampleRequest.list), in: "requests.md")
     }
 
     @Test(arguments: [80, 120, 200])
