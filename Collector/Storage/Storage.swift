@@ -85,9 +85,6 @@ extension Storage {
     package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
         try await agents(seenSince: time, RequestFilter(), limit: limit)
     }
-
-    /// Does nothing, for a store that maintains itself.
-    package func maintain() async throws {}
 }
 
 package enum StoreOutcome: Sendable, Equatable {
