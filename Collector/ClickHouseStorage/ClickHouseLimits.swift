@@ -8,10 +8,10 @@ package struct ClickHouseLimits: Sendable, Equatable {
     /// The age up to which details are kept, counted from the day that they started on, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
     /// Spans that came last, of whose traces a pass remembers the calls.
-    package var maxCallSpans = 20_000
+    var maxCallSpans = 20_000
     /// The time for which a pass looks back further than to the pass before: spans of one trace come through several collectors, and
     /// a caller's after that of its callee. In nanoseconds.
-    package var callSettling: UnixNanoseconds = 60 * 1_000_000_000
+    var callSettling: UnixNanoseconds = 60 * 1_000_000_000
     /// Calls of a day that are remembered. A hundred services make some hundreds.
     package var maxObservedCalls = 10_000
     /// The time after which cumulative points are counted: by then those that came before them through other collectors are
@@ -24,7 +24,7 @@ package struct ClickHouseLimits: Sendable, Equatable {
     package var maxHourPoints: UInt64 = 2_000_000
     /// The age up to which cumulative points are kept as they came, in nanoseconds. The first point of a stream that was silent
     /// for longer counts nothing.
-    package var cumulativeAge: UnixNanoseconds = 7 * 24 * 3600 * 1_000_000_000
+    var cumulativeAge: UnixNanoseconds = 7 * 24 * 3600 * 1_000_000_000
     /// The longest interval that is accepted from the first point of an unknown sender, in nanoseconds.
     package var firstCumulativeInterval: UnixNanoseconds = 3600 * 1_000_000_000
     /// The time that ClickHouse has for the answer to a request, in seconds.

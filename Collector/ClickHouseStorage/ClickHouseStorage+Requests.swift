@@ -25,27 +25,6 @@ extension ClickHouseStorage {
             requests: page.compactMap { byID[$0.description] }, count: count, isThereMore: ids.count > page.count)
     }
 
-    package func cells(_ query: RequestCellsQuery) async throws -> [[Int]] {
-        var cells = query.times.map { _ in [Int](repeating: 0, count: query.durations.count + 1) }
-        guard !cells.isEmpty else { return [] }
-        let window = TimeWindow(from: query.times.first?.from ?? 0, to: query.times.last?.to ?? 0)
-        let time = Self.index(of: "start_ns", among: query.times.map(\.to))
-        let duration = Self.index(of: "duration", among: query.durations)
-        let rows = try await client.rows(
-            """
-            SELECT \(time) AS t, \(duration) AS d, count() FROM detail FINAL \
-            WHERE \(RequestsQuery(window: window, filter: query.filter, limit: 0).condition) GROUP BY t, d
-            """
-        ) { row in
-            (
-                Int(try row.number(UInt32.self)), Int(try row.number(UInt32.self)),
-                Int(clamping: try row.number(UInt64.self))
-            )
-        }
-        for (time, duration, count) in rows where cells.indices.contains(time) { cells[time][duration] = count }
-        return cells
-    }
-
     package func request(_ id: String) async throws -> StoredSpan? {
         guard let id = DetailID(id) else { return nil }
         return try await spans(where: id.condition).first
@@ -109,13 +88,5 @@ extension ClickHouseStorage {
             (\(key) \(sign) \(last.0) OR (\(key) = \(last.0) AND (stored \(sign) \(last.1) \
             OR (stored = \(last.1) AND identity \(sign) \(id.identity)))))
             """
-    }
-
-    /// Returns the expression of the index of the first bound that a column does not exceed; the number of bounds if it exceeds
-    /// them all.
-    private static func index(of column: String, among bounds: [UInt64]) -> String {
-        guard !bounds.isEmpty else { return "toUInt32(0)" }
-        let cases = bounds.enumerated().map { "\(column) <= \(Int64(clamping: $1)), \($0)" }
-        return "toUInt32(multiIf(\(cases.joined(separator: ", ")), \(bounds.count)))"
     }
 }

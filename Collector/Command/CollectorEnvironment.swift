@@ -46,11 +46,11 @@ struct CollectorEnvironment {
     }
 
     /// Returns a sentence that begins with a flag, with the variable's name for the flag's if the value is the variable's.
-    func sentence(_ text: String, arguments: [String] = CommandLine.arguments) -> String {
+    func sentence(_ text: String) -> String {
         let flag = String(text.prefix { $0 != " " })
         let name = flag.dropFirst(2).uppercased().replacing("-", with: "_")
         guard flag.hasPrefix("--"), self[name] != nil,
-            !arguments.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") })
+            !CommandLine.arguments.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") })
         else { return text }
         return Self.prefix + name + String(text.dropFirst(flag.count))
     }

@@ -25,7 +25,7 @@ struct MapCommand: AsyncParsableCommand {
     )
     var top: String?
 
-    @OptionGroup var output: OutputOptions<ReportFormat>
+    @OptionGroup var output: OutputOptions<ListFormat>
 
     func run() async throws {
         let answer = try await reportingFailure {
@@ -40,7 +40,7 @@ struct MapCommand: AsyncParsableCommand {
         context.flags = parameters.commandFlags + source.flags
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
-        if report.edges.isEmpty, [.table, .markdown].contains(output.format) {
+        if report.edges.isEmpty, output.format == .table {
             try await source.explain(report, &context, filters, names: filters)
         }
         return context
@@ -51,7 +51,6 @@ struct MapCommand: AsyncParsableCommand {
         case .table: MapTable.text(of: report, context, on: output.device)
         case .json: try ReportJSON.text(of: report)
         case .csv: MapCSV.text(of: report)
-        case .markdown: MapMarkdown.text(of: report, context)
         }
     }
 

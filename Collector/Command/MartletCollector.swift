@@ -11,7 +11,7 @@ struct MartletCollector: AsyncParsableCommand {
         abstract: "Receives data about HTTP requests from Martlet agents and OpenTelemetry senders, and reports on it.",
         subcommands: [
             Serve.self, ReportCommand.self, Check.self, RequestsCommand.self, Top.self, MapCommand.self, Agents.self,
-            Backup.self, Restore.self, Migrate.self, Copy.self, Health.self,
+            Backup.self, Restore.self, Migrate.self, Health.self,
         ],
         defaultSubcommand: Serve.self)
 }

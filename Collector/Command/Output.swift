@@ -50,20 +50,19 @@ enum OutputFormat: String, AnswerFormat {
     case json
 }
 
-/// The form of a report, and of a list of requests.
+/// The form of a list: of kept requests, or of the map's edges.
+enum ListFormat: String, AnswerFormat {
+    case table
+    case json
+    case csv
+}
+
+/// The form of a report.
 enum ReportFormat: String, AnswerFormat {
     case table
     case json
     case csv
     case markdown
-}
-
-/// The form of one request.
-enum RequestFormat: String, AnswerFormat {
-    case table
-    case json
-    /// HTTP archive, which browsers and other tools open.
-    case har
 }
 
 /// The flag `--color`, and the terminal behind standard output.

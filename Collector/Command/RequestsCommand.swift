@@ -49,18 +49,17 @@ struct ListRequests: AsyncParsableCommand {
     @Option(help: "Maximum number of requests to show, up to 1000. (default: \(RequestsParameter.defaultLimit))")
     var limit: String?
 
-    @OptionGroup var output: OutputOptions<ReportFormat>
+    @OptionGroup var output: OutputOptions<ListFormat>
 
     func run() async throws {
         let report = try await reportingFailure { try await source.requests(parameters) }
-        if report.requests.isEmpty, [.table, .markdown].contains(output.format) {
+        if report.requests.isEmpty, output.format == .table {
             return try Output.answer(try await reportingFailure { try await explanation(of: report) })
         }
         switch output.format {
         case .table: try Output.answer(RequestsTable.text(of: report, from: source.flags, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         case .csv: try Output.answer(RequestsCSV.text(of: report))
-        case .markdown: try Output.answer(RequestsMarkdown.text(of: report))
         }
     }
 
@@ -77,8 +76,7 @@ struct ListRequests: AsyncParsableCommand {
             try await source.explain(counted, &context, selection.filters(), names: selection.given())
         }
         let query = try parameters.query(now: SQLiteStorage.systemClock())
-        let explanation = EmptyRequests(list, query, counted: counted, context)
-        return output.format == .markdown ? explanation.markdown : explanation.text
+        return EmptyRequests(list, query, counted: counted, context).text
     }
 
     private var parameters: RequestsParameters {
@@ -106,14 +104,13 @@ struct ShowRequest: AsyncParsableCommand {
     @Argument(help: "The request's id, from the list.")
     var id: String
 
-    @OptionGroup var output: OutputOptions<RequestFormat>
+    @OptionGroup var output: OutputOptions<OutputFormat>
 
     func run() async throws {
         let report = try await reportingFailure { try await fetch() }
         switch output.format {
         case .table: try Output.answer(RequestText.text(of: report, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
-        case .har: try Output.answer(ReportJSON.text(of: RequestHAR(report)))
         }
     }
 

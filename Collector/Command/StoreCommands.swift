@@ -17,7 +17,7 @@ struct Backup: ParsableCommand {
     @OptionGroup var store: StoreOption
 
     func run() throws {
-        let bytes = try reportingFailure { try StoreCopy.backUp(try store.path(), to: file) }
+        let bytes = try reportingFailure { try StoreBackup.backUp(try store.path(), to: file) }
         Output.line("wrote \(file) (\(ByteSize.text(bytes)))")
     }
 }
@@ -34,7 +34,7 @@ struct Restore: ParsableCommand {
 
     func run() throws {
         let path = try store.path()
-        let former = try reportingFailure { try StoreCopy.restore(file, to: path) }
+        let former = try reportingFailure { try StoreBackup.restore(file, to: path) }
         Output.line("restored \(path)" + (former.map { "; the old store is \($0)" } ?? ""))
     }
 }

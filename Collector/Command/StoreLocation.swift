@@ -11,18 +11,17 @@ enum StoreLocation {
 
     private static let (file, server) = ("sqlite:", "clickhouse:")
 
-    /// - Parameter option: the flag that has the text.
-    init(_ text: String, option: String = "--store") throws {
+    init(_ text: String) throws {
         if text.hasPrefix(Self.file), text.count > Self.file.count {
             self = .sqlite(path: String(text.dropFirst(Self.file.count)))
         } else if text.hasPrefix(Self.server), text.count > Self.server.count {
             do {
                 self = .clickHouse(try ClickHouseLocation(String(text.dropFirst(Self.server.count))))
             } catch {
-                throw ValidationError("\(option): \(error)")
+                throw ValidationError("--store: \(error)")
             }
         } else {
-            throw ValidationError("\(option) must be sqlite:PATH or clickhouse:http://HOST:8123/DATABASE")
+            throw ValidationError("--store must be sqlite:PATH or clickhouse:http://HOST:8123/DATABASE")
         }
     }
 

@@ -113,8 +113,8 @@ extension PrometheusText {
 /// The collector's counts since it started. A plain value.
 package struct CollectorCounters: Sendable, Equatable {
     /// Reasons that are told apart at most. They are the collector's own sentences, so they are few.
-    package static let maxReasons = 100
-    package static let otherReason = "other"
+    static let maxReasons = 100
+    static let otherReason = "other"
 
     /// A request to `/v1/…` and its answer.
     package struct Answer: Sendable, Hashable {

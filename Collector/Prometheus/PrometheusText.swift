@@ -4,30 +4,28 @@ import MartletTelemetry
 package struct PrometheusText: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    package enum Kind: String, Sendable {
+    enum Kind: String, Sendable {
         case counter
         case gauge
         case histogram
     }
 
-    package private(set) var text = ""
-
-    package init() {}
+    private(set) var text = ""
 
     /// Begins a metric, which all its samples have to follow.
-    package mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+    mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    package mutating func add(_ name: String, _ value: UInt64, _ labels: PrometheusLabels = [:]) {
+    mutating func add(_ name: String, _ value: UInt64, _ labels: PrometheusLabels = [:]) {
         write(name, labels, "\(value)")
     }
 
-    package mutating func add(_ name: String, _ value: Double, _ labels: PrometheusLabels = [:]) {
+    mutating func add(_ name: String, _ value: Double, _ labels: PrometheusLabels = [:]) {
         write(name, labels, Self.number(value))
     }
 
-    package mutating func add(_ name: String, _ histogram: ExplicitHistogram, _ labels: PrometheusLabels = [:]) {
+    mutating func add(_ name: String, _ histogram: ExplicitHistogram, _ labels: PrometheusLabels = [:]) {
         var seen: UInt64 = 0
         for (index, count) in histogram.counts.enumerated() {
             seen &+= count
@@ -50,15 +48,15 @@ package struct PrometheusText: Sendable {
 }
 
 /// The labels of a sample, as text in Prometheus' format.
-package struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    package private(set) var text = ""
+struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    private(set) var text = ""
 
     /// Leaves out a label without a value, which means the same to Prometheus.
-    package init(dictionaryLiteral elements: (String, String?)...) {
+    init(dictionaryLiteral elements: (String, String?)...) {
         for (name, value) in elements where !(value ?? "").isEmpty { append(name, value ?? "") }
     }
 
-    package func adding(_ name: String, _ value: String) -> PrometheusLabels {
+    func adding(_ name: String, _ value: String) -> PrometheusLabels {
         var labels = self
         labels.append(name, value)
         return labels
@@ -92,7 +90,7 @@ package struct ExplicitHistogram: Sendable, Equatable {
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ])
     /// Bounds in seconds, from a commit to memory to a commit to a disk in trouble.
-    package static let commitBounds = BucketBounds([
+    static let commitBounds = BucketBounds([
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ])
 

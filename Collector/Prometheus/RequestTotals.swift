@@ -71,15 +71,12 @@ package struct RequestTotals: Sendable {
         self.maxOverflowSeries = maxOverflowSeries
     }
 
-    package var totals: [Series: Total] { mapEntries { $0.total } }
-
     /// The totals as a page shows them.
-    package var samples: [Series: Total] { mapEntries { $0.firstPage <= takenPage ? $0.total : Total() } }
-
-    private func mapEntries(_ value: (Entry) -> Total) -> [Series: Total] {
+    package var samples: [Series: Total] {
         serviceIndexes.reduce(into: [:]) { totals, service in
             for (shared, entry) in entries[service.value] {
-                totals[Series(service: service.key, shared: shared)] = value(entry)
+                totals[Series(service: service.key, shared: shared)] =
+                    entry.firstPage <= takenPage ? entry.total : Total()
             }
         }
     }

@@ -17,7 +17,7 @@ package struct SQLiteLimits: Sendable, Equatable {
     package var maxLogBytes: UInt64 = 64 << 20
     /// Bytes that are kept free on the disk for deletions. SQLite tries to fold the log at 16 MiB, and on a disk with less
     /// room than that the log grows by this room.
-    package var reserveBytes = 32 << 20
+    var reserveBytes = 32 << 20
     /// The age up to which details are kept, counted from their arrival, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
     /// Calls between services that are remembered; past it those that were not observed for the longest time are deleted. A call

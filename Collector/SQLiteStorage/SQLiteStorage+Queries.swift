@@ -38,19 +38,6 @@ extension SQLiteStorage {
         }
     }
 
-    package func cells(_ query: RequestCellsQuery) async throws -> [[Int]] {
-        try await health.watching {
-            try await pool.read { db in
-                var cells = query.times.map { _ in [Int](repeating: 0, count: query.durations.count + 1) }
-                for row in try SQLRequest<Row>(literal: query.statement).fetchAll(db) {
-                    let (time, duration): (Int, Int) = (row["time"], row["range"])
-                    if cells.indices.contains(time) { cells[time][duration] = row["count"] }
-                }
-                return cells
-            }
-        }
-    }
-
     package func request(_ id: String) async throws -> StoredSpan? {
         guard let row = DetailID(id)?.row else { return nil }
         return try await health.watching {

@@ -11,17 +11,17 @@ import ServiceLifecycle
 
 /// The collector's HTTP side, with all its routes.
 package struct CollectorServer: Sendable {
-    package var storage: any Storage
-    package var intake = Intake()
-    package var tokens = ServerTokens()
-    package var limits = ServerLimits()
+    package let storage: any Storage
+    private let intake: Intake
+    private let tokens: ServerTokens
+    private let limits: ServerLimits
     /// The certificate and key; `nil` for HTTP without TLS.
-    package var tls: ServerTLS?
+    private let tls: ServerTLS?
     /// The names that readers may reach the collector by, if they need no token.
-    package var allowedHosts = AllowedHosts()
+    private let allowedHosts: AllowedHosts
     /// Returns the current time, from which `since` and `until` of a report are measured.
-    package var now: @Sendable () -> UnixNanoseconds
-    package var logger: Logger
+    private let now: @Sendable () -> UnixNanoseconds
+    private let logger: Logger
     /// The requests that must finish before the collector stops.
     package let requests = RequestsInWork()
     private let activity: CollectorActivity
@@ -69,7 +69,7 @@ package struct CollectorServer: Sendable {
     ///
     /// - Parameter onListening: as of ``application(at:onListening:)``.
     package func adminService(
-        at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
+        at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void
     ) throws -> some Service {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let newcomers = Newcomers(most: limits.maxAdminConnections)
@@ -166,7 +166,7 @@ package struct CollectorServer: Sendable {
 }
 
 /// The address at which the collector listens.
-package struct ListenAddress: Sendable, Equatable {
+package struct ListenAddress: Sendable {
     package var host: String
     /// The port; 0 for a free port.
     package var port: Int

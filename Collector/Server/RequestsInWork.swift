@@ -11,9 +11,7 @@ package final class RequestsInWork: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
-
-    package var isDraining: Bool { state.withLock { $0.isDraining } }
+    var isDraining: Bool { state.withLock { $0.isDraining } }
 
     /// Stops new requests from entering, and returns when the last request has been answered or the task was cancelled.
     package func drain() async {

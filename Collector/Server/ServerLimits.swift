@@ -44,7 +44,7 @@ package struct ServerLimits: Sendable {
     /// meanwhile. Its connection is closed.
     package var readPatience = Duration.seconds(1)
     /// Seconds after which a 429 or a 503 asks a sender to try again (RFC 9110, section 10.2.3).
-    package static let retryAfterSeconds = 1
+    static let retryAfterSeconds = 1
 
     package init() {}
 }

@@ -43,7 +43,7 @@ package struct BatchParts: Sendable, Equatable {
     package func contains(_ part: String) -> Bool { parts.contains { part.hasPrefix($0) } }
 
     /// Whether anything of the part arrived.
-    package func overlaps(_ part: String) -> Bool { contains(part) || parts.contains { $0.hasPrefix(part) } }
+    func overlaps(_ part: String) -> Bool { contains(part) || parts.contains { $0.hasPrefix(part) } }
 
     package mutating func insert(_ part: String) {
         var part = part

@@ -136,7 +136,7 @@ package struct CumulativeHistory: Sendable, Equatable {
     /// must not count as new.
     ///
     /// - Parameter length: the longest interval that is accepted from an unknown process, in nanoseconds.
-    package func startOfFirstInterval(of point: RequestPoint, atMost length: UnixNanoseconds) -> UnixNanoseconds? {
+    func startOfFirstInterval(of point: RequestPoint, atMost length: UnixNanoseconds) -> UnixNanoseconds? {
         // A sender that does not know the start of its count begins with a point of no length (specification, "Metrics Data
         // Model", section "Cumulative streams: handling unknown start time").
         guard point.start < point.end else { return nil }
@@ -153,7 +153,7 @@ package struct CumulativeHistory: Sendable, Equatable {
 
 /// Sums of statistics by keys. Their memory grows with the amount that was added, however far apart its values lie: a sketch
 /// has every bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
-package struct StatisticsSums<Key: Hashable> {
+struct StatisticsSums<Key: Hashable> {
     /// Buckets of the sums that one addition allows beside its own.
     private static var bucketsOfOne: Int { 64 }
 
@@ -164,14 +164,14 @@ package struct StatisticsSums<Key: Hashable> {
     /// Buckets that the sums may have: at first those of two of the largest sketches.
     private var room = 2 * ExponentialHistogram.maxBuckets
 
-    package init() {}
+    init() {}
 
     /// The sums in no particular order; a key may occur more than once.
-    package var all: [(key: Key, statistics: RequestStatistics)] {
+    var all: [(key: Key, statistics: RequestStatistics)] {
         sums.map { (key: $0, statistics: $1) } + others
     }
 
-    package mutating func add(_ statistics: RequestStatistics, to key: Key) {
+    mutating func add(_ statistics: RequestStatistics, to key: Key) {
         room += Self.bucketsOfOne + statistics.duration.buckets.count
         guard buckets <= room else { return others.append((key, statistics)) }
         buckets += Self.growth(of: &sums[key, default: RequestStatistics()], merging: statistics)

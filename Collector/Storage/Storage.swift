@@ -34,10 +34,6 @@ package protocol Storage: Sendable {
     /// Returns a page of kept requests. Throws ``UnknownRequest`` if the query continues after a request that is not kept.
     func requests(_ query: RequestsQuery) async throws -> RequestsAnswer
 
-    /// Returns the number of kept requests for each of the query's times, and in it for each of its ranges of durations: one more
-    /// than it has bounds.
-    func cells(_ query: RequestCellsQuery) async throws -> [[Int]]
-
     /// Returns the kept request or span with this id; `nil` if there is none.
     func request(_ id: String) async throws -> StoredSpan?
 
@@ -89,9 +85,6 @@ extension Storage {
     package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
         try await agents(seenSince: time, RequestFilter(), limit: limit)
     }
-
-    /// Does nothing, for a store that maintains itself.
-    package func maintain() async throws {}
 }
 
 package enum StoreOutcome: Sendable, Equatable {
@@ -180,8 +173,6 @@ extension StorageWrapper {
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }
 
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer { try await storage.requests(query) }
-
-    package func cells(_ query: RequestCellsQuery) async throws -> [[Int]] { try await storage.cells(query) }
 
     package func request(_ id: String) async throws -> StoredSpan? { try await storage.request(id) }
 

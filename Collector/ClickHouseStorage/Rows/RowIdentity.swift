@@ -63,12 +63,6 @@ enum RowIdentity {
     /// Returns 16 bytes of the requests that are new in an arrival.
     static func arrival(_ time: Int64) -> [UInt8] { hash(["arrival", "\(time)"]) }
 
-    /// Returns 16 bytes of a row of another store.
-    static func copied(_ number: Int64, of source: String) -> [UInt8] { hash(["copied", source, "\(number)"]) }
-
-    /// Returns the number of the process that has seen the senders of another store.
-    static func writer(of source: String) -> UInt64 { number(["writer", source]) }
-
     /// Returns 16 bytes of a sender's spans that have no number.
     static func spans(_ spans: [SpanRecord], of sender: UInt64) -> [UInt8] {
         hash(["spans", String(sender)] + spans.map { "\($0.traceID) \($0.spanID) \($0.kind.rawValue)" })

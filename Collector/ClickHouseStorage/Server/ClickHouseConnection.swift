@@ -47,7 +47,7 @@ final class ClickHouseConnection: Sendable {
     ///   - isInDatabase: `false` before the database exists.
     ///   - settings: settings of ClickHouse for this statement.
     func run(
-        _ sql: String, rows: [UInt8]? = nil, isInDatabase: Bool = true, settings: [(String, String)] = []
+        _ sql: String, rows: [UInt8]? = nil, isInDatabase: Bool = true, settings: [(String, String)]
     ) async throws -> [UInt8] {
         var query = settings + [("wait_end_of_query", "1"), ("buffer_size", "\(Self.maxHeldAnswer)")]
         if isInDatabase { query.append(("database", location.database)) }

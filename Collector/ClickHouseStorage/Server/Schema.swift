@@ -9,7 +9,7 @@ enum Schema {
 
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, copied, changedHour, madeHour,
+        processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour, madeHour,
         wholeHour,
     ]
 
@@ -286,15 +286,6 @@ enum Schema {
         served_host String
         caller String
         called_host String
-        """)
-
-    /// How far the copy of a file has got: the number of the last row of each of its tables, and what must not change until its end.
-    static let copied = Table(
-        "copied", key: "source, contents",
-        """
-        source String
-        contents String
-        position Int64
         """)
 
     /// Kept spans, by the day that they started on. The kind is `''` for a span that is no request.

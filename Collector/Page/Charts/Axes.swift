@@ -101,7 +101,7 @@ struct TimeMark: Sendable, Equatable {
 }
 
 /// The place of a slot's bar on the axis, as shares of its width.
-struct BarPlace: Equatable {
+struct BarPlace {
     /// The whole slot.
     let from: Double
     let width: Double

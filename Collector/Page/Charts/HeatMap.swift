@@ -139,8 +139,6 @@ struct HeatMapChart {
     private static let (rowHeight, top) = (20.0, 18.0)
 
     let map: HeatMap
-    /// The kept requests of each slot by row.
-    let kept: [[Int]]
     let slots: [TimeSlot]
     let axis: TimeAxis
     /// The requests of a part of the window.
@@ -168,7 +166,7 @@ struct HeatMapChart {
             label: "Requests by time and latency; the table below has the same data", height: bottom + Plot.timesHeight,
             values: values, name: "area heat", frame: "plot wide-plot"
         ).html {
-            for index in slots.indices { column(slots[index], map.counts[index], kept[index]) }
+            for index in slots.indices { column(slots[index], map.counts[index]) }
             axis.html(height: bottom)
         }
     }
@@ -178,7 +176,7 @@ struct HeatMapChart {
         map.rows.enumerated().compactMap { index, row in row.upper.map { (HeatMap.figure($0), y(of: index)) } }
     }
 
-    private func column(_ slot: TimeSlot, _ counts: [UInt64], _ kept: [Int]) -> HTML {
+    private func column(_ slot: TimeSlot, _ counts: [UInt64]) -> HTML {
         let place = BarPlace(slot.window, axis, gap: 0.04)
         let (time, address) = (ClockText.range(slot.window, in: axis.window), requests(slot.window))
         return HTML.joined(
@@ -187,17 +185,9 @@ struct HeatMapChart {
                     SVG.rect(
                         "h\(map.level(of: count))", x: place.barFrom, y: y(of: index) + 1, width: place.barWidth,
                         height: Self.rowHeight - 2, radius: 2)
-                    SVG.title(
-                        "\(time), \(map.rows[index].text): "
-                            + "\(FigureText.counted(count, "request")), \(Self.kept(kept[index], of: count))")
+                    SVG.title("\(time), \(map.rows[index].text): \(FigureText.counted(count, "request"))")
                 }
             })
-    }
-
-    /// Returns the number of a cell's kept requests. They are kept by the times at which they started, and counted by those at
-    /// which they ended, so a few more may be kept.
-    private static func kept(_ kept: Int, of count: UInt64) -> String {
-        kept == 0 ? "none kept" : UInt64(kept) >= count ? "all kept" : "\(FigureText.grouped(UInt64(kept))) kept"
     }
 
     /// The kept requests of a row, the fastest first. One that took as long as the upper bound is among them.
@@ -212,23 +202,19 @@ struct HeatMapChart {
 
     private var table: ChartTable {
         ChartTable(
-            caption: "Requests by time and latency, and how many have kept details; each number opens its requests",
+            caption: "Requests by time and latency; each number opens those whose details are kept",
             columns: map.rows.map(\.text),
             rows: slots.indices.map { index in
                 let address = requests(slots[index].window)
                 return ChartTable.Row(
                     name: ClockText.range(slots[index].window, in: axis.window), address: address,
                     cells: map.rows.indices.map { row in
-                        cell(map.counts[index][row], kept[index][row], self.address(address, row: row))
+                        cell(map.counts[index][row], self.address(address, row: row))
                     })
             })
     }
 
-    private func cell(_ count: UInt64, _ kept: Int, _ address: PageAddress) -> HTML {
-        guard count > 0 else { return HTML("·") }
-        return HTML.joined([
-            link(address) { FigureText.grouped(count) },
-            element("span", .class("hint")) { " " + Self.kept(kept, of: count) },
-        ])
+    private func cell(_ count: UInt64, _ address: PageAddress) -> HTML {
+        count > 0 ? link(address) { FigureText.grouped(count) } : HTML("·")
     }
 }

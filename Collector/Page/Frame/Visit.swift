@@ -78,7 +78,7 @@ package struct Visit: Sendable {
     func address(of view: View) -> PageAddress { scoped(view.address) }
 
     /// Returns an address with this view's window and senders.
-    package func scoped(_ address: PageAddress) -> PageAddress {
+    func scoped(_ address: PageAddress) -> PageAddress {
         parameters.values.filter { PageParameter.scope.contains($0.name) }.reduce(address) {
             $0.adding($1.name, $1.value)
         }
@@ -108,7 +108,7 @@ extension PageParameters {
 }
 
 /// The names of the parameters of views. Those that a report or a list of requests has as well mean the same there.
-package enum PageParameter: String, WindowParameterName {
+enum PageParameter: String, WindowParameterName {
     case since, until
     case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
     case compare
@@ -135,4 +135,4 @@ package enum PageParameter: String, WindowParameterName {
 }
 
 /// The parameters of a view.
-package typealias PageParameters = Parameters<PageParameter>
+typealias PageParameters = Parameters<PageParameter>

@@ -23,11 +23,9 @@ enum DataTable {
     static func row(@HTMLBuilder cells: () -> HTML) -> HTML { element("tr", .role("row"), content: cells) }
 
     /// The title of a column.
-    static func title(_ name: String, _ attributes: Attribute..., @HTMLBuilder content: () -> HTML) -> HTML {
-        element("th", [Attribute("scope", "col"), .role("columnheader"), .class(name)] + attributes, content: content)
+    static func title(_ name: String, _ text: String) -> HTML {
+        element("th", Attribute("scope", "col"), .role("columnheader"), .class(name)) { text }
     }
-
-    static func title(_ name: String, _ text: String) -> HTML { title(name) { text } }
 
     /// The cell that names a row.
     static func name(@HTMLBuilder content: () -> HTML) -> HTML {

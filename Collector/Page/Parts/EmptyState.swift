@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// The reason that a view has nothing to show.
-package struct EmptyState: Sendable {
+struct EmptyState: Sendable {
     enum Reason: Sendable, Equatable {
         case nobodyEverSent
         /// A filter asks for a name that the store does not have.
@@ -29,7 +29,7 @@ package struct EmptyState: Sendable {
     let latestRequest: UnixNanoseconds?
 
     /// - Throws: the store's error.
-    package init(_ visit: Visit, in storage: some Storage) async throws {
+    init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
         reason = try await Self.reason(of: visit, in: storage)
         let version = Self.version(of: visit).map { [(Dimension.version, $0)] } ?? []
@@ -142,7 +142,7 @@ extension Visit {
 }
 
 extension EmptyState {
-    package var html: HTML {
+    var html: HTML {
         HTML.joined([
             element("section", .class("lead-in"), .label("The answer")) {
                 element("h1") { sentence }

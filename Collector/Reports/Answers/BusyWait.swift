@@ -76,7 +76,7 @@ extension Storage {
     /// Returns the services that took much CPU time while requests waited, since the hour before this one began. A store has
     /// whole hours in a few rows.
     package func recentBusyWaits(
-        now: UnixNanoseconds, _ filter: RequestFilter = RequestFilter()
+        now: UnixNanoseconds, _ filter: RequestFilter
     ) async throws -> [BusyWait] {
         let hour: UInt64 = 3_600_000_000_000
         let window = TimeWindow(from: now - min(now, now % hour + hour), to: now)

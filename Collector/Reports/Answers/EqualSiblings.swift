@@ -11,7 +11,7 @@ package struct EqualSiblings: Sendable, Equatable {
     /// A template for `MARTLET_ENDPOINTS` that has all of the siblings.
     package let template: String
     /// The rows that are siblings.
-    package fileprivate(set) var count: Int
+    fileprivate(set) var count: Int
 
     /// Returns a sentence with the templates that fold the siblings of a report; `nil` if it has none.
     package static func sentence(about report: Report) -> String? {
@@ -23,7 +23,7 @@ package struct EqualSiblings: Sendable, Equatable {
     }
 
     /// Returns the siblings of a report, those with the most rows first. A row is in one of them only.
-    package static func all(in report: Report) -> [EqualSiblings] {
+    static func all(in report: Report) -> [EqualSiblings] {
         guard report.by.contains(.endpoint) else { return [] }
         var families: [Family: Set<Int>] = [:]
         for (index, row) in report.rows.enumerated() {

@@ -46,7 +46,7 @@ extension Report {
     ///   - limit: the rows of the report at most.
     mutating func compare(
         _ compared: ComparedRows, _ verdicts: Comparison, _ shown: [Int], in after: StatisticsAnswer,
-        with before: StatisticsAnswer, in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int? = nil
+        with before: StatisticsAnswer, in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int?
     ) {
         let total = before.total
         func row(_ group: RequestGroup) -> ReportRow {

@@ -166,9 +166,9 @@ private func share(_ part: Double, of whole: Double) -> Double {
 
 /// The satisfaction of callers, 0...1 (Apdex Technical Specification 1.1): a request within ``target`` counts whole, a
 /// request within four times as long counts half, a slower or failed one not at all.
-package enum Apdex {
+enum Apdex {
     /// The longest duration of a satisfied caller's request, in seconds.
-    package static let target = 0.5
+    static let target = 0.5
 
     /// Returns 1 if there were no requests, because no caller was kept waiting. A cancelled request counts by its duration
     /// until it was cancelled.

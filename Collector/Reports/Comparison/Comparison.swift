@@ -3,11 +3,11 @@ import MartletStorage
 /// Tells which rows of a report have changed from one window to another by more than they vary by themselves. Pure.
 ///
 /// docs/comparison.md explains the steps to a reader of the verdicts, and has their measured error rates.
-package struct Comparison: Sendable {
+struct Comparison: Sendable {
     /// The requests that a row needs in each window.
-    package static let minRequests: UInt64 = 30
+    static let minRequests: UInt64 = 30
     /// The blocks with requests that a row needs in each window.
-    package static let minBlocks = 6
+    static let minBlocks = 6
 
     /// Rows whose tests are kept until their verdicts are asked for. Those of more would take much memory, and are made again.
     private static let maxKeptTests = 200
@@ -29,7 +29,7 @@ package struct Comparison: Sendable {
     ///
     /// - Parameter rows: the rows of a report that are compared, chosen by their order, and not those alone that look changed. They are judged together, because among
     ///   many rows some look changed by chance.
-    package init(of rows: [ComparedRow]) {
+    init(of rows: [ComparedRow]) {
         let shortages = rows.map(Verdict.Shortage.init)
         let compared = rows.indices.filter { shortages[$0] == nil }
         var tests: [Int: RowTests] = [:]
@@ -50,7 +50,7 @@ package struct Comparison: Sendable {
     }
 
     /// The verdict on a row, by its index.
-    package subscript(row: Int) -> Verdict {
+    subscript(row: Int) -> Verdict {
         if let change = changes[row] { return change }
         if let shortage = shortages[row] { return .tooLittleData(shortage) }
         return .noChangeFound(wouldHaveSeen: (tests[row] ?? RowTests(rows[row])).smallestChange(missed))
@@ -59,10 +59,10 @@ package struct Comparison: Sendable {
     /// Returns whether a row is worse, by its index.
     func isWorse(_ row: Int) -> Bool { if case .worse = changes[row] { true } else { false } }
 
-    package var worse: Int { changes.keys.count(where: isWorse) }
-    package var better: Int { changes.count - worse }
-    package var tooLittleData: Int { shortages.count { $0 != nil } }
-    package var same: Int { rows.count - changes.count - tooLittleData }
+    var worse: Int { changes.keys.count(where: isWorse) }
+    var better: Int { changes.count - worse }
+    var tooLittleData: Int { shortages.count { $0 != nil } }
+    var same: Int { rows.count - changes.count - tooLittleData }
 }
 
 extension Verdict {
@@ -79,16 +79,16 @@ extension Verdict {
 
 /// The requests of one row of a report in two windows, a group for each block of ``ComparisonBlocks``. The windows may
 /// differ in length and in the number of their blocks.
-package struct ComparedRow: Sendable {
-    package var before: [RequestGroup]
-    package var after: [RequestGroup]
+struct ComparedRow: Sendable {
+    var before: [RequestGroup]
+    var after: [RequestGroup]
     /// Whether the later window follows the earlier one. Two versions have the same window.
-    package var isLater: Bool
+    var isLater: Bool
 
     /// - Parameters:
     ///   - before: the blocks of the earlier window; a block without requests is empty or left out.
     ///   - after: the blocks of the later window, likewise.
-    package init(before: [RequestGroup], after: [RequestGroup], isLater: Bool = true) {
+    init(before: [RequestGroup], after: [RequestGroup], isLater: Bool = true) {
         self.before = before
         self.after = after
         self.isLater = isLater

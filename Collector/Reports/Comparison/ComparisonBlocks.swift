@@ -4,17 +4,17 @@ import MartletTelemetry
 /// Blocks that a window is cut into, so that the variation between them tells how much its figures vary by themselves. Requests of
 /// one minute resemble each other, so a block is long; the variation needs several, so there are 8 to 12 where that is possible.
 /// Pure.
-package struct ComparisonBlocks: Sendable, Equatable {
+struct ComparisonBlocks: Sendable, Equatable {
     /// The length of a block, in nanoseconds: at least a minute, and whole slots.
-    package let step: UInt64
+    let step: UInt64
     /// The border between slots next to the window's end, where a block ends.
-    package let end: UnixNanoseconds
+    let end: UnixNanoseconds
 
     private static let minLength: UInt64 = 60_000_000_000
 
     /// - Parameter slot: the length of the slots in which the window's requests are stored, in nanoseconds; each begins at a
     ///   multiple of it. If parts of the window are stored in slots of different lengths, the longest.
-    package init(_ window: TimeWindow, slot: UInt64) {
+    init(_ window: TimeWindow, slot: UInt64) {
         let slot = max(slot, 1)
         let (first, last) = (Self.border(nearest: window.from, slot), Self.border(nearest: window.to, slot))
         let slots = last > first ? last - first : 0

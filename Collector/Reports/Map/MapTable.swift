@@ -15,12 +15,12 @@ package struct MapTable {
         return heading + "\n" + table.rows + "\n" + (notes.isEmpty ? "" : notes + "\n") + table.next
     }
 
-    init(_ report: MapReport, _ context: ReportContext, _ device: OutputDevice) {
+    private init(_ report: MapReport, _ context: ReportContext, _ device: OutputDevice) {
         (self.report, self.context, self.device) = (report, context, device)
     }
 
     /// The lines above the table.
-    var heading: [String] {
+    private var heading: [String] {
         let answer = report.edges.isEmpty ? nil : TerminalText.plain(report.sentence) + "."
         var lines = HeadingLine(report: report, context: context, device: device).lines(answer) + report.gaps
         if report.edges.count < report.edgeCount {
@@ -41,7 +41,7 @@ package struct MapTable {
     }
 
     /// The figures of a side stand beside its count.
-    static let columns = [
+    private static let columns = [
         TextTable.Column(title: "caller", isName: true), TextTable.Column(title: "callee", isName: true),
         TextTable.Column(title: "host", isName: true, rank: Rank.host.rawValue), figure("sent"), figure("failed %"),
         figure("p95 ms", .sentP95), figure("lost"), figure("unanswered", .unanswered), figure("arrived"),
@@ -59,7 +59,7 @@ package struct MapTable {
     }
 
     /// Returns a cell for each column. A figure that nobody counted is a dash.
-    static func cells(of edge: CallEdge) -> [(text: String, tone: Tone?)] {
+    private static func cells(of edge: CallEdge) -> [(text: String, tone: Tone?)] {
         let names = [edge.caller.name, edge.callee.name, HostName.text(edge.host)]
         return names.map { ($0, nil) } + side(edge.sent) + [count(edge.lost, .red), count(edge.unanswered)]
             + side(edge.arrived) + [count(edge.uncounted, .yellow)]
@@ -86,7 +86,7 @@ package struct MapTable {
     private static let maxNotes = 20
 
     /// Facts about edges that are rare and too long for a column.
-    var notes: [String] {
+    private var notes: [String] {
         var (notes, told) = ([String](), Set<String>())
         for note in report.edges.flatMap(Self.notes) where told.insert(note).inserted {
             notes.append(TerminalText.plain(note))

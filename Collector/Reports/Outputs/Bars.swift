@@ -47,11 +47,13 @@ enum Sparkline {
     private static let most = 1e300
     /// Figures that make a trend.
     private static let fewest = 3
+    /// Blocks at most.
+    private static let width = 8
 
-    /// Returns at most `width` blocks; neighbours share one if there are more figures. A figure that is no number counts as 0.
-    static func text(_ figures: [Double], width: Int = 8) -> String {
+    /// Returns a block for each figure, or for some neighbours if there are many. A figure that is no number counts as 0.
+    static func text(_ figures: [Double]) -> String {
         guard figures.count >= fewest else { return "–" }
-        let means = means(figures.map { $0.isNaN ? 0 : min(max(0, $0), most) }, width: width)
+        let means = means(figures.map { $0.isNaN ? 0 : min(max(0, $0), most) })
         let largest = means.max() ?? 0
         return String(means.map { block($0, of: largest) })
     }
@@ -62,7 +64,7 @@ enum Sparkline {
     }
 
     /// Returns the means of neighbours.
-    private static func means(_ figures: [Double], width: Int) -> [Double] {
+    private static func means(_ figures: [Double]) -> [Double] {
         guard figures.count > width else { return figures }
         return (0..<width).map { slot in
             let part = figures[slot * figures.count / width..<(slot + 1) * figures.count / width]

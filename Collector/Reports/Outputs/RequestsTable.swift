@@ -36,11 +36,11 @@ package enum RequestsTable {
         return "\(heading(of: report))\n\(table.text(on: device))\n\(legend)\(steps)"
     }
 
-    static func nothing(in report: RequestsReport) -> String {
+    fileprivate static func nothing(in report: RequestsReport) -> String {
         "No kept request between \(report.from) and \(report.to) matches."
     }
 
-    static func heading(of report: RequestsReport) -> String {
+    private static func heading(of report: RequestsReport) -> String {
         let count = report.requests.count
         let shown =
             count == report.count ? "" : ", \(FigureText.grouped(UInt64(count))) \(count == 1 ? "is" : "are") shown"
@@ -101,9 +101,6 @@ package struct EmptyRequests {
         return
             "\(FigureText.counted(count, noun)) \(count == 1 ? "was" : "were") counted \(between), and none of them is kept.\n"
     }
-
-    /// The same in Markdown.
-    package var markdown: String { MarkdownText.paragraphs(text) }
 
     /// Whether the list has conditions that counted requests are not told apart by.
     private var isNarrower: Bool {

@@ -34,21 +34,3 @@ package enum RequestsParameter: String, WindowParameterName {
     package static let defaultLimit = 20
     static let maxLimit = 1000
 }
-
-/// The name of a parameter of one request.
-package enum RequestParameter: String, ParameterName {
-    case format
-
-    package enum Format: String, CaseIterable, Sendable {
-        case json
-        /// ``RequestHAR``
-        case har
-    }
-}
-
-/// The parameters of one request.
-package typealias RequestParameters = Parameters<RequestParameter>
-
-extension Parameters<RequestParameter> {
-    package func format() throws(ParameterError) -> RequestParameter.Format { try choice(.format) ?? .json }
-}

@@ -54,13 +54,12 @@ struct ChunkBlob {
     }
 }
 
-/// Goes through the entries of a ``ChunkBlob``, one at a time. Nonsense ends it and sets ``isDamaged``.
+/// Goes through the entries of a ``ChunkBlob``, one at a time. Nonsense ends it.
 struct ChunkEntries {
     /// The series of the current entry.
     private(set) var series: Int64 = 0
     /// The range of the current entry in ``bytes``, without its series and length; `nil` past the last one.
     private(set) var entry: Range<Int>?
-    private(set) var isDamaged = false
     private var heads: ByteReader
 
     var bytes: [UInt8] { heads.bytes }
@@ -76,10 +75,7 @@ struct ChunkEntries {
         guard !heads.isAtEnd else { return }
         guard let difference = heads.varint(), let length = heads.varint(), let range = heads.range(of: length),
             case let (next, isTooLarge) = series.addingReportingOverflow(Int64(clamping: difference)), !isTooLarge
-        else {
-            isDamaged = true
-            return
-        }
+        else { return }
         (series, entry) = (next, range)
     }
 }
@@ -148,14 +144,6 @@ enum PhasesBlob {
             writer.append(bitsOf: totals[phase].seconds)
         }
         return writer.bytes
-    }
-
-    /// Returns `nil` if the bytes cannot have come from ``encode(_:)``.
-    static func decode(_ bytes: [UInt8]) -> PhaseTotals? {
-        var (reader, phases, totals) = (ByteReader(bytes), emptyPhases, PhaseTotals())
-        guard let count = read(&reader, into: &phases) else { return nil }
-        for (phase, total) in phases[..<count] { totals.add(total, to: phase) }
-        return totals
     }
 
     /// An array with a total of 0 for every phase, for ``read(_:into:)``.

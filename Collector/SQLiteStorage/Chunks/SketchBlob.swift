@@ -19,13 +19,13 @@ enum SketchBlob {
         case tokens = 2
     }
 
-    static func encode(_ sketch: ExponentialHistogram, as form: Form = .gaps) -> [UInt8] {
+    static func encode(_ sketch: ExponentialHistogram) -> [UInt8] {
         var writer = ByteWriter()
-        append(sketch, as: form, to: &writer)
+        append(sketch, as: .gaps, to: &writer)
         return writer.bytes
     }
 
-    /// Returns `nil` if the bytes cannot have come from ``encode(_:as:)``.
+    /// Returns `nil` if the bytes cannot have come from ``append(_:as:to:)``.
     static func decode(_ bytes: [UInt8]) -> ExponentialHistogram? {
         var (reader, sketch) = (ByteReader(bytes), SparseHistogram())
         guard read(&reader, into: &sketch) else { return nil }

@@ -77,7 +77,7 @@ enum CumulativeRows {
     }
 
     /// Returns `nil` if the disk returned other bytes than were written.
-    static func latestPoint(of row: Row) -> CumulativeDifferences.LatestPoint? {
+    private static func latestPoint(of row: Row) -> CumulativeDifferences.LatestPoint? {
         let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
         let sketch: Data = row["sketch"]
         guard let duration = SketchBlob.decode([UInt8](sketch)) else { return nil }

@@ -110,15 +110,13 @@ extension SpanID {
 struct DetailID: CustomStringConvertible {
     let row: Int64
 
-    init(row: Int64) {
-        self.row = row
-    }
+    var description: String { String(row, radix: 36) }
+}
 
+extension DetailID {
     /// Returns `nil` if the text is no such number.
     init?(_ text: String) {
         guard let row = Int64(text, radix: 36), row > 0 else { return nil }
         self.row = row
     }
-
-    var description: String { String(row, radix: 36) }
 }

@@ -40,16 +40,6 @@ enum LedgerRows {
         return reading.waiting == 0 ? reading : decode(row, arrived: try arrived(from: resource, in: db))
     }
 
-    /// Returns all readings of a sender, each as it was written, with the requests in its batches.
-    static func all(of resource: Int64, in db: Database) throws -> [CopiedSender.Reading] {
-        try Row.fetchAll(db, sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY time", arguments: [resource]).map
-        {
-            row in
-            let requests: Int64 = row["requests"]
-            return (reading(of: row), UInt64(clamping: requests))
-        }
-    }
-
     /// Returns the requests in all batches of a sender. The sum uses total(): sum() fails past 63 bits, and a sender that lies
     /// must not hide the others.
     private static func arrived(from resource: Int64, in db: Database) throws -> Int64 {
@@ -60,19 +50,15 @@ enum LedgerRows {
 
     /// Decodes an account and brings it up to date.
     private static func decode(_ row: Row, arrived: Int64) -> LedgerReading {
-        let requests: Int64 = row["requests"]
-        return reading(of: row).upToDate(requests: UInt64(clamping: requests), arrived: UInt64(clamping: arrived))
-    }
-
-    private static func reading(of row: Row) -> LedgerReading {
         let (time, captured): (Int64, Int64) = (row["time"], row["captured"])
-        let (delivered, waiting): (Int64, Int64) = (row["delivered"], row["waiting"])
+        let (delivered, waiting, requests): (Int64, Int64, Int64) = (row["delivered"], row["waiting"], row["requests"])
         let (age, unwatched, cpu): (Int64, Int64, Int64) = (row["age"], row["unwatched"], row["cpu"])
         return LedgerReading(
             time: UInt64(clamping: time), captured: UInt64(clamping: captured),
             delivered: UInt64(clamping: delivered), waiting: UInt64(clamping: waiting),
             dropped: dropped(from: row["dropped"]), age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched),
-            agentCPU: UInt64(clamping: cpu))
+            agentCPU: UInt64(clamping: cpu)
+        ).upToDate(requests: UInt64(clamping: requests), arrived: UInt64(clamping: arrived))
     }
 
     private static func text(of dropped: [String: UInt64]) throws -> String {

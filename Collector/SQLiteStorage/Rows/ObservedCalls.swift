@@ -162,21 +162,6 @@ enum ObservedCallRows {
         return Set(rows.map(call(of:)))
     }
 
-    /// Returns the next calls after one; `nil` if there are none.
-    static func part(after number: Int64, in db: Database) throws -> CopiedPart? {
-        let rows = try Row.fetchAll(
-            db, sql: "SELECT * FROM observed_call WHERE id > ? ORDER BY id LIMIT \(maxCopied)", arguments: [number])
-        guard let last = rows.last else { return nil }
-        let calls = rows.map { row in
-            RememberedCall(
-                call(of: row), environment: row["environment"], first: row["first_time"], last: row["last_time"])
-        }
-        return CopiedPart(.calls(calls), last: last["id"])
-    }
-
-    /// Calls of a part of a copy.
-    private static let maxCopied = 200
-
     private static func call(of row: Row) -> ObservedCall {
         ObservedCall(
             caller: row["caller"], calledHost: row["called_host"], callee: row["service"],

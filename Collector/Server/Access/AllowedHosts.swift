@@ -80,12 +80,12 @@ struct AllowedHostMiddleware<Context: RequestContext>: RouterMiddleware {
 /// A browser says where a request comes from in `Sec-Fetch-Site` (Fetch Metadata Request Headers, section 2.3), or at least in
 /// `Origin` (RFC 6454, section 7). A request with neither comes from a program.
 struct SameOriginMiddleware<Context: RequestContext>: RouterMiddleware {
-    let refuse: @Sendable (Request) throws -> Response
+    let refuse: @Sendable () throws -> Response
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard isOfOneOrigin(request) else { return try refuse(request) }
+        guard isOfOneOrigin(request) else { return try refuse() }
         return try await next(request, context)
     }
 

@@ -51,7 +51,7 @@ package final class IngestTokens: Sendable {
 /// A file with a token on each line. Blank lines and lines that begin with `#` do not count.
 package enum TokenFile {
     /// A fault of the file, in a sentence for the person who named it. It has no part of the file.
-    package struct Failure: Error, Equatable, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         package var description: String
     }
 

@@ -71,7 +71,7 @@ final class HeadHandler: ChannelDuplexHandler {
 
 /// The reason why a request's head is not served. The connection cannot go on after it, because the next request's beginning is
 /// not known for sure.
-struct HeadRefusal: Equatable {
+struct HeadRefusal {
     var status: HTTPResponseStatus
     var sentence: String
 

@@ -67,7 +67,7 @@ extension ServerTLS.Identity {
 /// The contents of files in PEM, read once.
 package enum PEMFile {
     /// A fault of a file, in a sentence for the person who named the file.
-    package struct Failure: Error, Equatable, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         package var description: String
     }
 

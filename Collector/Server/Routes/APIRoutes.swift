@@ -62,12 +62,10 @@ struct APIRoutes: Sendable {
     }
 
     private func request(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let format = try RequestParameters(request.queryPairs).format()
-        let report = try await RequestReport(id: try context.parameters.require("id"), in: storage)
-        return switch format {
-        case .json: try Response.json(report)
-        case .har: try Response.json(RequestHAR(report), saveAs: "martlet-\(report.summary.id).har")
+        guard request.queryPairs.isEmpty else {
+            throw ParameterError("unknown parameter; this path has none")
         }
+        return try Response.json(try await RequestReport(id: try context.parameters.require("id"), in: storage))
     }
 
     private func values(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

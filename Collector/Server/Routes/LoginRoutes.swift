@@ -13,7 +13,7 @@ struct LoginRoutes: Sendable {
     func add(to router: RouterGroup<CollectorRequestContext>) {
         let group = router.group()
         group.add(
-            middleware: SameOriginMiddleware { _ in
+            middleware: SameOriginMiddleware {
                 Response(
                     page: RefusalPage.html("Nothing has changed", "The request came from a page of another site."),
                     status: .forbidden)

@@ -58,7 +58,7 @@ struct PageRoutes: Sendable {
     private func addClearing(to group: RouterGroup<CollectorRequestContext>) {
         let guarded = group.group()
         guarded.add(
-            middleware: SameOriginMiddleware { _ in
+            middleware: SameOriginMiddleware {
                 Response(
                     page: RefusalPage.html(
                         "Nothing was deleted", "The request came from a page of another site. Clear from this one."),

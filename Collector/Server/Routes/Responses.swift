@@ -10,15 +10,6 @@ extension Response {
             body: ResponseBody(byteBuffer: ByteBuffer(string: try ReportJSON.text(of: value))))
     }
 
-    /// Returns an answer that a browser saves as a file.
-    ///
-    /// - Parameter name: letters, digits, dashes and dots.
-    static func json(_ value: some Encodable, saveAs name: String) throws -> Response {
-        var response = try json(value)
-        response.headers[.contentDisposition] = "attachment; filename=\"\(name)\""
-        return response
-    }
-
     /// The answer to a reader without the token.
     static var readTokenMissing: Response {
         get throws {

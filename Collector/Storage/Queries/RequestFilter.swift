@@ -18,8 +18,7 @@ package struct RequestFilter: Sendable, Equatable {
     package mutating func select(_ dimension: Dimension, _ value: String) {
         switch dimension {
         case .status: wanted[dimension, default: []].insert(value.lowercased())
-        // A host that was stored before hosts were in lower case has the first spelling.
-        case .host: wanted[dimension, default: []].formUnion([value, RequestDimensions.storedHost(value)])
+        case .host: wanted[dimension, default: []].insert(RequestDimensions.storedHost(value))
         default: wanted[dimension, default: []].insert(value)
         }
     }

@@ -55,7 +55,7 @@ package enum SummarySlot {
     package static let length: Int64 = 180_000_000_000
 
     /// The age up to which summaries are kept: a day can be compared with the day before.
-    package static let maxAge: Int64 = 50 * 3_600_000_000_000
+    static let maxAge: Int64 = 50 * 3_600_000_000_000
 
     /// Returns the latest end of a slot that is not after `time`.
     package static func end(notAfter time: Int64) -> Int64 { time - time % length }

@@ -5,10 +5,9 @@ import MartletTelemetry
 struct OutboxOwner: Equatable, Sendable {
     /// The resource of the process that recorded the requests.
     var resource: TelemetryResource
-    /// `nil` if the process's version did not store it.
-    var destination: UploadDestination?
-    /// The templates that name endpoints, `MARTLET_ENDPOINTS`; `nil` if the process's version did not store them.
-    var endpoints: [String]?
+    var destination: UploadDestination
+    /// The templates that name endpoints, `MARTLET_ENDPOINTS`.
+    var endpoints: [String]
 
     init(_ resource: TelemetryResource, _ configuration: MartletConfiguration) {
         self.resource = resource
@@ -17,7 +16,7 @@ struct OutboxOwner: Equatable, Sendable {
     }
 }
 
-/// The file has the resource's keys at the top level, as in older versions, plus three more.
+/// The file has the resource's own keys, and three more.
 extension OutboxOwner: Codable {
     private enum Key: CodingKey {
         case destination
@@ -28,17 +27,17 @@ extension OutboxOwner: Codable {
     init(from decoder: any Decoder) throws {
         resource = try TelemetryResource(from: decoder)
         let container = try decoder.container(keyedBy: Key.self)
-        resource.attributes = try container.decodeIfPresent([String: String].self, forKey: .attributes) ?? [:]
-        destination = try container.decodeIfPresent(UploadDestination.self, forKey: .destination)
-        endpoints = try container.decodeIfPresent([String].self, forKey: .endpoints)
+        resource.attributes = try container.decode([String: String].self, forKey: .attributes)
+        destination = try container.decode(UploadDestination.self, forKey: .destination)
+        endpoints = try container.decode([String].self, forKey: .endpoints)
     }
 
     func encode(to encoder: any Encoder) throws {
         try resource.encode(to: encoder)
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(resource.attributes, forKey: .attributes)
-        try container.encodeIfPresent(destination, forKey: .destination)
-        try container.encodeIfPresent(endpoints, forKey: .endpoints)
+        try container.encode(destination, forKey: .destination)
+        try container.encode(endpoints, forKey: .endpoints)
     }
 }
 
@@ -112,9 +111,9 @@ extension Outbox {
         }
     }
 
-    /// Returns two lists of collectors: those that the batches were recorded for, `nil` if they cannot be read or were
-    /// not stored, and those that a process with this configuration sends them to, `nil` if it does not. A version that
-    /// stored no address had one collector for a service's name, so its batches go to the configuration's.
+    /// Returns the addresses of two lists of collectors: of the one that the batches were recorded for, `nil` if it is missing or
+    /// cannot be read, and of the one that a process with this configuration sends them to, `nil` if it does not. Batches without
+    /// an owner's file go to the configuration's collectors.
     func addresses(for configuration: MartletConfiguration) -> (recorded: [URL]?, present: [URL]?) {
         do {
             guard let destination = try owner?.destination else { return (nil, configuration.collectors) }

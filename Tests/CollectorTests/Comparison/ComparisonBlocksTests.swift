@@ -1,7 +1,8 @@
 import Fixtures
-import MartletReports
 import MartletStorage
 import Testing
+
+@testable import MartletReports
 
 @Suite struct ComparisonBlocksTests {
     private static let (second, minute, hour): (UInt64, UInt64, UInt64) = (

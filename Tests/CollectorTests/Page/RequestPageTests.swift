@@ -43,16 +43,6 @@ import Testing
         }
     }
 
-    @Test func itCanBeSavedAsAnArchive() async throws {
-        try await withServer { client in
-            let page = try await page(detail, from: client)
-            let archive = try #require(page.links.first { $0.hasSuffix("?format=har") })
-            let saved = try await client.read(archive)
-            #expect(saved.status == 200)
-            #expect(saved.markup.contains("https://api.example.com/users/7"))
-        }
-    }
-
     @Test func theAddressIsNoLink() async throws {
         try await withServer { client in
             let page = try await page(detail, from: client)
@@ -147,7 +137,7 @@ import Testing
             let report = try ReportJSON.value(of: RequestsReport.self, in: Data(buffer: list.body))
             let request = try #require(report.requests.first)
             #expect(request.phases == ["first_byte": 200])
-            for path in ["/api/v1/requests/\(request.id)", "/api/v1/requests/\(request.id)?format=har", "/requests"] {
+            for path in ["/api/v1/requests/\(request.id)", "/requests"] {
                 #expect(try await client.get(path).status == .ok)
             }
         }

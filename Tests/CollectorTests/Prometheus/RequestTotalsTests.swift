@@ -11,9 +11,16 @@ import Testing
             points: endpoints.map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), [0.1]) })
     }
 
+    /// Returns the totals of all series, whether a page has shown them or not.
+    private func all(_ totals: RequestTotals) -> [RequestTotals.Series: RequestTotals.Total] {
+        var totals = totals
+        totals.markTaken(totals.page())
+        return totals.samples
+    }
+
     private func counts(_ totals: RequestTotals) -> [String: UInt64] {
         Dictionary(
-            uniqueKeysWithValues: totals.totals.map {
+            uniqueKeysWithValues: all(totals).map {
                 ("\($0.key.service.name) \($0.key.dimensions.endpoint)", $0.value.duration.count)
             })
     }
@@ -80,7 +87,7 @@ import Testing
             ends.map { Samples.point(Samples.dimensions(kind, status: $0.0, error: $0.1), [0.1]) }
         }
         totals.add(InstanceMetrics(resource: Samples.resource(), points: points))
-        return totals.totals.reduce(into: [:]) { ends, series in
+        return all(totals).reduce(into: [:]) { ends, series in
             let dimensions = series.key.dimensions
             let end = [dimensions.kind.rawValue, dimensions.status.map(String.init), dimensions.error]
             ends[end.map { $0 ?? "-" }.joined(separator: " "), default: 0] += series.value.duration.count

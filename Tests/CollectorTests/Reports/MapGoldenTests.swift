@@ -30,11 +30,8 @@ import Testing
     }
 
     @Test func programsGetTheMapInAFixedForm() throws {
-        var context = SampleMap.context
-        context.now = nil
         try expect(try ReportJSON.text(of: SampleMap.report), in: "map.json")
         try expect(MapCSV.text(of: SampleMap.report), in: "map.csv")
-        try expect(MapMarkdown.text(of: SampleMap.report, context), in: "map.md")
     }
 
     @Test func theJSONCanBeReadAgain() throws {

@@ -35,8 +35,6 @@ import Testing
         try expect(try ReportJSON.text(of: SampleRequest.list), in: "requests.json")
         try expect(try ReportJSON.text(of: try #require(SampleRequest.report)), in: "request.json")
         try expect(RequestsCSV.text(of: SampleRequest.list), in: "requests.csv")
-        try expect(RequestsMarkdown.text(of: SampleRequest.list), in: "requests.md")
-        try expect(try ReportJSON.text(of: RequestHAR(try #require(SampleRequest.report))), in: "request.har")
     }
 
     @Test(arguments: [80, 120, 200])

@@ -8,29 +8,37 @@ import Testing
         .queue: (1, 0), .connect: (.max, 1e9), .firstByte: (300, 0.125), .transfer: (2, 3),
     ])
 
+    /// Returns `nil` if the bytes are refused.
+    private func decoded(_ bytes: [UInt8]) -> PhaseTotals? {
+        var (reader, phases, totals) = (ByteReader(bytes), PhasesBlob.emptyPhases, PhaseTotals())
+        guard let count = PhasesBlob.read(&reader, into: &phases) else { return nil }
+        for (phase, total) in phases[..<count] { totals.add(total, to: phase) }
+        return totals
+    }
+
     @Test func totalsComeBackAsTheyWere() {
-        #expect(PhasesBlob.decode(PhasesBlob.encode(Self.totals)) == Self.totals)
+        #expect(decoded(PhasesBlob.encode(Self.totals)) == Self.totals)
     }
 
     @Test func everyPhaseIsStored() {
         let all = Samples.phases(RequestPhase.allCases.reduce(into: [:]) { $0[$1] = (2, 0.5) })
-        #expect(PhasesBlob.decode(PhasesBlob.encode(all)) == all)
+        #expect(decoded(PhasesBlob.encode(all)) == all)
     }
 
     @Test func noPhasesTakeNoBytes() {
         #expect(PhasesBlob.encode(PhaseTotals()).isEmpty)
-        #expect(PhasesBlob.decode([]) == PhaseTotals())
+        #expect(decoded([]) == PhaseTotals())
     }
 
     @Test func truncatedTotalsAreRefusedAtEveryLength() {
         let blob = PhasesBlob.encode(Self.totals)
-        for length in 1..<blob.count { #expect(PhasesBlob.decode(Array(blob.prefix(length))) == nil) }
-        #expect(PhasesBlob.decode(blob + [0]) == nil)
+        for length in 1..<blob.count { #expect(decoded(Array(blob.prefix(length))) == nil) }
+        #expect(decoded(blob + [0]) == nil)
     }
 
     @Test func sumsThatCannotBeAreRefused() {
         for seconds in [-1, .nan, .infinity] {
-            #expect(PhasesBlob.decode(PhasesBlob.encode(Samples.phases([.dns: (1, seconds)]))) == nil)
+            #expect(decoded(PhasesBlob.encode(Samples.phases([.dns: (1, seconds)]))) == nil)
         }
     }
 }

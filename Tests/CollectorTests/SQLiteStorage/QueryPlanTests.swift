@@ -143,7 +143,6 @@ import Testing
         let request = try #require(kept)
         _ = try await storage.request(request.id)
         _ = try await storage.spans(ofTrace: request.span.traceID, limit: 10)
-        _ = try await storage.cells(RequestCellsQuery(filter: filters[1], times: [window], durations: [1]))
         for dimension in Dimension.allCases {
             _ = try await storage.values(ValuesQuery(dimension, window: window, limit: 10))
         }

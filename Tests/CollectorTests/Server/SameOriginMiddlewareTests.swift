@@ -8,7 +8,7 @@ import Testing
     /// Returns the status of a request to `localhost`.
     private func status(_ headers: [(String, String)]) async throws -> HTTPResponse.Status {
         let router = Router()
-        router.add(middleware: SameOriginMiddleware { _ in Response(status: .forbidden) })
+        router.add(middleware: SameOriginMiddleware { Response(status: .forbidden) })
         router.post("/") { _, _ in Response(status: .ok) }
         let fields = try headers.reduce(into: HTTPFields()) { fields, header in
             fields.append(HTTPFields.Element(name: try #require(HTTPFields.Element.Name(header.0)), value: header.1))

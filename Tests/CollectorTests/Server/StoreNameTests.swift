@@ -49,11 +49,11 @@ import Testing
     @Test func aCopyIsAnotherStore() throws {
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("a.sqlite"))
-        _ = try StoreCopy.backUp(folder.path("a.sqlite"), to: folder.path("backup.sqlite"))
+        _ = try StoreBackup.backUp(folder.path("a.sqlite"), to: folder.path("backup.sqlite"))
         let copy = try SQLiteStorage(readingFrom: folder.path("backup.sqlite"))
         #expect(copy.id.utf8.count == 32)
         #expect(copy.id != storage.id)
-        _ = try StoreCopy.restore(folder.path("backup.sqlite"), to: folder.path("c.sqlite"))
+        _ = try StoreBackup.restore(folder.path("backup.sqlite"), to: folder.path("c.sqlite"))
         let ids = Set([storage.id, copy.id, try SQLiteStorage(readingFrom: folder.path("c.sqlite")).id])
         #expect(ids.count == 3)
     }

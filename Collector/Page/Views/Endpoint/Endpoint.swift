@@ -35,8 +35,6 @@ package struct Endpoint: Sendable {
     let traits: [FailureTrait]
     let marks: [TimeMark]
     let heatMap: HeatMap
-    /// The kept requests of each cell of the heat map.
-    let keptCells: [[Int]]
     let examples: EndpointExamples
     /// `nil` unless the selection is a whole service.
     let processes: ServiceProcesses?
@@ -81,7 +79,6 @@ package struct Endpoint: Sendable {
         rules = RulesNotice(visit, [requests], agents)
         marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
-        keptCells = try await storage.cells(questions.cells(of: heatMap, totals.slots))
         examples = try await EndpointExamples(questions.kept, in: storage)
         processes = try await ServiceProcesses(visit, TimeAxis(window, marks: marks), in: storage)
         latestBefore =
@@ -153,9 +150,7 @@ extension Endpoint {
             RateChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
             QuantileChart(slots: totals.slots, axis: axis, requests: requests(in:)).html
         }
-        HeatMapChart(
-            map: heatMap, kept: keptCells, slots: totals.slots, axis: axis, requests: requests(in:)
-        ).html
+        HeatMapChart(map: heatMap, slots: totals.slots, axis: axis, requests: requests(in:)).html
         SidesSection(endpoint: self).html
         BeforeSection(endpoint: self, measures: measures).html
         element("div", .class("two")) {

@@ -76,12 +76,6 @@ struct EndpointQuestions {
 
     /// The kept requests of the window.
     var kept: RequestsQuery { RequestsQuery(window: window, filter: filter, limit: EndpointExamples.count) }
-
-    /// The kept requests of each cell of a heat map, which are those that the cell opens.
-    func cells(of map: HeatMap, _ slots: [TimeSlot]) -> RequestCellsQuery {
-        RequestCellsQuery(
-            filter: filter, times: slots.map(\.window.inWholeSeconds), durations: map.rowBounds)
-    }
 }
 
 extension Visit {

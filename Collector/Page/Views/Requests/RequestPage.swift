@@ -54,9 +54,7 @@ extension RequestPage {
             KeyValuePanel(title: "Attributes", id: "h-attributes", pairs: attributes).html
             RequestTrace(page: self).html
             CurlPanel(report: report).html
-            CommandLine(
-                visit, "requests show \(request.id)", formats: [("JSON", answer), ("HAR", archive)]
-            ).html
+            CommandLine(visit, "requests show \(request.id)", formats: [("JSON", answer)]).html
         }
     }
 
@@ -96,16 +94,12 @@ extension RequestPage {
                     Icon.next.html
                 }
                 link(answer, .class("button")) { "JSON" }
-                link(archive, .class("button")) { "HAR" }
             }
         }
     }
 
     /// The same in the API.
     private var answer: PageAddress { PageAddress("/api/v1/requests/", id: request.id) }
-
-    /// The same as an HTTP archive, which browsers and other tools open.
-    private var archive: PageAddress { answer.adding(RequestParameter.format.rawValue, "har") }
 
     private var sender: HTML {
         HTML.joined([

@@ -3,7 +3,7 @@ import GRDB
 import MartletStorage
 
 /// Copies of a store, made in one transaction of SQLite: each is of one moment, and has no free pages.
-package enum StoreCopy {
+package enum StoreBackup {
     /// Writes a copy of a store to a new file. A collector may use the store meanwhile.
     ///
     /// - Returns: the bytes of the copy.

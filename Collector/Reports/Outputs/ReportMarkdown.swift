@@ -31,42 +31,6 @@ package enum ReportMarkdown {
     }
 }
 
-/// Kept requests as a table of Markdown (GitHub's dialect).
-package enum RequestsMarkdown {
-    package static func text(of report: RequestsReport) -> String {
-        guard !report.requests.isEmpty else { return MarkdownText.escaped(RequestsTable.nothing(in: report)) + "\n" }
-        let names = ["time", "service", "method", "host", "endpoint", "status", "ms", "trace", "id"]
-        var text = MarkdownText.escaped(RequestsTable.heading(of: report)) + "\n\n" + MarkdownText.line(names)
-        text += MarkdownText.line(names.map { $0 == "ms" ? "---:" : "---" })
-        for request in report.requests {
-            let cells = [
-                request.time, request.service, request.method, request.host, request.endpoint,
-                RequestsTable.outcome(of: request), FigureText.figure(request.duration), request.traceID, request.id,
-            ]
-            text += MarkdownText.line(cells.map(MarkdownText.escaped))
-        }
-        return text
-    }
-}
-
-/// The edges of the map as a table of Markdown (GitHub's dialect), with the columns of a table in a file.
-package enum MapMarkdown {
-    package static func text(of report: MapReport, _ context: ReportContext = ReportContext()) -> String {
-        let table = MapTable(report, context, .file)
-        guard !report.edges.isEmpty else {
-            let explanation = EmptyAnswer.sentence(of: report, context, for: "map")
-            return MarkdownText.paragraphs(table.heading) + MarkdownText.paragraphs(explanation)
-        }
-        var text = MarkdownText.paragraphs(table.heading) + MarkdownText.line(MapTable.columns.map(\.title))
-        text += MarkdownText.line(MapTable.columns.map { $0.alignment == .figure ? "---:" : "---" })
-        for edge in report.edges {
-            text += MarkdownText.line(MapTable.cells(of: edge).map { MarkdownText.escaped($0.text) })
-        }
-        let notes = table.notes.map { "- \(MarkdownText.escaped($0))\n" }
-        return text + (notes.isEmpty ? "" : "\n" + notes.joined())
-    }
-}
-
 /// Text that Markdown shows as it is: no markup, no link, no mention.
 enum MarkdownText {
     /// An invisible character (word joiner) that ends a would-be link or mention.
@@ -83,10 +47,6 @@ enum MarkdownText {
     /// Returns lines as paragraphs, and commands, which are indented, as blocks of code: their characters are those to copy.
     static func paragraphs(_ lines: [String]) -> String {
         lines.map { ($0.hasPrefix("  ") ? "  " + $0 : escaped($0)) + "\n\n" }.joined()
-    }
-
-    static func paragraphs(_ text: String) -> String {
-        paragraphs(text.split(separator: "\n").map(String.init))
     }
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
