@@ -76,7 +76,7 @@ extension Storage {
         let names = asked + after + (versions.map { [(.version, $0.before)] } ?? [])
         for dimension in UnknownName.dimensions {
             for name in names where name.dimension == dimension {
-                if let unknown = try await unknownName(name, beside: names, now: now) { return .unknownName(unknown) }
+                if let unknown = try await unknownName(name, with: names, now: now) { return .unknownName(unknown) }
             }
         }
         let filter = RequestFilter(selecting: asked + after)
@@ -111,7 +111,7 @@ extension Storage {
             report.empty = try await noResultsReason(
                 for: parameters.filters, in: query.window, comparedWith: parameters[.compare], now: now)
         } else {
-            report.unknownNames = try await unknownNames(beside: report, parameters, now: now)
+            report.unknownNames = try await unknownNames(in: report, parameters, now: now)
         }
         return report
     }
@@ -119,7 +119,7 @@ extension Storage {
     /// Returns the unknown names among several values of a filter, and the unknown version that the rows are compared with; `nil` if
     /// there are none.
     private func unknownNames(
-        beside report: Report, _ parameters: ReportParameters, now: UnixNanoseconds
+        in report: Report, _ parameters: ReportParameters, now: UnixNanoseconds
     ) async throws -> [UnknownName]? {
         var all = parameters.filters
         var asked = all.filter { one in all.count { $0.dimension == one.dimension } > 1 }
@@ -129,7 +129,7 @@ extension Storage {
         }
         var unknown: [UnknownName] = []
         for name in asked {
-            if let name = try await unknownName(name, beside: all, now: now) { unknown.append(name) }
+            if let name = try await unknownName(name, with: all, now: now) { unknown.append(name) }
         }
         return unknown.isEmpty ? nil : unknown
     }
@@ -158,7 +158,7 @@ extension Storage {
 
 // MARK: JSON
 
-/// A reason in JSON: its name, and the facts that it has beside it.
+/// A reason in JSON: its name and its facts.
 extension NoResultsReason: Codable {
     private enum Name: String, Codable {
         case silent, idle, uncounted

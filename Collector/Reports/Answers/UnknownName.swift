@@ -76,7 +76,7 @@ package struct UnknownName: Sendable, Equatable, Codable {
     ///   - values: returns the values of the dimension from the senders that filters select; `nil` if they are too many to list.
     /// - Returns: `nil` if the name is known, or if the names are too many to list.
     static func find(
-        _ name: FilterValue, beside filters: [FilterValue], values: ([FilterValue]) async throws -> [String]?
+        _ name: FilterValue, with filters: [FilterValue], values: ([FilterValue]) async throws -> [String]?
     ) async throws -> UnknownName? {
         guard let place = dimensions.firstIndex(of: name.dimension), !name.value.isEmpty,
             let all = try await values([])
@@ -124,12 +124,12 @@ package struct UnknownName: Sendable, Equatable, Codable {
 }
 
 extension Storage {
-    /// Returns a name if the store does not have it (``UnknownName/find(_:beside:values:)``).
+    /// Returns a name if the store does not have it (``UnknownName/find(_:with:values:)``).
     package func unknownName(
-        _ name: FilterValue, beside filters: [FilterValue] = [], now: UnixNanoseconds
+        _ name: FilterValue, with filters: [FilterValue] = [], now: UnixNanoseconds
     ) async throws -> UnknownName? {
         let window = TimeWindow(from: now - min(now, UnknownName.memory), to: now)
-        return try await UnknownName.find(name, beside: filters) { senders in
+        return try await UnknownName.find(name, with: filters) { senders in
             let filter = RequestFilter(selecting: senders)
             let query = ValuesQuery(name.dimension, window: window, filter: filter, limit: UnknownName.maxNames)
             let answer = try await values(query)

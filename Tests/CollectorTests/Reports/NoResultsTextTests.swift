@@ -139,12 +139,12 @@ import Testing
     ])
     func aVersionIsLookedForAmongThoseOfTheService(wanted: String, title: String?, nearest: String?) async throws {
         let filters: [FilterValue] = [(.service, "pay"), (.version, "1.8"), (.version, wanted)]
-        let name = try await UnknownName.find((.version, wanted), beside: filters) { senders in
+        let name = try await UnknownName.find((.version, wanted), with: filters) { senders in
             senders.contains { $0 == (.service, "pay") } ? ["1.8", "2.0"] : ["1.0", "1.8", "2.0"]
         }
         #expect(name?.title == title)
         #expect(name?.nearest == nearest)
-        let service = try await UnknownName.find((.service, "pay"), beside: filters) { senders in
+        let service = try await UnknownName.find((.service, "pay"), with: filters) { senders in
             senders.isEmpty ? ["pay", "shop"] : []
         }
         #expect(service == nil)
