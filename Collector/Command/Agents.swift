@@ -33,7 +33,7 @@ struct Agents: AsyncParsableCommand {
     func run() async throws {
         let report = try await reportingFailure { try await source.agents(parameters) }
         if report.agents.isEmpty, output.format == .table {
-            return try Output.answer(try await reportingFailure { try await explanation(of: report) })
+            return try Output.answer(AgentsTable.nothing(in: report, senders.commandFlags, of: source.flags))
         }
         let device = output.device
         // A file has the same text whenever it is written.
@@ -42,16 +42,6 @@ struct Agents: AsyncParsableCommand {
         case .table: try Output.answer(AgentsTable.text(of: report, now: now, on: device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         }
-    }
-
-    /// Returns why the list has no agents.
-    private func explanation(of report: AgentsReport) async throws -> String {
-        let given = EmptyAnswer.Names.dimensions.flatMap { dimension in
-            senders.values.filter { $0.name.rawValue == dimension.rawValue }.map { (dimension, $0.value) }
-        }
-        let unknown = try await source.names(wanted: given).first { !$0.isKnown }
-        return AgentsTable.nothing(
-            in: report, senders.commandFlags, of: source.flags, unknown: unknown, try await source.history(of: senders))
     }
 
     private var parameters: AgentsParameters {

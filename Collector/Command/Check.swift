@@ -50,8 +50,8 @@ struct Check: AsyncParsableCommand {
     private func answer() async throws -> (text: String, outcome: CheckResult.Outcome) {
         let limits = try limits
         let report = try await source.report(parameters)
-        guard !report.rows.isEmpty else { return (try await explanation(of: report), .unknown) }
-        let unknown = try await source.unknownNames(beside: report, comparedWith: compare, selection.given())
+        guard !report.rows.isEmpty else { return (explanation(of: report), .unknown) }
+        let unknown = report.unknownNames ?? []
         let results =
             try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
             + unknown.map { CheckResult(.unknown, $0.sentence + ".") }
@@ -64,12 +64,10 @@ struct Check: AsyncParsableCommand {
     }
 
     /// Returns why there are no rows, as a report does.
-    private func explanation(of report: Report) async throws -> String {
+    private func explanation(of report: Report) -> String {
         var context = ReportContext()
         context.flags = parameters.flags + source.flags
-        try await source.explain(
-            report, &context, selection.filters(comparedWith: compare), names: selection.given(comparedWith: compare))
-        let sentence = EmptyAnswer.sentence(of: report, context).dropLast()
+        let sentence = NoResultsText.sentence(of: report, context).dropLast()
         return CheckResult(.unknown, String(sentence)).line(on: color.device)
     }
 

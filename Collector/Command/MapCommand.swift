@@ -30,23 +30,20 @@ struct MapCommand: AsyncParsableCommand {
     func run() async throws {
         let answer = try await reportingFailure {
             let report = try await source.map(parameters)
-            return try text(of: report, try await context(of: report))
+            return try text(of: report)
         }
         try Output.answer(answer)
     }
 
-    private func context(of report: MapReport) async throws -> ReportContext {
+    private var context: ReportContext {
         var context = ReportContext()
         context.flags = parameters.commandFlags + source.flags
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
-        if report.edges.isEmpty, output.format == .table {
-            try await source.explain(report, &context, filters, names: filters)
-        }
         return context
     }
 
-    private func text(of report: MapReport, _ context: ReportContext) throws -> String {
+    private func text(of report: MapReport) throws -> String {
         switch output.format {
         case .table: MapTable.text(of: report, context, on: output.device)
         case .json: try ReportJSON.text(of: report)
@@ -57,12 +54,9 @@ struct MapCommand: AsyncParsableCommand {
     private var parameters: MapParameters {
         var parameters = MapParameters()
         window.add(to: &parameters)
-        parameters.add(filters)
+        for name in service { parameters.add(.service, name) }
+        for name in environment { parameters.add(.environment, name) }
         parameters.add(.top, top)
         return parameters
-    }
-
-    private var filters: [EmptyAnswer.Names.Wanted] {
-        service.map { (.service, $0) } + environment.map { (.environment, $0) }
     }
 }

@@ -36,30 +36,21 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         let answer = try await reportingFailure {
             let report = try await source.report(parameters)
-            return try text(of: report, try await context(of: report))
+            return try text(of: report)
         }
         try Output.answer(answer)
     }
 
-    private func context(of report: Report) async throws -> ReportContext {
+    private var context: ReportContext {
         var context = ReportContext()
         context.flags = parameters.flags + (phases ? [CommandFlag("phases")] : []) + source.flags
         context.showsPhases = phases
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
-        guard [.table, .markdown].contains(output.format) else { return context }
-        if report.rows.isEmpty {
-            try await source.explain(
-                report, &context, selection.filters(comparedWith: compare),
-                names: selection.given(comparedWith: compare))
-        } else {
-            context.names = try await source.unknownNames(
-                beside: report, comparedWith: compare, selection.given())
-        }
         return context
     }
 
-    private func text(of report: Report, _ context: ReportContext) throws -> String {
+    private func text(of report: Report) throws -> String {
         let device = output.device
         return switch output.format {
         case .table: ReportTable.text(of: report, context, on: device)

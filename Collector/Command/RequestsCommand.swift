@@ -72,9 +72,6 @@ struct ListRequests: AsyncParsableCommand {
         var context = ReportContext()
         context.flags = parameters.commandFlags + source.flags
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
-        if counted.rows.isEmpty {
-            try await source.explain(counted, &context, selection.filters(), names: selection.given())
-        }
         let query = try parameters.query(now: SQLiteStorage.systemClock())
         return EmptyRequests(list, query, counted: counted, context).text
     }

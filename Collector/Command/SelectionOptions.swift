@@ -50,15 +50,9 @@ struct SelectionOptions: ParsableArguments {
         to parameters: inout Parameters<Name>, without others: Set<MartletStorage.Dimension> = []
     ) {
         window.add(to: &parameters)
-        parameters.add(filters().filter { !others.contains($0.dimension) })
-    }
-
-    /// Returns the values that were given for dimensions, and the version whose requests a comparison is about.
-    ///
-    /// - Parameter compare: the option of that name.
-    func filters(comparedWith compare: String? = nil) -> [EmptyAnswer.Names.Wanted] {
-        given(MartletStorage.Dimension.allCases)
-            + (ComparisonBase.versions(in: compare).map { [(.version, $0.after)] } ?? [])
+        for dimension in MartletStorage.Dimension.allCases where !others.contains(dimension) {
+            parameters.add(wanted(dimension).map { (dimension, $0) })
+        }
     }
 
     /// The length of the slots of a trend over the window, as a parameter has it; `nil` if the window cannot be read.
@@ -67,19 +61,6 @@ struct SelectionOptions: ParsableArguments {
         add(to: &parameters)
         let query = try? parameters.query(now: SQLiteStorage.systemClock())
         return query.map { "\(TrendStep.fitting($0.window, slots: 16) / 1_000_000_000)s" }
-    }
-
-    /// Returns the values that were given for dimensions whose names a person may have misspelt.
-    ///
-    /// - Parameter compare: the option of that name, which may name two versions.
-    func given(comparedWith compare: String? = nil) -> [EmptyAnswer.Names.Wanted] {
-        let filters = given(EmptyAnswer.Names.dimensions)
-        guard let versions = ComparisonBase.versions(in: compare) else { return filters }
-        return filters + [(.version, versions.after), (.version, versions.before)]
-    }
-
-    private func given(_ dimensions: [MartletStorage.Dimension]) -> [EmptyAnswer.Names.Wanted] {
-        dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
     }
 
     private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {

@@ -167,9 +167,6 @@ struct TopAnswers: Sendable {
         let report = try await source.report(parameters)
         var context = ReportContext()
         context.flags = parameters.flags.filter { $0.name != "top" } + source.flags
-        if report.rows.isEmpty {
-            try await source.explain(report, &context, selection.filters(), names: selection.given())
-        }
         return .report(report, context)
     }
 

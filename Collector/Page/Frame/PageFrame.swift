@@ -129,7 +129,7 @@ struct PageFacts: Sendable {
     var environments: [String]
     var services: [String]
     /// The chosen environment and service, if nobody has these names.
-    var unseen: [PageParameter: EmptyAnswer.Names] = [:]
+    var unseen: [PageParameter: UnknownName] = [:]
 
     init(_ visit: Visit, in storage: some Storage) async throws {
         let day: UInt64 = 86_400_000_000_000
@@ -142,7 +142,7 @@ struct PageFacts: Sendable {
         ).values
         services = try await storage.values(ValuesQuery(.service, window: choices, limit: Self.maxChoices)).values
         for (name, seen) in [(PageParameter.environment, environments), (.service, services)] {
-            unseen[name] = try await EmptyState.unknown(name, notIn: seen, visit, in: storage)
+            unseen[name] = try await visit.unknownName(name, notIn: seen, in: storage)
         }
     }
 
@@ -163,7 +163,7 @@ struct ScopeBar {
             windows
             custom
             filters
-            EmptyState.note([PageParameter.environment, .service].compactMap { facts.unseen[$0] }, visit)
+            visit.note([PageParameter.environment, .service].compactMap { facts.unseen[$0] })
             period
         }
     }

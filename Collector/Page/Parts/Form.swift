@@ -49,7 +49,7 @@ enum Form {
     ///   - unseen: the chosen value, if nobody has it.
     static func choice(
         _ title: String, _ name: PageParameter, _ known: [String], _ chosen: [String], none: String? = nil,
-        unseen: EmptyAnswer.Names? = nil
+        unseen: UnknownName? = nil
     ) -> HTML {
         guard !isKept(chosen) || (none != nil && chosen == [""]) else {
             return HTML.joined(chosen.map { hidden(name.rawValue, $0) })

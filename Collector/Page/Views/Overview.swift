@@ -19,7 +19,7 @@ package struct Overview: Sendable {
     let rules: RulesNotice
     let hosts: CalledHosts
     /// `nil` if there is something to show.
-    let empty: EmptyState?
+    let empty: NoResultsView?
 
     var endpoints: Report { rows.report }
 
@@ -51,7 +51,7 @@ package struct Overview: Sendable {
             rows = try await served.rows(of: try await storage.statistics(served.report.queries), in: storage)
             parameters = served.parameters(of: rows.report)
         }
-        empty = services.isEmpty ? try await EmptyState(visit, in: storage) : nil
+        empty = services.isEmpty ? try await NoResultsView(visit, comparedWith: visit.comparison, in: storage) : nil
     }
 }
 

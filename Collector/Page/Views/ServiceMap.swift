@@ -14,7 +14,7 @@ package struct ServiceMap: Sendable {
     let services: [String: RequestMeasures]
     let agents: [AgentRecord]
     /// `nil` if there is something to show.
-    let empty: EmptyState?
+    let empty: NoResultsView?
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
@@ -31,7 +31,7 @@ package struct ServiceMap: Sendable {
         filter.removeAll(.service)
         agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents).agents
             .filter { filter.matches($0.resource) }
-        empty = calls.report.edges.isEmpty ? try await EmptyState(visit, in: storage) : nil
+        empty = calls.report.edges.isEmpty ? try await NoResultsView(visit, in: storage) : nil
     }
 
     var report: MapReport { calls.report }

@@ -13,9 +13,11 @@ package struct AgentsReport: Sendable, Equatable, Codable {
     package var more: Int?
     /// The services that took CPU time while requests waited, in this hour and the one before; `nil` if none took much.
     package var busyWaits: [BusyWait]?
+    /// The reason that there are no senders; `nil`, and left out, if there are some.
+    package var empty: NoResultsReason?
 
     private enum CodingKeys: String, CodingKey {
-        case from, agents, more
+        case from, agents, more, empty
         case busyWaits = "busy_waits"
     }
 

@@ -32,9 +32,13 @@ package struct Report: Sendable, Equatable, Codable {
     package var totalsByKind: [RequestKind: ReportRow]
     /// `nil`, and left out, if the rows are compared with nothing.
     package var compare: ReportComparison?
+    /// The reason that there are no rows; `nil`, and left out, if there are some.
+    package var empty: NoResultsReason?
+    /// Names that filters ask for and that no row has; `nil`, and left out, if there are none.
+    package var unknownNames: [UnknownName]?
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, by, completeness, unwatched, rows, totals, compare
+        case from, to, by, completeness, unwatched, rows, totals, compare, empty
         case ratesSince = "rates_since"
         case step = "step_seconds"
         case uncountedSenders = "uncounted_senders"
@@ -42,6 +46,7 @@ package struct Report: Sendable, Equatable, Codable {
         case damagedPoints = "damaged_points"
         case rowCount = "row_count"
         case totalsByKind = "totals_by_kind"
+        case unknownNames = "unknown_names"
     }
 }
 

@@ -18,9 +18,11 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     package var edgeCount: Int
     /// Edges with lost requests first, and then those with the most requests.
     package var edges: [CallEdge]
+    /// See ``Report/empty``.
+    package var empty: NoResultsReason?
 
     private enum CodingKeys: String, CodingKey {
-        case from, to, completeness, unwatched, edges
+        case from, to, completeness, unwatched, edges, empty
         case ratesSince = "rates_since"
         case uncountedSenders = "uncounted_senders"
         case clocksAhead = "clocks_ahead"

@@ -10,7 +10,7 @@ package struct MapTable {
     ) -> String {
         let table = MapTable(report, context, device)
         let heading = table.heading.map { $0 + "\n" }.joined()
-        guard !report.edges.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context, for: "map") }
+        guard !report.edges.isEmpty else { return heading + NoResultsText.sentence(of: report, context, for: "map") }
         let notes = table.notes.map { $0 + "\n" }.joined()
         return heading + "\n" + table.rows + "\n" + (notes.isEmpty ? "" : notes + "\n") + table.next
     }

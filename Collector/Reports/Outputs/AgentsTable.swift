@@ -26,20 +26,17 @@ package enum AgentsTable {
     /// - Parameters:
     ///   - filters: the filters that were given.
     ///   - source: the flags that name the collector or store.
-    ///   - unknown: the names among which one of them is not.
-    ///   - history: the latest data that the chosen senders sent.
     package static func nothing(
-        in report: AgentsReport, _ filters: [CommandFlag] = [], of source: [CommandFlag] = [],
-        unknown: EmptyAnswer.Names? = nil, _ history: EmptyAnswer.History = .unknown
+        in report: AgentsReport, _ filters: [CommandFlag] = [], of source: [CommandFlag] = []
     ) -> String {
-        if history == .nobodyEverSent { return EmptyAnswer.nobody(source) }
-        if let unknown { return unknown.sentence + ".\n" }
+        if report.empty == .nobodyReported { return NoResultsText.nobody(source) }
+        if case .unknownName(let name) = report.empty { return name.sentence + ".\n" }
         let chosen = filters.isEmpty ? "" : " of \(CommandFlag.text(filters))"
         let nothing = "No agent\(chosen) has sent anything since \(report.from)."
-        guard case .latest(let time, let sender) = history else { return nothing + "\n" }
-        let latest = TimeText.format(time)
+        guard case .silent(let sender, _) = report.empty else { return nothing + "\n" }
+        let latest = TimeText.format(sender.lastSeen)
         let flags = [CommandFlag(AgentsParameter.since.rawValue, latest)] + filters + source
-        return "\(nothing) The latest data came at \(latest), from \(TerminalText.plain(sender)):\n  "
+        return "\(nothing) The latest data came at \(latest), from \(NoResultsText.name(sender)):\n  "
             + CommandText.text("agents", flags) + "\n"
     }
 

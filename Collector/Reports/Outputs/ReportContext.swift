@@ -11,13 +11,6 @@ package struct ReportContext: Sendable {
     package var showsPhases = false
     /// The figure whose column is marked as the one that the rows are sorted by.
     package var sortedBy: GroupOrder.Measure?
-    /// The facts that explain a report without rows.
-    package var history = EmptyAnswer.History.unknown
-    /// The end of the latest interval before the window with requests that the filters select (``LatestRequest``); `nil` if nobody
-    /// looked.
-    package var latestRequest: UnixNanoseconds?
-    /// The names that the store has: without rows for each filter that was given, and beside rows for each name that nobody has.
-    package var names: [EmptyAnswer.Names] = []
 
     package init() {}
 

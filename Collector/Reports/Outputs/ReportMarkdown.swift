@@ -6,9 +6,9 @@ package enum ReportMarkdown {
         let table = ReportTable(report, context, .file)
         var paragraphs = ReportHeading(table).lines
         if report.rows.isEmpty {
-            paragraphs += EmptyAnswer.sentence(of: report, context).split(separator: "\n").map(String.init)
+            paragraphs += NoResultsText.sentence(of: report, context).split(separator: "\n").map(String.init)
         } else {
-            paragraphs += context.names.map { $0.sentence + "." }
+            paragraphs += (report.unknownNames ?? []).map { $0.sentence + "." }
         }
         let changes = table.changes.split(separator: "\n").map {
             "- \(MarkdownText.escaped(String($0.drop { $0 == " " })))\n"

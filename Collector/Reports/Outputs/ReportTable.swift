@@ -20,10 +20,10 @@ package struct ReportTable {
         let table = ReportTable(report, context, device)
         let heading = ReportHeading(table).lines.map { $0 + "\n" }.joined()
         let changes = table.changes.isEmpty ? "" : table.changes + "\n"
-        guard !report.rows.isEmpty else { return heading + EmptyAnswer.sentence(of: report, context) + changes }
+        guard !report.rows.isEmpty else { return heading + NoResultsText.sentence(of: report, context) + changes }
         var next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
         if report.compare != nil { next += NextCommand.again(report, context.flags, on: device) }
-        let unknown = context.names.map { $0.sentence + ".\n" }.joined()
+        let unknown = (report.unknownNames ?? []).map { $0.sentence + ".\n" }.joined()
         let siblings = EqualSiblings.sentence(about: report).map { device.paint($0 + ".", .dim) + "\n" } ?? ""
         return heading + "\n" + (device.isTerminal ? table.sections : table.file) + siblings + "\n" + unknown + changes
             + next

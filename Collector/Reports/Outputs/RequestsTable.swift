@@ -91,7 +91,7 @@ package struct EmptyRequests {
 
     /// A sentence, and a command to copy where one helps.
     package var text: String {
-        if counted.rows.isEmpty { return EmptyAnswer.sentence(of: counted, context, for: "requests") }
+        if counted.rows.isEmpty { return NoResultsText.sentence(of: counted, context, for: "requests") }
         let measures = counted.totals.measures
         let count = query.onlyFailed ? measures.failures.count : measures.count
         let between = "between \(list.from) and \(list.to)"

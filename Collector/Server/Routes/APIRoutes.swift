@@ -43,9 +43,7 @@ struct APIRoutes: Sendable {
 
     private func report(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let parameters = try ReportParameters(request.queryPairs)
-        let query = try parameters.query(now: now())
-        let base = try parameters.comparison(of: query)
-        return try Response.json(try await storage.report(query, comparedWith: base))
+        return try Response.json(try await storage.report(parameters, now: now()))
     }
 
     private func series(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
@@ -88,14 +86,13 @@ struct APIRoutes: Sendable {
     }
 
     private func map(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        let query = try MapParameters(request.queryPairs).query(now: now())
-        return try Response.json(try await ServiceCalls(query, in: storage).report)
+        let parameters = try MapParameters(request.queryPairs)
+        return try Response.json(try await storage.map(parameters, now: now()))
     }
 
     private func agents(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let parameters = try AgentsParameters(request.queryPairs)
-        let (since, filter) = (try parameters.since(now: now()), try parameters.filter())
-        return try Response.json(try await storage.agentsReport(since: since, filter, now: now()))
+        return try Response.json(try await storage.agents(parameters, now: now()))
     }
 
     private func process(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

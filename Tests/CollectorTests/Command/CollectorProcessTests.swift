@@ -112,11 +112,11 @@ import Testing
     @Test func theListOfAgentsSaysWhatToDoIfNobodyEverSent() async throws {
         let collector = try await CollectorProcess(store: store)
         for (source, setting) in [
-            (["--collector", collector.address], "it with MARTLET_ENDPOINT=\(collector.address)"),
+            (["--collector", collector.address], "this collector with MARTLET_ENDPOINT=\(collector.address)"),
             (["--store", "sqlite:" + store], "the address in MARTLET_ENDPOINT"),
         ] {
             let agents = try await run(["agents"] + source)
-            let nobody = "Nobody ever sent anything to this collector. A service sends to \(setting)."
+            let nobody = "No agents have reported yet. A service reports to \(setting)."
             #expect(agents.output == nobody + " Agents report every 10 s.\n")
         }
     }

@@ -170,11 +170,15 @@ import Testing
         }
     }
 
-    @Test func anEmptyStoreLeadsToALongerTime() async throws {
+    @Test func aListWithoutRequestsLeadsToALongerTime() async throws {
         try await withServer { client in
-            let page = try await client.read("/requests")
-            #expect(page.text.contains("No request is kept in the last 1 h No request was counted either."))
-            #expect(page.markup.contains(#"A longer time: <a href="/requests?since=24h">24 h</a>"#))
+            let none = try await client.read("/requests")
+            #expect(none.text.contains("No request was counted either. Put the agent into a service."))
+            try await send(2, to: client)
+            let page = try await client.read("/requests?since=2026-09-01T00:00:00Z&until=2026-09-02T00:00:00Z")
+            #expect(page.text.contains("No request is kept from 2026-09-01T00:00:00Z to 2026-09-02T00:00:00Z"))
+            #expect(page.text.contains("No request was counted either. There were none in the week before either."))
+            #expect(page.links.contains("/requests?since=30d"))
         }
     }
 

@@ -135,7 +135,7 @@ import Testing
     @Test func withoutRequestsTheMapSaysWhy() async throws {
         try await withServer { client in
             let page = try await client.read("/map")
-            #expect(page.text.contains("Nothing has been sent to this collector yet"))
+            #expect(page.text.contains("No agents have reported yet"))
         }
     }
 

@@ -169,10 +169,9 @@ import Testing
         #expect(lines(state)[0] == "Asking …")
         var report = SampleReport.report
         (report.rows, report.rowCount, report.totals.measures.count) = ([], 0, 0)
-        var context = SampleReport.context
-        context.history = .nobodyEverSent
-        state.take(.report(report, context), to: .report(.impact))
-        #expect(lines(state).contains { $0.hasPrefix("Nobody ever sent anything to this collector.") })
+        report.empty = .nobodyReported
+        state.take(.report(report, SampleReport.context), to: .report(.impact))
+        #expect(lines(state).contains { $0.hasPrefix("No agents have reported yet.") })
     }
 
     @Test(arguments: [0, 1, 2, 3, 5, 8, 12, 24, 60])

@@ -38,11 +38,8 @@ package struct Endpoint: Sendable {
     let examples: EndpointExamples
     /// `nil` unless the selection is a whole service.
     let processes: ServiceProcesses?
-    /// The end of the latest interval with requests before an empty window (``LatestRequest``); `nil` if there is none, or if
-    /// the window is not empty.
-    let latestBefore: UnixNanoseconds?
-    /// The names among which one of an empty selection's is not; `nil` if the store has all of them, or none at all.
-    let unknown: EmptyAnswer.Names?
+    /// `nil` if there is something to show.
+    let empty: NoResultsView?
     /// The selection as one row that is compared; `nil` if no endpoint is selected, or the address asks for no comparison.
     let compared: Report?
 
@@ -81,10 +78,7 @@ package struct Endpoint: Sendable {
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
         examples = try await EndpointExamples(questions.kept, in: storage)
         processes = try await ServiceProcesses(visit, TimeAxis(window, marks: marks), in: storage)
-        latestBefore =
-            totals.measures == nil ? try await visit.latestRequest(visit.wanted, before: window, in: storage) : nil
-        let unknown = totals.measures == nil ? try await EmptyState.unknown(visit, in: storage) : nil
-        self.unknown = unknown.flatMap { $0.known.isEmpty ? nil : $0 }
+        empty = totals.measures == nil ? try await NoResultsView(visit, in: storage) : nil
         compared = try await Self.compared(visit, kind, in: storage)
     }
 
@@ -120,8 +114,8 @@ extension Endpoint {
             if totals.measures == nil { processes?.html(requests(in:)) ?? .none }
             if let measures = totals.measures {
                 figures(measures)
-            } else {
-                EmptySelection(endpoint: self).html
+            } else if let empty {
+                empty.notice
             }
             CommandLine(endpoint: self).html
         }

@@ -11,10 +11,9 @@ struct EmptyRequestList {
             element("h2", .id("h-empty")) { title }
             if visit.parameters[.before] != nil {
                 element("p", .class("hint")) { "The list ends here." }
-            } else if list.filters.isEmpty {
-                reason
             } else {
-                trials
+                if !list.filters.isEmpty { trials }
+                counted
             }
         }
     }
@@ -26,19 +25,16 @@ struct EmptyRequestList {
     }
 
     private var trials: HTML {
-        HTML.joined([
-            element("dl", .class("pairs")) {
-                for trial in list.trials { pair(trial) }
-                element("div") {
-                    element("dt") { "all of them" }
-                    element("dd") {
-                        link(visit.windowOnly) { "Leave them out" }
-                        ": all kept requests"
-                    }
+        element("dl", .class("pairs")) {
+            for trial in list.trials { pair(trial) }
+            element("div") {
+                element("dt") { "all of them" }
+                element("dd") {
+                    link(visit.windowOnly) { "Leave them out" }
+                    ": all kept requests"
                 }
-            },
-            counted,
-        ])
+            }
+        }
     }
 
     private func pair(_ trial: RequestListTrial) -> HTML {
@@ -60,37 +56,17 @@ struct EmptyRequestList {
         }
     }
 
-    /// Requests were counted and are not kept, so no condition is to blame.
+    /// Says whether requests were counted that are not kept. No condition is to blame then.
     private var counted: HTML {
         guard let counted = list.counted else { return .none }
-        guard counted.all > 0 else { return uncounted }
+        guard counted.all > 0 else {
+            return element("p", .class("hint")) {
+                "No request was counted either. "
+                if let empty = list.empty { empty.advice }
+            }
+        }
         let isOfFailures = list.filters.contains { $0.name == .failed }
         return (isOfFailures ? counted.failed : counted.all) > 0 ? sampling : .none
-    }
-
-    private var reason: HTML {
-        guard list.counted.map({ $0.all > 0 }) ?? false else {
-            return list.latestRequest == nil ? longer : uncounted
-        }
-        return sampling
-    }
-
-    private var uncounted: HTML {
-        element("p", .class("hint")) {
-            "No request was counted either."
-            if let time = list.latestRequest { EmptyState.latestRequest(time, visit) }
-        }
-    }
-
-    private var longer: HTML {
-        element("p", .class("hint")) {
-            "No request was counted either. A longer time: "
-            link(visit.here.with([(.since, "24h"), (.until, nil)])) { "24 h" }
-            ", "
-            link(visit.here.with([(.since, "7d"), (.until, nil)])) { "7 d" }
-            ". "
-            link(visit.address(of: .agents)) { "The senders that were heard of" }
-        }
     }
 
     private var sampling: HTML {

@@ -24,12 +24,11 @@ package struct RequestList: Sendable {
     let methods: [String]
     let hosts: [String]
     /// The chosen method and host, if no request has them.
-    private(set) var unseen: [PageParameter: EmptyAnswer.Names] = [:]
+    private(set) var unseen: [PageParameter: UnknownName] = [:]
     /// Whether new requests appear at the top by themselves.
     let isLive: Bool
-    /// The end of the latest interval before the window with requests of the chosen dimensions (``LatestRequest``); `nil` if there is
-    /// none, if the window has some, or in a live tail.
-    private(set) var latestRequest: UnixNanoseconds?
+    /// The reason that no request was counted; `nil` if some were, or in a live tail.
+    private(set) var empty: NoResultsView?
     /// The conditions of an empty list; none of a list with requests.
     private(set) var trials: [RequestListTrial] = []
 
@@ -48,11 +47,11 @@ package struct RequestList: Sendable {
         methods = try await Self.choices(.method, visit, in: storage)
         hosts = try await Self.choices(.host, visit, in: storage)
         for (name, seen) in [(PageParameter.method, methods), (.host, hosts)] {
-            unseen[name] = try await EmptyState.unknown(name, notIn: seen, visit, in: storage)
+            unseen[name] = try await visit.unknownName(name, notIn: seen, in: storage)
         }
         // A live tail looks every two seconds, which a look at a week would cost too much.
         if report.count == 0, counted?.all == 0, !isLive {
-            latestRequest = try await visit.latestRequest(visit.wanted, before: visit.window, in: storage)
+            empty = try await NoResultsView(visit, in: storage)
         }
         if report.count == 0 { trials = try await RequestListTrial.all(filters, visit, in: storage) }
     }

@@ -34,7 +34,7 @@ struct RequestSearch {
             text("Faster than", .fasterThan, "2s", characters: 6)
             Form.check("Failed only", .failed, isOn: list.filters.contains { $0.name == .failed })
             element("button", .class("primary")) { "Search" }
-            EmptyState.note([PageParameter.method, .host].compactMap { list.unseen[$0] }, visit)
+            list.visit.note([PageParameter.method, .host].compactMap { list.unseen[$0] })
         }
     }
 

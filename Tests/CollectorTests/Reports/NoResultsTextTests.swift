@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletReports
 
-@Suite struct EmptyAnswerTests {
+@Suite struct NoResultsTextTests {
     private let report = Report(
         from: "2026-11-21T16:49:00Z", to: "2026-11-21T16:54:00Z", by: [.endpoint], rowCount: 0, rows: [],
         totals: SampleReport.report.totals, totalsByKind: [:])
@@ -16,34 +16,50 @@ import Testing
         return context
     }
 
-    private func sentence(_ flags: [CommandFlag], _ change: (inout ReportContext) -> Void = { _ in }) -> String {
-        var context = context(flags)
-        change(&context)
-        return EmptyAnswer.sentence(of: report, context)
+    private func sentence(
+        _ flags: [CommandFlag], _ reason: NoResultsReason? = nil, for command: String = "report",
+        at now: String = "2026-11-21T16:54:12Z"
+    ) -> String {
+        var (report, context) = (report, context(flags))
+        report.empty = reason
+        context.now = TimeText.parse(now, now: 0)
+        return NoResultsText.sentence(of: report, context, for: command)
+    }
+
+    /// - Parameter values: the names that the store has.
+    private func unknown(
+        _ dimension: Dimension, _ wanted: String, among values: [String], notMeaning others: Set<String> = []
+    ) throws -> NoResultsReason {
+        .unknownName(try #require(UnknownName((dimension, wanted), among: values, notMeaning: others)))
+    }
+
+    private func time(_ clock: String) throws -> UnixNanoseconds {
+        try #require(TimeText.parse("2026-11-21T\(clock)Z", now: 0))
+    }
+
+    private func sender(_ service: String, _ instance: String, seen clock: String) throws -> NoResultsReason.Sender {
+        .init(service: service, instance: instance, lastSeen: try time(clock))
     }
 
     @Test func aLongerTimeIsSuggested() throws {
         #expect(
             sentence([CommandFlag("since", "5m"), CommandFlag("store", "sqlite:a b")]) == """
-                No requests in the last 5 min. A longer time:
-                  martlet-collector report --since 7d --store 'sqlite:a b'
+                No requests in the last 5 min, nor in the week before. A longer time:
+                  martlet-collector report --since 30d --store 'sqlite:a b'
 
                 """)
-        #expect(sentence([CommandFlag("since", "7d")]).hasSuffix("heard of:\n  martlet-collector agents\n"))
+        #expect(sentence([CommandFlag("since", "30d")]).hasSuffix("seen:\n  martlet-collector agents\n"))
     }
 
     @Test func aWindowWithAnEndIsTold() throws {
         let text = sentence([CommandFlag("since", "10m"), CommandFlag("until", "5m")])
-        #expect(text.hasPrefix("No requests from 16:49 to 16:54 UTC."))
+        #expect(text.hasPrefix("No requests from 16:49 to 16:54 UTC, nor in the week before."))
     }
 
     @Test func aLongerTimeThatBeginsLaterIsNotSuggested() {
-        let text = sentence([
-            CommandFlag("since", "2026-11-21T16:49:00Z"), CommandFlag("until", "2026-11-21T16:54:00Z"),
-        ]) {
-            $0.now = TimeText.parse("2026-11-29T00:00:00Z", now: 0)
-        }
-        #expect(text.hasSuffix("heard of:\n  martlet-collector agents\n"))
+        let flags = [CommandFlag("since", "2026-11-21T16:49:00Z"), CommandFlag("until", "2026-11-21T16:54:00Z")]
+        let text = sentence(flags, at: "2026-12-29T00:00:00Z")
+        #expect(text.hasSuffix("seen:\n  martlet-collector agents\n"))
     }
 
     @Test func aFilterIsLeftOutOfTheNextCommand() throws {
@@ -57,9 +73,9 @@ import Testing
     }
 
     @Test func anUnknownNameIsToldWithTheNearestOne() throws {
-        let text = sentence([CommandFlag("service", "storfront")]) {
-            $0.names = [.init(flag: "service", wanted: "storfront", known: ["storefront", "payments", "catalog"])]
-        }
+        let text = sentence(
+            [CommandFlag("service", "storfront")],
+            try unknown(.service, "storfront", among: ["storefront", "payments", "catalog"]))
         #expect(
             text == """
                 No service is called storfront. There are catalog, payments and storefront; nearest: storefront
@@ -70,9 +86,7 @@ import Testing
 
     @Test func aNameThatIsLikeNoOtherHasNoNearest() throws {
         func text(_ known: [String]) throws -> String {
-            sentence([CommandFlag("service", "nobody")]) {
-                $0.names = [.init(flag: "service", wanted: "nobody", known: known)]
-            }
+            sentence([CommandFlag("service", "nobody")], try unknown(.service, "nobody", among: known))
         }
         #expect(try text(["catalog"]) == "No service is called nobody. There is catalog.\n")
         #expect(try text([]) == "No service is called nobody, and none is known.\n")
@@ -85,31 +99,31 @@ import Testing
     ])
     func aHostIsKnownInEachOfItsSpellings(wanted: String) {
         let values = ["", "api.example:443", "[2001:db8::1]:8443"]
-        #expect(EmptyAnswer.Names(.host, wanted: wanted, values: values).isKnown)
-        #expect(!EmptyAnswer.Names(.host, wanted: "x" + wanted, values: values).isKnown)
+        #expect(UnknownName((.host, wanted), among: values) == nil)
+        #expect(UnknownName((.host, "x" + wanted), among: values) != nil)
     }
 
     /// An empty host would select requests without one.
     @Test func bracketsWithoutAnAddressAreAHostThatNobodyHas() {
-        #expect(!EmptyAnswer.Names(.host, wanted: "[]", values: ["", "api.example:443"]).isKnown)
+        #expect(UnknownName((.host, "[]"), among: ["", "api.example:443"]) != nil)
     }
 
     @Test func requestsWithoutANameHaveNoPlaceInTheListOfNames() {
-        let names = EmptyAnswer.Names(.error, wanted: "timeout", values: ["", "dns"])
-        #expect(names.list == "There is dns")
+        let names = UnknownName((.error, "timeout"), among: ["", "dns"])
+        #expect(names?.list == "There is dns")
+        #expect(UnknownName((.error, "x"), among: ["", "dns"])?.nearest == nil)
     }
 
     @Test func onlyTheUnknownOneOfSeveralNamesIsCorrected() throws {
-        let text = sentence([CommandFlag("service", "storfront"), CommandFlag("service", "catalog")]) {
-            $0.names = [.init(flag: "service", wanted: "storfront", known: ["storefront", "catalog"])]
-        }
+        let text = sentence(
+            [CommandFlag("service", "storfront"), CommandFlag("service", "catalog")],
+            try unknown(.service, "storfront", among: ["storefront", "catalog"]))
         #expect(text.hasSuffix("\n  martlet-collector report --service storefront --service catalog\n"))
     }
 
     @Test func aComparedVersionThatNobodySendsIsToldWithTheNearestOne() throws {
-        let text = sentence([CommandFlag("compare", "version:1.8.3..1.9.9")]) {
-            $0.names = [.init(flag: "version", wanted: "1.9.9", known: ["1.8.3", "1.9.0"])]
-        }
+        let text = sentence(
+            [CommandFlag("compare", "version:1.8.3..1.9.9")], try unknown(.version, "1.9.9", among: ["1.8.3", "1.9.0"]))
         #expect(
             text == """
                 No version is called 1.9.9. There are 1.8.3 and 1.9.0; nearest: 1.9.0
@@ -120,29 +134,26 @@ import Testing
 
     /// The versions of `pay` are 1.8 and 2.0, and `shop` has 1.0 alone.
     @Test(arguments: [
-        ("1.0", "version of the chosen senders", "2.0"), ("2.1", "version", "2.0"), ("1.8", nil, nil),
+        ("1.0", "No version of the chosen senders is called 1.0", "2.0"), ("2.1", "No version is called 2.1", "2.0"),
+        ("1.8", nil, nil),
     ])
-    func aVersionIsLookedForAmongThoseOfTheService(wanted: String, subject: String?, nearest: String?) async throws {
-        let filters: [EmptyAnswer.Names.Wanted] = [(.service, "pay"), (.version, "1.8"), (.version, wanted)]
-        let names = try #require(
-            try await EmptyAnswer.Names.find((.version, wanted), beside: filters) { senders in
-                senders.contains { $0 == (.service, "pay") } ? ["1.8", "2.0"] : ["1.0", "1.8", "2.0"]
-            })
-        #expect(names.isKnown == (subject == nil))
-        #expect((names.isKnown ? nil : names.subject) == subject)
-        if !names.isKnown { #expect(names.nearest == nearest) }
-        let service = try await EmptyAnswer.Names.find((.service, "pay"), beside: filters) { senders in
+    func aVersionIsLookedForAmongThoseOfTheService(wanted: String, title: String?, nearest: String?) async throws {
+        let filters: [FilterValue] = [(.service, "pay"), (.version, "1.8"), (.version, wanted)]
+        let name = try await UnknownName.find((.version, wanted), with: filters) { senders in
+            senders.contains { $0 == (.service, "pay") } ? ["1.8", "2.0"] : ["1.0", "1.8", "2.0"]
+        }
+        #expect(name?.title == title)
+        #expect(name?.nearest == nearest)
+        let service = try await UnknownName.find((.service, "pay"), with: filters) { senders in
             senders.isEmpty ? ["pay", "shop"] : []
         }
-        #expect(service?.isKnown == true)
+        #expect(service == nil)
     }
 
-    @Test func aVersionIsNotComparedWithItself() {
-        let text = sentence([CommandFlag("compare", "version:1.8..1.0")]) {
-            var names = EmptyAnswer.Names(flag: "version", wanted: "1.0", known: ["1.8", "2.0"])
-            names.others = ["1.8"]
-            $0.names = [names]
-        }
+    @Test func aVersionIsNotComparedWithItself() throws {
+        let text = sentence(
+            [CommandFlag("compare", "version:1.8..1.0")],
+            try unknown(.version, "1.0", among: ["1.8", "2.0"], notMeaning: ["1.8"]))
         #expect(
             text == """
                 No version is called 1.0. There are 1.8 and 2.0; nearest: 2.0
@@ -153,17 +164,16 @@ import Testing
 
     @Test func aCommandInMarkdownIsABlockOfCode() {
         let text = ReportMarkdown.text(of: report, context([CommandFlag("collector", "http://127.0.0.1:4318")]))
-        #expect(text.contains("\n\n    martlet-collector report --since 7d --collector http://127.0.0.1:4318\n"))
+        #expect(text.contains("\n\n    martlet-collector report --since 30d --collector http://127.0.0.1:4318\n"))
     }
 
     @Test func theLatestDataIsTold() throws {
-        let latest = try #require(TimeText.parse("2026-11-21T13:42:10Z", now: 0))
-        let text = sentence([CommandFlag("since", "5m"), CommandFlag("environment", "test")]) {
-            $0.history = .latest(latest, sender: "storefront-2")
-        }
+        let text = sentence(
+            [CommandFlag("since", "5m"), CommandFlag("environment", "test")],
+            .silent(try sender("storefront", "2", seen: "13:42:10"), latestRequest: nil))
         #expect(
             text == """
-                Nothing came from --environment test in the last 5 min. The latest came at 13:42:10 UTC, 3 h 12 min ago, from storefront-2:
+                Nothing came from --environment test in the last 5 min. The latest came at 13:42:10 UTC, 3 h 12 min ago, from storefront (2):
                   martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --environment test
 
                 """)
@@ -171,7 +181,7 @@ import Testing
 
     @Test func theLatestRequestIsToldWhereItsSenderStillSends() throws {
         func text(_ flags: [CommandFlag]) throws -> String {
-            try sentence([CommandFlag("since", "5m")] + flags, arrival: "16:54:10", request: "13:42:10")
+            sentence([CommandFlag("since", "5m")] + flags, .idle(latestRequest: try time("13:42:10")))
         }
         #expect(
             try text([CommandFlag("error", "timeout"), CommandFlag("top", "9")]) == """
@@ -184,13 +194,14 @@ import Testing
 
     @Test func theLatestRequestIsToldOfASenderThatSentOtherThingsLater() throws {
         let flags = [CommandFlag("since", "5m"), CommandFlag("service", "shop")]
+        let shop = try sender("shop", "s-1", seen: "16:42:10")
         #expect(
-            try sentence(flags, arrival: "16:42:10", request: "13:42:10") == """
+            sentence(flags, .silent(shop, latestRequest: try time("13:42:10"))) == """
                 Nothing came from --service shop in the last 5 min. The latest came at 16:42:10 UTC, 12 min ago, from shop (s-1), and the latest request at 13:42:10 UTC, 3 h 12 min ago:
                   martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --service shop
 
                 """)
-        let soon = try sentence(flags, arrival: "16:42:10", request: "16:40:00")
+        let soon = sentence(flags, .silent(shop, latestRequest: nil))
         #expect(soon.contains("from shop (s-1):\n  martlet-collector report --since 2026-11-21T15:43:00Z --until "))
     }
 
@@ -198,52 +209,35 @@ import Testing
     @Test func theLatestRequestsOfAnEmptyListAreReported() throws {
         let flags = [CommandFlag("service", "shop"), CommandFlag("failed"), CommandFlag("store", "sqlite:a")]
         #expect(
-            try sentence(flags, arrival: "16:54:10", request: "13:42:10", for: "requests").hasSuffix(
+            sentence(flags, .idle(latestRequest: try time("13:42:10")), for: "requests").hasSuffix(
                 "report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --service shop --store sqlite:a\n"))
     }
 
     @Test func theLaterOfComparedVersionsIsAFilter() throws {
         let flags = [CommandFlag("service", "pay"), CommandFlag("compare", "version:1.8..1.9")]
         #expect(
-            try sentence(flags, arrival: "16:54:10", request: "13:42:10") == """
+            sentence(flags, .idle(latestRequest: try time("13:42:10"))) == """
                 No request matches --service pay --version 1.9 in the last 1 h. The latest one came at 13:42:10 UTC, 3 h 12 min ago:
                   martlet-collector report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --service pay --compare version:1.8..1.9
 
                 """)
         #expect(
-            sentence(flags) == """
+            sentence(flags, .nothingFound) == """
                 No request matches --service pay --version 1.9 in the last 1 h. Without these filters:
                   martlet-collector report
 
                 """)
     }
 
-    private func sentence(
-        _ flags: [CommandFlag], arrival: String, request: String, for command: String = "report"
-    ) throws -> String {
-        var context = context(flags)
-        func time(_ clock: String) throws -> UnixNanoseconds {
-            try #require(TimeText.parse("2026-11-21T\(clock)Z", now: 0))
-        }
-        context.history = .latest(try time(arrival), sender: "shop (s-1)")
-        context.latestRequest = try time(request)
-        return EmptyAnswer.sentence(of: report, context, for: command)
-    }
-
-    @Test func sendersWithoutRequestsAreToldFromAFilterThatMatchesNothing() throws {
-        let latest = try #require(TimeText.parse("2026-11-21T16:53:10Z", now: 0))
-        func text(_ flags: [CommandFlag]) -> String {
-            sentence([CommandFlag("since", "5m")] + flags) { $0.history = .latest(latest, sender: "inner (i-1)") }
-        }
+    @Test func sendersWithoutRequestsLeadToTheirList() throws {
         let flags = [CommandFlag("service", "inner"), CommandFlag("by", "host"), CommandFlag("collector", "http://c")]
+        let inner = try sender("inner", "i-1", seen: "16:53:10")
         #expect(
-            text(flags) == """
-                No requests came from --service inner in the last 5 min, but inner (i-1) was heard of at 16:53:10 UTC, 1 min 2 s ago:
+            sentence([CommandFlag("since", "5m")] + flags, .uncounted(inner)) == """
+                No requests came from --service inner in the last 5 min, but inner (i-1) was seen at 16:53:10 UTC, 1 min 2 s ago:
                   martlet-collector agents --service inner --collector http://c
 
                 """)
-        #expect(text([CommandFlag("service", "inner"), CommandFlag("status", "5xx")]).hasPrefix("No request matches "))
-        #expect(text([]).hasPrefix("No requests in the last 5 min. A longer time:"))
     }
 
     // MARK: Kept requests
@@ -294,36 +288,28 @@ import Testing
                 """)
     }
 
-    @Test func dataWithinTheWindowMeansThatTheFilterIsToBlame() throws {
-        let latest = try #require(TimeText.parse("2026-11-21T16:53:10Z", now: 0))
-        let text = sentence([CommandFlag("since", "5m"), CommandFlag("status", "404")]) {
-            $0.history = .latest(latest, sender: "storefront-2")
-        }
-        #expect(text.hasPrefix("No request matches --status 404 in the last 5 min."))
-    }
-
-    @Test func aNewCollectorIsTold() throws {
-        let text = sentence([]) { $0.history = .nobodyEverSent }
+    @Test func aNewCollectorIsNamedAsItWasAsked() {
         #expect(
-            text.hasPrefix(
-                "Nobody ever sent anything to this collector. A service sends to it with "
+            sentence([], .nobodyReported).hasPrefix(
+                "No agents have reported yet. A service reports to this collector with "
                     + "MARTLET_ENDPOINT=http://127.0.0.1:4318. Agents report every 10 s.\n"))
-    }
-
-    @Test func aNewCollectorIsNamedAsItWasAsked() throws {
-        let asked = sentence([CommandFlag("collector", "http://127.0.0.1:24318")]) { $0.history = .nobodyEverSent }
+        let asked = sentence([CommandFlag("collector", "http://127.0.0.1:24318")], .nobodyReported)
         #expect(asked.contains("MARTLET_ENDPOINT=http://127.0.0.1:24318. "))
-        let store = sentence([CommandFlag("store", "sqlite:/tmp/a.sqlite")]) { $0.history = .nobodyEverSent }
-        #expect(store.contains("A service sends to the address in MARTLET_ENDPOINT. "))
+        let store = sentence([CommandFlag("store", "sqlite:/tmp/a.sqlite")], .nobodyReported)
+        #expect(store.contains("A service reports to the address in MARTLET_ENDPOINT. "))
     }
 
     @Test func hostileNamesAreWrittenOut() throws {
         let hostile = "\u{1b}[2J\u{202e}"
-        let text = sentence([CommandFlag("service", hostile)]) {
-            $0.names = [.init(flag: "service", wanted: hostile, known: [hostile + "x"])]
-            $0.history = .latest(0, sender: hostile)
+        let flags = [CommandFlag("service", hostile)]
+        for reason in [
+            try unknown(.service, hostile, among: [hostile + "x"]),
+            .uncounted(try sender(hostile, hostile, seen: "16:00:00")),
+            .silent(try sender(hostile, hostile, seen: "16:00:00"), latestRequest: nil), .nothingFound,
+        ] {
+            let text = sentence(flags, reason)
+            #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
         }
-        #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
     }
 
     @Test(

@@ -4,7 +4,7 @@ import HummingbirdTesting
 import MartletTelemetry
 import Testing
 
-@Suite struct EmptyStateTests {
+@Suite struct NoResultsViewTests {
     /// A collector at `Samples.time(60)` to which `checkout` sent five requests, at ten seconds before `time(10)`.
     private func withRequests(
         at arrival: UnixNanoseconds = Samples.time(11), _ body: @Sendable (any TestClientProtocol) async throws -> Void
@@ -19,7 +19,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/")
             #expect(page.status == 200)
-            #expect(page.text.contains("Nothing has been sent to this collector yet"))
+            #expect(page.text.contains("No agents have reported yet"))
             #expect(page.text.contains(#".product(name: "Martlet", package: "martlet")"#))
             #expect(page.text.contains("let agent = MartletAgent.start()"))
             #expect(page.text.contains(#/MARTLET_ENDPOINT=http:\/\/(localhost|127\.0\.0\.1)(:\d+)? \.\/checkout/#))
@@ -63,7 +63,7 @@ import Testing
         try await withRequests { client in
             let page = try await client.read("/endpoint?since=5m&service=chekout&method=GET")
             #expect(page.text.contains("No service is called chekout There is checkout. The nearest is checkout"))
-            #expect(page.links.contains("/endpoint?since=5m&method=GET&service=checkout"))
+            #expect(page.links.contains("/endpoint?since=5m&service=checkout&method=GET"))
         }
     }
 

@@ -1,0 +1,167 @@
+import MartletReports
+import MartletStorage
+import MartletTelemetry
+
+/// The reason that a view has nothing to show, with links to what helps next.
+package struct NoResultsView: Sendable {
+    let visit: Visit
+    let reason: NoResultsReason
+    /// Whether the view leaves out requests.
+    private let isFiltered: Bool
+
+    /// - Parameter base: the parameter `compare` of the view's report; `nil` if it has none.
+    /// - Throws: the store's error.
+    package init(_ visit: Visit, comparedWith base: String? = nil, in storage: some Storage) async throws {
+        self.visit = visit
+        isFiltered = !visit.filters.isEmpty || ComparisonBase.versions(in: base) != nil
+        reason = try await storage.noResultsReason(
+            for: visit.parameters.filters, in: visit.window, comparedWith: base, now: visit.now)
+    }
+
+    /// Whether there is anything to choose from.
+    var hasScope: Bool { reason != .nobodyReported }
+
+    /// The whole of a view.
+    package var html: HTML {
+        HTML.joined([
+            element("section", .class("lead-in"), .label("The answer")) {
+                element("h1") { sentence }
+                element("p") { advice }
+            },
+            hasScope ? chips : FirstSteps.html(visit),
+        ])
+    }
+
+    /// A part of a view that has a title.
+    var notice: HTML {
+        HTML.joined([
+            element("section", .class("notice"), Attribute("aria-labelledby", "h-empty")) {
+                element("h2", .id("h-empty")) { sentence }
+                element("p") { advice }
+            }, chips,
+        ])
+    }
+
+    private var chips: HTML { FilterChips(visit: visit, filters: visit.filters).html }
+
+    private var sentence: String {
+        switch reason {
+        case .nobodyReported: "No agents have reported yet"
+        case .unknownName(let name): name.title
+        case .silent:
+            "Nothing came \(visit.filter.wanted.keys.contains(where: \.isOfSender) ? "from the chosen senders " : "")\(visit.period)"
+        case .uncounted: "No requests came from the chosen senders \(visit.period)"
+        case .idle, .nothingFound:
+            isFiltered ? "No request matches the filters \(visit.period)" : "No requests \(visit.period)"
+        }
+    }
+
+    @HTMLBuilder var advice: HTML {
+        switch reason {
+        case .nobodyReported:
+            "Put the agent into a service. \(NoResultsText.pace), so its first requests are here some ten seconds after they were made."
+        case .unknownName(let name):
+            (name.list ?? "None is known") + ". "
+            if name.nearest != nil {
+                "The nearest is "
+                visit.nearest(to: name)
+                "."
+            }
+        case .silent(let sender, let request):
+            "The latest came "
+            request == nil ? visit.hour(until: sender.lastSeen) : HTML(visit.age(of: sender.lastSeen))
+            ", at \(TimeText.format(sender.lastSeen)), from \(sender.service)."
+            if let request { latest(request) }
+        case .idle(let request): latest(request)
+        case .uncounted:
+            "They were seen: "
+            link(visit.address(of: .agents)) { "their list" }
+            "."
+        case .nothingFound: isFiltered ? HTML("Leave out a filter to see other requests of this time.") : longer
+        }
+    }
+
+    @HTMLBuilder private func latest(_ request: UnixNanoseconds) -> HTML {
+        " The latest request came "
+        visit.hour(until: request)
+        ", at \(TimeText.format(request))."
+    }
+
+    @HTMLBuilder private var longer: HTML {
+        "There were none in the week before either. "
+        link(visit.here.with([(.since, "30d"), (.until, nil), (.before, nil)])) { "The last 30 days" }
+        " may have some. "
+        link(visit.address(of: .agents)) { "The agents that were seen" }
+        " are in their list."
+    }
+}
+
+extension Visit {
+    /// The parameters that leave out requests.
+    var filters: [(name: PageParameter, value: String)] {
+        parameters.values.filter {
+            $0.name.filteredDimension != nil || [.failed, .slowerThan, .fasterThan, .search].contains($0.name)
+        }
+    }
+
+    /// Throws if a filter is not one of those that a view has. It would select nothing there.
+    func refuseFilters(besides names: [PageParameter], of view: String) throws(ParameterError) {
+        guard let other = filters.first(where: { !names.contains($0.name) })?.name.rawValue else { return }
+        throw ParameterError(
+            "\(other) is no filter of \(view), which has \(NameList.text(names.map(\.rawValue))) alone")
+    }
+
+    /// Returns the view's own address without one of its filters.
+    func address(without filter: (name: PageParameter, value: String)) -> PageAddress {
+        parameters.values.filter { $0 != filter && $0.name != .before }.reduce(base) { $0.adding($1.name, $1.value) }
+    }
+
+    /// Returns the one chosen value of a filter if the store does not have it.
+    ///
+    /// - Parameter seen: values that it has.
+    func unknownName(
+        _ name: PageParameter, notIn seen: [String], in storage: some Storage
+    ) async throws -> UnknownName? {
+        let chosen = parameters.all(name)
+        guard let dimension = name.filteredDimension, let wanted = chosen.first, chosen.count == 1,
+            !seen.contains(wanted)
+        else { return nil }
+        return try await storage.unknownName((dimension, wanted), now: now)
+    }
+
+    /// The note below a list of choices that the chosen name is none of them.
+    @HTMLBuilder func note(_ unknown: [UnknownName]) -> HTML {
+        for name in unknown {
+            element("p", .class("unseen")) {
+                "No \(name.dimension.rawValue) \(name.wanted) was ever seen"
+                if name.nearest != nil {
+                    "; the nearest is "
+                    nearest(to: name)
+                }
+                "."
+            }
+        }
+    }
+
+    /// A link to this view with the name that a person may have meant.
+    fileprivate func nearest(to name: UnknownName) -> HTML {
+        let address = parameters.values.filter { $0.name != .before }.reduce(base) {
+            $0.adding($1.name, name.corrected($1.value, of: $1.name.rawValue))
+        }
+        return link(address) { name.nearest ?? "" }
+    }
+
+    /// The age of a time in words.
+    fileprivate func age(of time: UnixNanoseconds) -> String {
+        "\(FigureText.age((max(now, time) - time) / 1_000_000_000)) ago"
+    }
+
+    /// The age of a time, as a link to this view in the hour before it.
+    fileprivate func hour(until time: UnixNanoseconds) -> HTML {
+        let hour = NoResultsReason.hour(of: time)
+        let window: [(PageParameter, String?)] = [
+            (.since, TimeText.format(hour.from)), (.until, TimeText.format(hour.to)), (.before, nil),
+        ]
+        return link(here.with(window)) { age(of: time) }
+    }
+}

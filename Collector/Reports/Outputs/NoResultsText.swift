@@ -1,0 +1,145 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The explanation of an answer without rows in a terminal, and the command that helps next.
+package struct NoResultsText {
+    /// How often agents send by default.
+    package static let pace = "Agents report every 10 s"
+    /// The window that is tried next. The week before the one that was asked for has nothing.
+    private static let wide = "30d"
+
+    private let report: any WindowReport
+    private let context: ReportContext
+    /// The command that was given.
+    private let asked: String
+
+    /// Returns one or two lines: why there is nothing, and a command to copy.
+    ///
+    /// - Parameter command: the command that was given.
+    package static func sentence(
+        of report: any WindowReport, _ context: ReportContext, for command: String = "report"
+    ) -> String {
+        NoResultsText(report: report, context: context, asked: command).text
+    }
+
+    private var text: String {
+        switch report.empty ?? .nothingFound {
+        case .nobodyReported: Self.nobody(source) + command("agents", source)
+        case .unknownName(let name): unknown(name)
+        case .silent(let sender, let request): silent(sender, request)
+        case .idle(let request): idle(since: request)
+        case .uncounted(let sender):
+            "No requests came from \(CommandFlag.text(senders)) \(window), but \(Self.name(sender)) was seen at "
+                + moment(sender.lastSeen) + ":\n" + command("agents", senders + source)
+        case .nothingFound: nothing
+        }
+    }
+
+    /// Returns the sentences for a collector without any data. They name the collector that was asked.
+    ///
+    /// - Parameter source: the flags that name it.
+    static func nobody(_ source: [CommandFlag]) -> String {
+        let isStore = source.contains { $0.name == "store" }
+        let asked = source.first { $0.name == "collector" }?.value ?? CollectorAddress.usual
+        let setting =
+            isStore
+            ? "the address in MARTLET_ENDPOINT" : "this collector with MARTLET_ENDPOINT=\(ShellWord.quoted(asked))"
+        return "No agents have reported yet. A service reports to \(setting). \(pace).\n"
+    }
+
+    static func name(_ sender: NoResultsReason.Sender) -> String {
+        TerminalText.plain("\(sender.service) (\(sender.instance))")
+    }
+
+    private func unknown(_ name: UnknownName) -> String {
+        guard name.nearest != nil else { return name.sentence + ".\n" }
+        let flags = context.flags.map { flag in
+            CommandFlag(flag.name, flag.value.map { name.corrected($0, of: flag.name) })
+        }
+        return name.sentence + "\n" + command(asked, flags)
+    }
+
+    private func silent(_ sender: NoResultsReason.Sender, _ request: UnixNanoseconds?) -> String {
+        let chosen = senders.isEmpty ? "" : "from \(CommandFlag.text(senders)) "
+        let latest = "The latest came at \(moment(sender.lastSeen)), from \(Self.name(sender))"
+        let older = request.map { ", and the latest request at \(moment($0))" } ?? ""
+        return "Nothing came \(chosen)\(window). \(latest)\(older):\n" + commandAround(request ?? sender.lastSeen)
+    }
+
+    private func idle(since time: UnixNanoseconds) -> String {
+        let none = dimensions.isEmpty ? "No requests" : "No request matches \(CommandFlag.text(dimensions))"
+        return "\(none) \(window). The latest one came at \(moment(time)):\n" + commandAround(time)
+    }
+
+    private var nothing: String {
+        guard filters.isEmpty else {
+            let names = version.isEmpty ? [] : [ReportParameter.compare.rawValue]
+            let rest = others(names).filter { !filters.contains($0) }
+            let these = filters.count == 1 ? "the filter" : "these filters"
+            return "No request matches \(CommandFlag.text(filters)) \(window). Without \(these):\n"
+                + command(asked, rest)
+        }
+        guard context.flag("since") != Self.wide, !isOld else {
+            return "No requests \(window). The senders that were seen:\n" + command("agents", source)
+        }
+        return "No requests \(window), nor in the week before. A longer time:\n"
+            + command(asked, [CommandFlag("since", Self.wide)] + others(["since", "until"]))
+    }
+
+    /// Whether the window begins earlier than the one that is tried next.
+    private var isOld: Bool {
+        guard let now = context.now, let wide = TimeText.nanoseconds(Self.wide) else { return false }
+        return TimeText.parse(report.from, now: 0).map { $0 < now - min(now, wide) } ?? false
+    }
+}
+
+extension NoResultsText {
+    private var source: [CommandFlag] { NextCommand.ofSource(context.flags) }
+
+    private func others(_ names: [String]) -> [CommandFlag] { context.flags.filter { !names.contains($0.name) } }
+
+    /// The flags that leave out requests.
+    private var filters: [CommandFlag] {
+        NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) } + version
+    }
+
+    /// The filter by the version whose requests a comparison of versions is about.
+    private var version: [CommandFlag] {
+        ComparisonBase.versions(in: context.flag(ReportParameter.compare.rawValue)).map {
+            [CommandFlag(Dimension.version.rawValue, $0.after)]
+        } ?? []
+    }
+
+    private var dimensions: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name) != nil } }
+
+    private var senders: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name)?.isOfSender ?? false } }
+
+    private func command(_ subcommand: String, _ flags: [CommandFlag]) -> String {
+        "  " + CommandText.text(subcommand, flags) + "\n"
+    }
+
+    /// The command that was given, with the hour up to a time. Counted requests may not be kept, so those are reported.
+    private func commandAround(_ time: UnixNanoseconds) -> String {
+        let hour = NoResultsReason.hour(of: time)
+        let window = [
+            CommandFlag("since", TimeText.format(hour.from)), CommandFlag("until", TimeText.format(hour.to)),
+        ]
+        return asked == "requests"
+            ? command("report", window + dimensions + source) : command(asked, window + others(["since", "until"]))
+    }
+
+    /// A time, and its age if the time of reading is known.
+    private func moment(_ time: UnixNanoseconds) -> String {
+        guard let now = context.now else { return TimeText.format(time) }
+        let age = FigureText.age((max(now, time) - time) / 1_000_000_000)
+        return "\(WindowText.moment(time, now: now)) UTC, \(age) ago"
+    }
+
+    private var window: String {
+        let since = context.flag("since") ?? ReportParameter.defaultSince
+        if context.flag("until") == nil, let length = TimeText.nanoseconds(since) {
+            return "in the last \(FigureText.age(length / 1_000_000_000))"
+        }
+        return "from \(WindowText.sentence(of: report, now: context.now))"
+    }
+}
