@@ -16,17 +16,7 @@ struct Agents: AsyncParsableCommand {
         help: "TIME; instances that were last seen before it are left out. (default: \(AgentsParameter.defaultSince))")
     var since: String?
 
-    @Option(help: "Only instances of this service.")
-    var service: [String] = []
-
-    @Option(help: "Only instances in this environment, such as production.")
-    var environment: [String] = []
-
-    @Option(help: "Only instances of this version of a service.")
-    var version: [String] = []
-
-    @Option(help: "Only this instance.")
-    var instance: [String] = []
+    @OptionGroup var instances: SenderFilters<FilteredInstances>
 
     @OptionGroup var output: OutputOptions<OutputFormat>
 
@@ -46,28 +36,28 @@ struct Agents: AsyncParsableCommand {
 
     /// Returns why the list has no agents.
     private func explanation(of report: AgentsReport) async throws -> String {
-        let given = EmptyAnswer.Names.dimensions.flatMap { dimension in
-            senders.values.filter { $0.name.rawValue == dimension.rawValue }.map { (dimension, $0.value) }
-        }
-        let unknown = try await source.names(wanted: given).first { !$0.isKnown }
+        let senders = try senders
+        let unknown = try await source.names(wanted: instances.filters).first { !$0.isKnown }
         return AgentsTable.nothing(
             in: report, senders.commandFlags, of: source.flags, unknown: unknown, try await source.history(of: senders))
     }
 
     private var parameters: AgentsParameters {
-        var parameters = senders
-        let zone = UTCOffset.environment(ProcessInfo.processInfo.environment)
-        parameters.add(.since, since.map { TimeExpression.absolute($0, now: SQLiteStorage.systemClock(), in: zone) })
-        return parameters
+        get throws {
+            var parameters = try senders
+            let zone = UTCOffset.environment(ProcessInfo.processInfo.environment)
+            parameters.add(
+                .since, since.map { TimeExpression.absolute($0, now: SQLiteStorage.systemClock(), in: zone) })
+            return parameters
+        }
     }
 
     /// The filters.
     private var senders: AgentsParameters {
-        var parameters = AgentsParameters()
-        for value in service { parameters.add(.service, value) }
-        for value in environment { parameters.add(.environment, value) }
-        for value in version { parameters.add(.version, value) }
-        for value in instance { parameters.add(.instance, value) }
-        return parameters
+        get throws {
+            var parameters = AgentsParameters()
+            try parameters.add(instances.filters)
+            return parameters
+        }
     }
 }

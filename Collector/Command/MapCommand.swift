@@ -13,11 +13,7 @@ struct MapCommand: AsyncParsableCommand {
 
     @OptionGroup var window: WindowOptions
 
-    @Option(help: "Only edges that begin or end at this service.")
-    var service: [String] = []
-
-    @Option(help: "Only services in this environment, such as production. Other ends of their edges are hosts.")
-    var environment: [String] = []
+    @OptionGroup var services: ServiceFilters<FilteredEdges>
 
     @Option(
         help:
@@ -37,11 +33,11 @@ struct MapCommand: AsyncParsableCommand {
 
     private func context(of report: MapReport) async throws -> ReportContext {
         var context = ReportContext()
-        context.flags = parameters.commandFlags + source.flags
+        context.flags = try parameters.commandFlags + source.flags
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         if report.edges.isEmpty, [.table, .markdown].contains(output.format) {
-            try await source.explain(report, &context, filters, names: filters)
+            try await source.explain(report, &context, services.filters, names: services.filters)
         }
         return context
     }
@@ -56,14 +52,12 @@ struct MapCommand: AsyncParsableCommand {
     }
 
     private var parameters: MapParameters {
-        var parameters = MapParameters()
-        window.add(to: &parameters)
-        parameters.add(filters)
-        parameters.add(.top, top)
-        return parameters
-    }
-
-    private var filters: [EmptyAnswer.Names.Wanted] {
-        service.map { (.service, $0) } + environment.map { (.environment, $0) }
+        get throws {
+            var parameters = MapParameters()
+            window.add(to: &parameters)
+            try parameters.add(services.filters)
+            parameters.add(.top, top)
+            return parameters
+        }
     }
 }

@@ -4,49 +4,16 @@ import MartletReports
 import MartletSQLiteStorage
 import MartletStorage
 
-/// The window and the filters of a command. A filter that is given twice selects either.
+/// The window and the filters of a command about requests.
 struct SelectionOptions: ParsableArguments {
     @OptionGroup var window: WindowOptions
 
-    @Option(help: "Only requests of this service.")
-    var service: [String] = []
-
-    @Option(help: "Only requests of services in this environment, such as production.")
-    var environment: [String] = []
-
-    @Option(
-        help: "Only requests of this kind: client (the service sends them) or server (it answers them).",
-        completion: .list(["client", "server"]))
-    var kind: [String] = []
-
-    @Option(help: "Only requests with this method, such as POST.")
-    var method: [String] = []
-
-    @Option(help: "Only requests to this server, by its name with or without the port.")
-    var host: [String] = []
-
-    @Option(help: "Only requests of this endpoint, by its template, such as /users/{id}.")
-    var endpoint: [String] = []
-
-    @Option(help: "Only requests with this status, such as 404, or class of statuses, such as 5xx.")
-    var status: [String] = []
-
-    @Option(help: "Only requests with this error.type, such as timeout.")
-    var error: [String] = []
-
-    @Option(help: "Only requests that this rule of their service's agent changed, by its name.")
-    var rule: [String] = []
-
-    @Option(help: "Only requests of this version of a service.")
-    var version: [String] = []
-
-    @Option(help: "Only requests of this instance of a service.")
-    var instance: [String] = []
+    @OptionGroup var requests: RequestFilters
 
     /// Adds the flags that were given.
     ///
     /// - Parameter others: dimensions whose flags are left out.
-    func add<Name: WindowParameterName>(
+    func add<Name: RequestParameterName>(
         to parameters: inout Parameters<Name>, without others: Set<MartletStorage.Dimension> = []
     ) {
         window.add(to: &parameters)
@@ -57,7 +24,7 @@ struct SelectionOptions: ParsableArguments {
     ///
     /// - Parameter compare: the option of that name.
     func filters(comparedWith compare: String? = nil) -> [EmptyAnswer.Names.Wanted] {
-        given(MartletStorage.Dimension.allCases)
+        requests.filters
             + (ComparisonBase.versions(in: compare).map { [(.version, $0.after)] } ?? [])
     }
 
@@ -73,29 +40,11 @@ struct SelectionOptions: ParsableArguments {
     ///
     /// - Parameter compare: the option of that name, which may name two versions.
     func given(comparedWith compare: String? = nil) -> [EmptyAnswer.Names.Wanted] {
-        let filters = given(EmptyAnswer.Names.dimensions)
+        let filters = EmptyAnswer.Names.dimensions.flatMap { dimension in
+            requests.filters.filter { $0.dimension == dimension }
+        }
         guard let versions = ComparisonBase.versions(in: compare) else { return filters }
         return filters + [(.version, versions.after), (.version, versions.before)]
-    }
-
-    private func given(_ dimensions: [MartletStorage.Dimension]) -> [EmptyAnswer.Names.Wanted] {
-        dimensions.flatMap { dimension in wanted(dimension).map { (dimension, $0) } }
-    }
-
-    private func wanted(_ dimension: MartletStorage.Dimension) -> [String] {
-        switch dimension {
-        case .service: service
-        case .environment: environment
-        case .kind: kind
-        case .method: method
-        case .host: host
-        case .endpoint: endpoint
-        case .status: status
-        case .error: error
-        case .rule: rule
-        case .version: version
-        case .instance: instance
-        }
     }
 }
 
@@ -131,8 +80,8 @@ struct WindowOptions: ParsableArguments {
 struct GroupingOptions: ParsableArguments {
     @Option(
         help: """
-            Dimension to group by: service, environment, kind, method, host, endpoint, status, error, rule, version or \
-            instance; may be repeated. (default: service, kind, method, host, endpoint)
+            Dimension to group by: \(Self.names(MartletStorage.Dimension.allCases)); may be repeated. (default: \
+            \(Self.names(ReportParameter.defaultBy)))
             """,
         completion: .list(MartletStorage.Dimension.allCases.map(\.rawValue)))
     var by: [String] = []
@@ -141,6 +90,10 @@ struct GroupingOptions: ParsableArguments {
         help: "Figure to sort by: impact, count, failures, failure-rate, p50, p95, p99 or max. (default: impact)",
         completion: .list(GroupOrder.Measure.allCases.map(\.rawValue)))
     var sort: String?
+
+    private static func names(_ dimensions: [MartletStorage.Dimension]) -> String {
+        dimensions.map(\.rawValue).joined(separator: ", ")
+    }
 
     /// Adds the flags that were given.
     func add(to parameters: inout ReportParameters) {

@@ -76,7 +76,7 @@ extension SourceOptions {
         names wanted: [EmptyAnswer.Names.Wanted]
     ) async throws {
         var senders = AgentsParameters()
-        senders.add(filters)
+        try senders.add(filters.filter(\.dimension.isOfSender))
         context.history = try await history(of: senders)
         context.names = try await names(wanted: wanted)
         guard let start = TimeText.parse(report.from, now: 0) else { return }

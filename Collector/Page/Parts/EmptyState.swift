@@ -50,7 +50,7 @@ package struct EmptyState: Sendable {
             return .earlier(latest.lastSeen, sender: latest.resource.service)
         }
         if visit.filters.isEmpty, version == nil { return .nothing }
-        let isOfSendersAlone = visit.filters.allSatisfy { Dimension(rawValue: $0.name.rawValue)?.isOfSender ?? false }
+        let isOfSendersAlone = visit.filters.allSatisfy { $0.name.filteredDimension?.isOfSender ?? false }
         guard isOfSendersAlone, let latest, latest.lastSeen <= visit.window.to else { return .filtered }
         return .uncounted
     }
@@ -70,7 +70,7 @@ package struct EmptyState: Sendable {
         _ name: PageParameter, notIn seen: [String], _ visit: Visit, in storage: some Storage
     ) async throws -> EmptyAnswer.Names? {
         let chosen = visit.parameters.all(name)
-        guard let dimension = Dimension(rawValue: name.rawValue), let wanted = chosen.first, chosen.count == 1,
+        guard let dimension = name.filteredDimension, let wanted = chosen.first, chosen.count == 1,
             !wanted.isEmpty, !seen.contains(wanted)
         else { return nil }
         return try await unknown((dimension, wanted), at: visit.now, in: storage)
@@ -100,14 +100,14 @@ extension Visit {
     /// The parameters that leave out requests.
     var filters: [(name: PageParameter, value: String)] {
         parameters.values.filter {
-            Dimension(rawValue: $0.name.rawValue) != nil
+            $0.name.filteredDimension != nil
                 || [.failed, .slowerThan, .fasterThan, .search].contains($0.name)
         }
     }
 
     /// The values that are asked for of dimensions.
     var wanted: [EmptyAnswer.Names.Wanted] {
-        parameters.values.compactMap { name, value in Dimension(rawValue: name.rawValue).map { ($0, value) } }
+        parameters.values.compactMap { name, value in name.filteredDimension.map { ($0, value) } }
     }
 
     /// Returns the end of the latest interval before a window with requests that filters select (``LatestRequest``).
@@ -120,7 +120,8 @@ extension Visit {
     }
 
     /// Throws if a filter is not one of those that a view has. It would select nothing there.
-    func refuseFilters(besides names: [PageParameter], of view: String) throws(ParameterError) {
+    func refuseFilters(besides dimensions: [Dimension], of view: String) throws(ParameterError) {
+        let names = dimensions.map(PageParameter.init)
         guard let other = filters.first(where: { !names.contains($0.name) })?.name.rawValue else { return }
         throw ParameterError(
             "\(other) is no filter of \(view), which has \(NameList.text(names.map(\.rawValue))) alone")

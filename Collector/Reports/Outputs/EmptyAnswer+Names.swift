@@ -7,9 +7,7 @@ extension EmptyAnswer {
         /// Names that a sentence lists.
         private static let listed = 5
         /// The dimensions whose names a person may have misspelt, the widest first.
-        package static let dimensions: [Dimension] = [
-            .service, .environment, .version, .instance, .method, .host, .endpoint, .error, .rule,
-        ]
+        package static let dimensions = Dimension.ofSender + Dimension.ofRequest.filter { $0.values == .texts }
 
         /// The flag's name without dashes, such as `service`.
         package var flag: String

@@ -4,9 +4,11 @@ import MartletStorage
 /// The explanation of an endpoint without requests in the window, and the ways out.
 struct EmptySelection {
     /// Names that can be left out of the selection.
-    private static let filters: [PageParameter] = [
-        .environment, .service, .method, .host, .endpoint, .status, .error, .rule, .version, .instance,
-    ]
+    private static let filters: [PageParameter] = {
+        let widest: [Dimension] = [.environment, .service]
+        let others = Dimension.allCases.filter { $0 != .kind && !widest.contains($0) }
+        return (widest + others).map(PageParameter.init)
+    }()
     private static let minute: UInt64 = 60_000_000_000
 
     let endpoint: Endpoint
