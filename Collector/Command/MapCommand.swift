@@ -13,11 +13,7 @@ struct MapCommand: AsyncParsableCommand {
 
     @OptionGroup var window: WindowOptions
 
-    @Option(help: "Only edges that begin or end at this service.")
-    var service: [String] = []
-
-    @Option(help: "Only services in this environment, such as production. Other ends of their edges are hosts.")
-    var environment: [String] = []
+    @OptionGroup var services: ServiceFilters<FilteredEdges>
 
     @Option(
         help:
@@ -35,9 +31,9 @@ struct MapCommand: AsyncParsableCommand {
         try Output.answer(answer)
     }
 
-    private var context: ReportContext {
+    private func context() throws -> ReportContext {
         var context = ReportContext()
-        context.flags = parameters.commandFlags + source.flags
+        context.flags = try parameters.commandFlags + source.flags
         // A file has the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         return context
@@ -45,18 +41,19 @@ struct MapCommand: AsyncParsableCommand {
 
     private func text(of report: MapReport) throws -> String {
         switch output.format {
-        case .table: MapTable.text(of: report, context, on: output.device)
+        case .table: try MapTable.text(of: report, context(), on: output.device)
         case .json: try ReportJSON.text(of: report)
         case .csv: MapCSV.text(of: report)
         }
     }
 
     private var parameters: MapParameters {
-        var parameters = MapParameters()
-        window.add(to: &parameters)
-        for name in service { parameters.add(.service, name) }
-        for name in environment { parameters.add(.environment, name) }
-        parameters.add(.top, top)
-        return parameters
+        get throws {
+            var parameters = MapParameters()
+            window.add(to: &parameters)
+            try parameters.add(services.filters)
+            parameters.add(.top, top)
+            return parameters
+        }
     }
 }

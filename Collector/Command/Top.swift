@@ -173,9 +173,7 @@ struct TopAnswers: Sendable {
     private func requests(of row: [MartletStorage.Dimension: String?], onlyFailed: Bool) async throws -> TopAnswer {
         var parameters = RequestsParameters()
         selection.add(to: &parameters, without: Set(row.keys))
-        for (dimension, value) in row {
-            if let name = RequestsParameter(rawValue: dimension.rawValue) { parameters.add(name, value ?? "") }
-        }
+        parameters.add(row.map { (dimension: $0, value: $1 ?? "") })
         parameters.add(.failed, onlyFailed ? "true" : nil)
         parameters.add(.limit, String(Self.requests))
         return .requests(try await source.requests(parameters))

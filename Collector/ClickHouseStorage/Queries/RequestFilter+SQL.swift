@@ -2,10 +2,10 @@ import MartletStorage
 
 extension RequestFilter {
     /// The condition on a row of `sender`, or on any row with the columns of a sender.
-    var senderCondition: String { condition(on: Dimension.allCases.filter(\.isOfSender)) }
+    var senderCondition: String { condition(on: Dimension.ofSender) }
 
     /// The condition on a row of `series`, apart from its senders.
-    var requestCondition: String { condition(on: Dimension.allCases.filter { !$0.isOfSender }) }
+    var requestCondition: String { condition(on: Dimension.ofRequest) }
 
     /// The condition on a row with the columns of a sender and of dimensions.
     var condition: String { condition(on: Dimension.allCases) }
@@ -42,23 +42,18 @@ extension Dimension {
     /// The expression of the value as a text; `''` for an absent one.
     var expression: String {
         switch self {
-        case .service, .environment, .version, .instance, .kind, .method, .endpoint, .error, .rule: rawValue
         case .status: "if(status = 0, '', toString(status))"
         case .host:
             """
             if(port <= 0, host, if(position(host, ':') > 0, concat('[', concat(host, concat(']:', toString(port)))), \
             concat(host, concat(':', toString(port)))))
             """
+        default: column
         }
     }
 
     /// Returns the value that a text of ``expression`` stands for.
-    func value(of text: String) -> String? {
-        switch self {
-        case .environment, .version, .status, .error, .rule: text.presence
-        case .service, .instance, .kind, .method, .host, .endpoint: text
-        }
-    }
+    func value(of text: String) -> String? { mayBeAbsent ? text.presence : text }
 }
 
 extension RequestsQuery {
@@ -80,12 +75,12 @@ extension RequestsQuery {
     private static func condition(_ text: String) -> String {
         // Attributes, with headers and bodies among them, and events are stored as JSON.
         let trace = "lower(concat(hex(trace_high), hex(trace_low)))"
-        let plain = [
-            "url", "concat(method, concat(' ', endpoint))", Dimension.host.expression, "error", "message", trace,
-            "service", "version", "environment", "instance",
-        ].map { ($0, text) }
+        let plain =
+            [
+                "url", "concat(method, concat(' ', endpoint))", Dimension.host.expression, "error", "message", trace,
+            ] + Dimension.ofSender.map(\.expression)
         let json = ["attributes", "events"].map { ($0, SpanJSON.inQuotes(text)) }
-        let conditions = (plain + json).map { column, text in
+        let conditions = (plain.map { ($0, text) } + json).map { column, text in
             text.isEmpty ? "1" : "positionCaseInsensitive(\(column), \(SQLText.quoted(text))) > 0"
         }
         return "(\(conditions.joined(separator: " OR ")))"

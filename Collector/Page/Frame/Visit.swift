@@ -108,21 +108,31 @@ extension PageParameters {
 }
 
 /// The names of the parameters of views. Those that a report or a list of requests has as well mean the same there.
-enum PageParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
-    case compare
-    case sort, ascending, top
-    case failed
-    case slowerThan = "slower-than"
-    case fasterThan = "faster-than"
-    case search, before, limit
+struct PageParameter: RequestParameterName {
+    static let compare = Self(known: "compare")
+    static let sort = Self(known: "sort")
+    static let ascending = Self(known: "ascending")
+    static let top = Self(known: "top")
+    static let failed = Self(known: "failed")
+    static let slowerThan = Self(known: "slower-than")
+    static let fasterThan = Self(known: "faster-than")
+    static let search = Self(known: "search")
+    static let before = Self(known: "before")
+    static let limit = Self(known: "limit")
     /// `on` for the live tail of the requests.
-    case live
+    static let live = Self(known: "live")
     /// The number of kept requests and spans that were deleted just now.
-    case cleared
+    static let cleared = Self(known: "cleared")
     /// `off` keeps the page from asking again by itself.
-    case refresh
+    static let refresh = Self(known: "refresh")
+
+    static let others = [
+        compare, sort, ascending, top, failed, slowerThan, fasterThan, search, before, limit, live, cleared, refresh,
+    ]
+
+    let rawValue: String
+
+    init(known text: String) { rawValue = text }
 
     /// The name of the parameters by which a form tells its fields that select everything if they are empty. In an address an empty
     /// value selects requests without one.

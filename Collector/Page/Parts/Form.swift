@@ -70,7 +70,7 @@ enum Form {
 
     /// Says that the field of a dimension selects everything if it is empty.
     private static func mayBeEmpty(_ name: PageParameter) -> HTML {
-        Dimension(rawValue: name.rawValue) == nil ? .none : hidden(PageParameter.emptyFields, name.rawValue)
+        name.filteredDimension == nil ? .none : hidden(PageParameter.emptyFields, name.rawValue)
     }
 
     /// - Parameter options: values and their names.

@@ -105,7 +105,8 @@ extension Visit {
     }
 
     /// Throws if a filter is not one of those that a view has. It would select nothing there.
-    func refuseFilters(besides names: [PageParameter], of view: String) throws(ParameterError) {
+    func refuseFilters(besides dimensions: [Dimension], of view: String) throws(ParameterError) {
+        let names = dimensions.map(PageParameter.init)
         guard let other = filters.first(where: { !names.contains($0.name) })?.name.rawValue else { return }
         throw ParameterError(
             "\(other) is no filter of \(view), which has \(NameList.text(names.map(\.rawValue))) alone")

@@ -91,7 +91,7 @@ extension Storage {
         let services = answer.services.filter { $0.runtimes.isSubset(of: BusyWait.runtimes) }
         guard !services.isEmpty else { return [] }
         var filter = filter
-        for dimension in Dimension.allCases where !dimension.isOfSender { filter.removeAll(dimension) }
+        for dimension in Dimension.ofRequest { filter.removeAll(dimension) }
         filter.select(.kind, RequestKind.client.rawValue)
         let requests = try await statistics(
             StatisticsQuery(window: answer.grid.window, filter: filter, by: [.service, .host]))

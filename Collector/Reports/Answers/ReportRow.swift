@@ -159,7 +159,7 @@ extension [Dimension] {
 
     /// Returns a number of rows: `1 endpoint`, `7 endpoints`.
     func rows(_ count: Int) -> String {
-        let plural = wordForRow == Dimension.status.rawValue ? "statuses" : wordForRow + "s"
+        let plural = Dimension(rawValue: wordForRow)?.plural ?? wordForRow + "s"
         return "\(FigureText.grouped(UInt64(count))) \(count == 1 ? wordForRow : plural)"
     }
 }

@@ -21,9 +21,7 @@ extension RequestFilter {
 /// A name that a filter asks for and that the store does not have.
 package struct UnknownName: Sendable, Equatable, Codable {
     /// The dimensions whose names a person may have misspelt, the widest first.
-    static let dimensions: [Dimension] = [
-        .service, .environment, .version, .instance, .method, .host, .endpoint, .error, .rule,
-    ]
+    static let dimensions = Dimension.ofSender + Dimension.ofRequest.filter { $0.values == .texts }
     /// Known names at most.
     private static let listed = 5
     /// The time in which names are looked for: as long as points are kept by default.

@@ -41,11 +41,9 @@ package struct Parameters<Name: ParameterName>: Sendable {
         if let value { values.append((name, value)) }
     }
 
-    /// Adds the filters that the parameters have.
-    package mutating func add(_ filters: [(dimension: Dimension, value: String)]) {
-        for (dimension, value) in filters {
-            if let name = Name(rawValue: dimension.rawValue) { add(name, value) }
-        }
+    /// Adds filters. Throws if one of them is none of the query's.
+    package mutating func add(_ filters: [(dimension: Dimension, value: String)]) throws(ParameterError) {
+        for (dimension, value) in filters { add(try Name.filter(dimension), value) }
     }
 
     /// The parameter's first value; `nil` if it was not given.
@@ -138,17 +136,25 @@ package struct Parameters<Name: ParameterName>: Sendable {
     }
 
     private static func check(_ value: String, of dimension: Dimension) throws(ParameterError) {
-        switch dimension {
-        case .kind where RequestKind(rawValue: value) == nil:
-            throw ParameterError("kind must be one of \(list(RequestKind.allCases.map(\.rawValue)))")
-        case .status where StatusPattern(value) == nil:
-            throw ParameterError("status must be a code such as 404, or a class from 1xx to 5xx")
+        switch dimension.values {
+        case .kinds where RequestKind(rawValue: value) == nil:
+            throw ParameterError(
+                "\(dimension.rawValue) must be one of \(list(RequestKind.allCases.map(\.rawValue)))")
+        case .statuses where StatusPattern(value) == nil:
+            throw ParameterError("\(dimension.rawValue) must be a code such as 404, or a class from 1xx to 5xx")
         default: return
         }
     }
 
     static func list(_ names: [String]) -> String {
         names.joined(separator: ", ")
+    }
+}
+
+extension Parameters where Name: RequestParameterName {
+    /// Adds filters.
+    package mutating func add(_ filters: [(dimension: Dimension, value: String)]) {
+        for (dimension, value) in filters { add(Name(dimension), value) }
     }
 }
 
@@ -182,33 +188,6 @@ extension TimeWindow {
         let rest = (second - to % second) % second
         return TimeWindow(from: length % second == 0 ? from + rest : from, to: to + rest)
     }
-}
-
-/// The names of a command's flags, which are those of a query's parameters.
-package protocol ParameterName: RawRepresentable<String>, CaseIterable, Equatable, Sendable {
-    /// Whether the parameter may be given more than once.
-    var isRepeatable: Bool { get }
-    /// Whether a command takes it without a value.
-    var isSwitch: Bool { get }
-}
-
-extension ParameterName {
-    /// The dimension that the parameter filters by, which has its name; `nil` if it is no filter.
-    package var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
-
-    package var isRepeatable: Bool { filteredDimension != nil }
-
-    package var isSwitch: Bool { false }
-}
-
-/// The names of a command's flags with a window of time among them.
-package protocol WindowParameterName: ParameterName {
-    static var since: Self { get }
-    static var until: Self { get }
-}
-
-extension WindowParameterName {
-    package static var defaultSince: String { "1h" }
 }
 
 /// A flag that cannot be understood, in a sentence for the person who gave it.

@@ -38,16 +38,25 @@ extension Parameters<ReportParameter> {
 }
 
 /// The names of the flags of a report.
-package enum ReportParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
-    case by, sort, ascending, top, step, compare
+package struct ReportParameter: RequestParameterName {
+    package static let by = Self(known: "by")
+    package static let sort = Self(known: "sort")
+    package static let ascending = Self(known: "ascending")
+    package static let top = Self(known: "top")
+    package static let step = Self(known: "step")
+    package static let compare = Self(known: "compare")
+
+    package static let others = [by, sort, ascending, top, step, compare]
 
     package static let defaultBy: [Dimension] = [.service, .kind, .method, .host, .endpoint]
 
     package var isSwitch: Bool { self == .ascending }
 
     package var isRepeatable: Bool { self == .by || filteredDimension != nil }
+
+    package let rawValue: String
+
+    package init(known text: String) { rawValue = text }
 }
 
 /// The flags of a question for the values of a dimension.
@@ -62,12 +71,16 @@ extension Parameters<ValuesParameter> {
 }
 
 /// The names of the flags of a question for the values of a dimension.
-package enum ValuesParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
-    case limit
+package struct ValuesParameter: RequestParameterName {
+    package static let limit = Self(known: "limit")
+
+    package static let others = [limit]
 
     static let maxLimit = 1000
+
+    package let rawValue: String
+
+    package init(known text: String) { rawValue = text }
 }
 
 /// The flags of the map.
@@ -80,10 +93,15 @@ extension Parameters<MapParameter> {
 }
 
 /// The names of the flags of the map. A filter by a request's own dimension would leave out one end of an edge.
-package enum MapParameter: String, WindowParameterName {
-    case since, until
-    case service, environment
-    case top
+package struct MapParameter: WindowParameterName {
+    package static let top = Self(known: "top")
+
+    package static let filters: [Dimension] = [.service, .environment]
+    package static let others = [top]
+
+    package let rawValue: String
+
+    package init(known text: String) { rawValue = text }
 }
 
 /// The flags of a question about processes.
@@ -98,10 +116,15 @@ extension Parameters<ProcessParameter> {
 }
 
 /// The names of the flags of a question about processes. Its dimensions are those of a sender.
-package enum ProcessParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, version, instance
-    case step
+package struct ProcessParameter: WindowParameterName {
+    package static let step = Self(known: "step")
+
+    package static let filters = Dimension.ofSender
+    package static let others = [step]
+
+    package let rawValue: String
+
+    package init(known text: String) { rawValue = text }
 }
 
 /// The flags of the list of senders.
@@ -117,9 +140,16 @@ extension Parameters<AgentsParameter> {
 }
 
 /// The names of the flags of the list of senders. Its dimensions are those of a sender.
-package enum AgentsParameter: String, ParameterName {
-    case since
-    case service, environment, version, instance
+package struct AgentsParameter: ParameterName {
+    package static let since = Self(known: "since")
+
+    package static let times = [since]
+    package static let filters = Dimension.ofSender
+    package static let others: [Self] = []
 
     package static let defaultSince = "24h"
+
+    package let rawValue: String
+
+    package init(known text: String) { rawValue = text }
 }

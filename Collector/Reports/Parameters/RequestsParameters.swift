@@ -21,16 +21,24 @@ extension Parameters<RequestsParameter> {
 }
 
 /// The names of the flags of the list of kept requests.
-package enum RequestsParameter: String, WindowParameterName {
-    case since, until
-    case service, environment, kind, method, host, endpoint, status, error, rule, version, instance
-    case failed
-    case slowerThan = "slower-than"
-    case fasterThan = "faster-than"
-    case search, sort, ascending, before, limit
+package struct RequestsParameter: RequestParameterName {
+    package static let failed = Self(known: "failed")
+    package static let slowerThan = Self(known: "slower-than")
+    package static let fasterThan = Self(known: "faster-than")
+    package static let search = Self(known: "search")
+    package static let sort = Self(known: "sort")
+    package static let ascending = Self(known: "ascending")
+    package static let before = Self(known: "before")
+    package static let limit = Self(known: "limit")
+
+    package static let others = [failed, slowerThan, fasterThan, search, sort, ascending, before, limit]
 
     package var isSwitch: Bool { [.failed, .ascending].contains(self) }
 
     package static let defaultLimit = 20
     static let maxLimit = 1000
+
+    package let rawValue: String
+
+    package init(known text: String) { rawValue = text }
 }

@@ -4,10 +4,10 @@ import MartletTelemetry
 
 extension RequestFilter {
     /// The condition on a row of `resource` whose sender the filter selects.
-    var senderCondition: SQL { condition(on: Dimension.allCases.filter(\.isOfSender)) }
+    var senderCondition: SQL { condition(on: Dimension.ofSender) }
 
     /// The condition on the request of a row of `detail`, apart from its sender.
-    var requestCondition: SQL { condition(on: Dimension.allCases.filter { !$0.isOfSender }) }
+    var requestCondition: SQL { condition(on: Dimension.ofRequest) }
 
     /// Whether the filter leaves out senders.
     var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
@@ -24,17 +24,10 @@ extension RequestFilter {
 
     private static func condition(_ dimension: Dimension, _ values: [String]) -> SQL {
         switch dimension {
-        case .service: "service IN \(values)"
-        case .environment: "environment IN \(values)"
-        case .version: "version IN \(values)"
-        case .instance: "instance IN \(values)"
-        case .method: "method IN \(values)"
-        case .endpoint: "endpoint IN \(values)"
-        case .error: "error IN \(values)"
-        case .rule: "rule IN \(values)"
         case .kind: "kind IN \(values.flatMap(SeriesRows.kinds(named:)))"
         case .host: "(host IN \(values) OR \(authority) IN \(values))"
         case .status: "\(values.map(condition(onStatus:)).joined(operator: .or))"
+        default: "\(sql: dimension.column) IN \(values)"
         }
     }
 
@@ -104,7 +97,7 @@ extension RequestsQuery {
                 "lower(hex(trace_id))",
             ])
         let ofJSON = contains(inJSON, in: ["attributes", "events"])
-        let ofSender = contains(plain, in: ["service", "version", "environment", "instance"])
+        let ofSender = contains(plain, in: Dimension.ofSender.map { SQL(sql: $0.column) })
         return "\(ofPlain) OR \(ofJSON) OR resource_id IN (SELECT id FROM resource WHERE \(ofSender))"
     }
 

@@ -189,7 +189,7 @@ struct WindowAccounts {
     /// Returns the account of the senders that the filter selects.
     mutating func account(in window: TimeWindow, _ filter: RequestFilter, in db: Database) throws -> WindowAccount {
         var senders = filter
-        for dimension in Dimension.allCases where !dimension.isOfSender { senders.removeAll(dimension) }
+        for dimension in Dimension.ofRequest { senders.removeAll(dimension) }
         if let same = known.first(where: { $0.window == window && $0.senders == senders }) { return same.account }
         let account = try Completeness.account(in: window, senders, in: db)
         known.append((window, senders, account))

@@ -168,8 +168,8 @@ extension KnownSeries {
 }
 
 extension Dimension {
-    /// Whether the series of one endpoint differ in it.
-    var isOfOutcome: Bool { [.status, .error, .rule].contains(self) }
+    /// Whether the series with one name differ in it (``KnownSeries/names``).
+    var isOfOutcome: Bool { !isOfSender && ![.kind, .method, .host, .endpoint].contains(self) }
 }
 
 extension RequestFilter {

@@ -14,43 +14,120 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case rule
     case version
     case instance
+}
 
-    /// Whether the sender alone decides the value.
-    package var isOfSender: Bool {
+/// The table of dimensions. Parameters, flags, filters, columns and headings are made from it.
+extension Dimension {
+    /// What is to be known about a dimension.
+    private struct Entry {
+        let origin: Origin
+        /// The help of a flag that filters by it.
+        let help: String
+        var values = Values.texts
+        /// Whether a request may have no value. A store keeps `''`, and a status 0.
+        var mayBeAbsent = false
+        /// The word for several values, if it is not the name with an s.
+        var plural: String?
+    }
+
+    /// What has the value.
+    private enum Origin {
+        case sender((TelemetryResource) -> String?)
+        case request((RequestDimensions) -> String?)
+    }
+
+    /// The values that a filter takes.
+    package enum Values: Sendable {
+        case texts
+        /// The names of ``RequestKind``.
+        case kinds
+        /// ``StatusPattern``
+        case statuses
+    }
+
+    private var entry: Entry {
         switch self {
-        case .service, .environment, .version, .instance: true
-        case .kind, .method, .host, .endpoint, .status, .error, .rule: false
+        case .service:
+            Entry(origin: .sender { $0.service }, help: "Only requests of this service.")
+        case .environment:
+            Entry(
+                origin: .sender { $0.environment },
+                help: "Only requests of services in this environment, such as production.", mayBeAbsent: true)
+        case .kind:
+            Entry(
+                origin: .request { $0.kind.rawValue },
+                help: "Only requests of this kind: client (the service sends them) or server (it answers them).",
+                values: .kinds)
+        case .method:
+            Entry(origin: .request { $0.method }, help: "Only requests with this method, such as POST.")
+        case .host:
+            Entry(
+                origin: .request { $0.authority },
+                help: "Only requests to this server, by its name with or without the port.")
+        case .endpoint:
+            Entry(
+                origin: .request { $0.endpoint },
+                help: "Only requests of this endpoint, by its template, such as /users/{id}.")
+        case .status:
+            Entry(
+                origin: .request { $0.status.map(String.init) },
+                help: "Only requests with this status, such as 404, or class of statuses, such as 5xx.",
+                values: .statuses, mayBeAbsent: true, plural: "statuses")
+        case .error:
+            Entry(
+                origin: .request { $0.error }, help: "Only requests with this error.type, such as timeout.",
+                mayBeAbsent: true)
+        case .rule:
+            Entry(
+                origin: .request { $0.rule },
+                help: "Only requests that this rule of their service's agent changed, by its name.", mayBeAbsent: true)
+        case .version:
+            Entry(
+                origin: .sender { $0.version }, help: "Only requests of this version of a service.", mayBeAbsent: true)
+        case .instance:
+            Entry(origin: .sender { $0.instance }, help: "Only requests of this instance of a service.")
         }
     }
+}
+
+extension Dimension {
+    /// The dimensions that the sender decides, and those that each request decides.
+    package static let ofSender = allCases.filter(\.isOfSender)
+    package static let ofRequest = allCases.filter { !$0.isOfSender }
+
+    /// Whether the sender decides the value, whatever the request.
+    package var isOfSender: Bool {
+        if case .sender = entry.origin { true } else { false }
+    }
+
+    package var help: String { entry.help }
+
+    package var values: Values { entry.values }
+
+    package var mayBeAbsent: Bool { entry.mayBeAbsent }
+
+    /// The word for several values, such as `endpoints`.
+    package var plural: String { entry.plural ?? rawValue + "s" }
+
+    /// The column of the value in the tables of both stores. A host has its port in another column.
+    package var column: String { rawValue }
 
     /// Returns `nil` if the request has no value: no response, no error, no rule, a sender without a version.
     package func value(of dimensions: RequestDimensions, from resource: TelemetryResource) -> String? {
-        isOfSender ? value(of: resource) : value(of: dimensions)
+        switch entry.origin {
+        case .sender(let value): value(resource)
+        case .request(let value): value(dimensions)
+        }
     }
 
     /// Returns `nil` if the sender has no value, or does not decide it.
     package func value(of resource: TelemetryResource) -> String? {
-        switch self {
-        case .service: resource.service
-        case .environment: resource.environment
-        case .version: resource.version
-        case .instance: resource.instance
-        case .kind, .method, .host, .endpoint, .status, .error, .rule: nil
-        }
+        if case .sender(let value) = entry.origin { value(resource) } else { nil }
     }
 
     /// Returns `nil` if the request has no value, or its sender decides it.
     package func value(of dimensions: RequestDimensions) -> String? {
-        switch self {
-        case .kind: dimensions.kind.rawValue
-        case .method: dimensions.method
-        case .host: dimensions.authority
-        case .endpoint: dimensions.endpoint
-        case .status: dimensions.status.map(String.init)
-        case .error: dimensions.error
-        case .rule: dimensions.rule
-        case .service, .environment, .version, .instance: nil
-        }
+        if case .request(let value) = entry.origin { value(dimensions) } else { nil }
     }
 }
 

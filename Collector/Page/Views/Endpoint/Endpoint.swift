@@ -290,7 +290,8 @@ extension Endpoint {
 
     /// Filters that the title does not name, each with a link that leaves it out.
     private var restriction: HTML {
-        let names: [PageParameter] = [.status, .error, .rule, .version, .instance]
+        let named: [Dimension] = [.service, .environment, .kind, .method, .host, .endpoint]
+        let names = Dimension.allCases.filter { !named.contains($0) }.map(PageParameter.init)
         let given = names.filter { visit.parameters[$0] != nil }
         guard !given.isEmpty else { return .none }
         return element("p", .class("sub")) {

@@ -67,7 +67,7 @@ package struct RequestList: Sendable {
         _ dimension: Dimension, _ visit: Visit, in storage: some Storage
     ) async throws -> [String] {
         var filter = visit.filter
-        for other in Dimension.allCases where !other.isOfSender { filter.removeAll(other) }
+        for other in Dimension.ofRequest { filter.removeAll(other) }
         return try await storage.values(
             ValuesQuery(dimension, window: visit.window, filter: filter, limit: maxChoices)
         ).values

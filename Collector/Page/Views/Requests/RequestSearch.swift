@@ -108,7 +108,7 @@ struct RequestListFilter: Sendable, Equatable {
             switch name {
             case .failed: value == "false" ? nil : RequestListFilter(name: name, value: value)
             case .slowerThan, .fasterThan, .search: RequestListFilter(name: name, value: value)
-            default: Dimension(rawValue: name.rawValue).map { _ in RequestListFilter(name: name, value: value) }
+            default: name.filteredDimension.map { _ in RequestListFilter(name: name, value: value) }
             }
         }
     }
