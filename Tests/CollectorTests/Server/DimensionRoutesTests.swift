@@ -96,7 +96,7 @@ import Testing
             #expect(list.commands.contains { $0.contains(" --\(name) ") }, "\(list.commands)")
             #expect(list.links.contains("/requests?since=1h"), "no link leaves out \(name)")
             let endpoint = try await client.read("/endpoint?\(query)")
-            #expect(endpoint.status == 200 && endpoint.text.contains(dimension == .kind ? "Made" : value))
+            #expect(endpoint.status == 200 && endpoint.text.contains(dimension == .kind ? "Outgoing" : value))
             #expect(endpoint.commands.contains { $0.contains(" --\(name) ") }, "\(endpoint.commands)")
             #expect(try await client.read("/?\(query)").status == 200)
         }
@@ -109,7 +109,7 @@ import Testing
         let expected = [
             "report": ReportParameter.allCases.map(\.rawValue), "series": series,
             "requests": RequestsParameter.allCases.map(\.rawValue),
-            "requests/{id}": RequestParameter.allCases.map(\.rawValue),
+            "requests/{id}": [],
             "values/{dimension}": ValuesParameter.allCases.map(\.rawValue),
             "map": MapParameter.allCases.map(\.rawValue), "agents": AgentsParameter.allCases.map(\.rawValue),
             "process": ProcessParameter.allCases.map(\.rawValue),
