@@ -24,19 +24,19 @@ struct ReportHeading {
         if let comparison = ComparisonText(report) { return comparison.answer }
         guard report.totals.measures.count > 0 else { return nil }
         let shares = totals.map(share).joined(separator: " and ")
-        let answer = shares.prefix(1).uppercased() + shares.dropFirst() + " failed"
+        let start = shares.prefix(1).uppercased() + shares.dropFirst()
+        // A narrow terminal has no room for the word.
+        let isWide = TextWidth.of(start) + 17 < device.columns ?? .max
+        let answer = start + (totals.count > 1 && isWide ? " requests failed" : " failed")
         return answer + worst(after: answer) + "."
     }
 
-    /// The failed requests of a kind: `418 of 4,200 requests`, or, if there are both kinds, `10 of 400 outgoing` and
-    /// `5 of 50 incoming requests`.
+    /// The failed requests of a kind: `418 of 4,200 requests`, or, if there are both kinds, `10 of 400 outgoing` and `5 of 50 incoming`.
     private func share(_ total: KindTotal) -> String {
         let (failed, count) = (total.measures.failures.count, total.measures.count)
         let share = (failed == 0 ? "none" : FigureText.grouped(failed)) + " of "
         guard totals.count > 1 else { return share + FigureText.counted(count, "request") }
-        let isLast = total.kind == totals.last?.kind
         return share + "\(FigureText.grouped(count)) \(KindTotal.title(total.kind).lowercased())"
-            + (isLast ? " requests" : "")
     }
 
     /// Characters of the name at least; a sentence with less room for it ends before.

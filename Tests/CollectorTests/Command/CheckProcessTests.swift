@@ -28,7 +28,7 @@ import Testing
         #expect(held.status == 0, "\(held)")
         let lines = held.output.split(separator: "\n")
         #expect(lines.count == 4 && lines.allSatisfy { $0.hasPrefix("✓ ") })
-        #expect(lines[0] == "✓ GET /products fails in 0.73 % of 12,000 requests (limit 5 %, nothing lost).")
+        #expect(lines[0] == "✓ GET /products fails in 0.73 % of 2,880 requests (limit 5 %, nothing lost).")
     }
 
     @Test(
@@ -78,7 +78,7 @@ import Testing
             ["--slo", "99.9%", "--service", "storefront", "--endpoint", "/payments"]
             + ["--since", "2026-09-21T15:30:00Z", "--until", "2026-09-21T16:30:00Z"] + source
         func burn(_ flags: [String]) async throws -> String? {
-            try await check(flags + objective).output.split(separator: "\n").first { $0.contains("error budget") }
+            try await check(flags + objective).output.split(separator: "\n").first { $0.contains("burn rate") }
                 .map(String.init)
         }
         let compared = try #require(try await burn(["--compare", "version:1.8.2..1.9.0"]))

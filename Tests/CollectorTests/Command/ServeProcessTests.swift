@@ -239,7 +239,7 @@ import Testing
         try Data("good\na b\n".utf8).write(to: file)
         let flagged = try await ChildProcess(.martletCollector, serve + [flag, "a b"]).finish()
         #expect(flagged.status == 64)
-        #expect(flagged.errors.contains("\(flag) must be of ASCII characters without spaces"))
+        #expect(flagged.errors.contains("\(flag) must consist of ASCII characters without spaces"))
         let filed = try await ChildProcess(.martletCollector, serve + ["--ingest-token-file", file.path]).finish()
         #expect(filed.status == 2)
         #expect(filed.errors.contains("contains a token that is not made of ASCII characters without spaces"))

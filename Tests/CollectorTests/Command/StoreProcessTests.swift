@@ -53,7 +53,7 @@ import Testing
 
         let restored = try await run(["restore", backup, "--store", "sqlite:" + store])
         #expect(restored.status == 0)
-        #expect(restored.output.contains("the former store is \(store).former"))
+        #expect(restored.output.contains("the old store is \(store).former"))
         let reader = try SQLiteStorage(readingFrom: store)
         let answer = try await reader.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.groups.map(\.count) == [5])

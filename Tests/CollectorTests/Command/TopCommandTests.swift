@@ -78,7 +78,7 @@ import Testing
         _ = await terminal.read(until: "/payments")
         let port = collector.port
         _ = await collector.terminate()
-        let gone = await terminal.read(until: "trying again")
+        let gone = await terminal.read(until: "retrying")
         #expect(gone.contains("no collector answers at"))
         #expect(gone.contains("\u{1b}[33m"))
         let again = try await CollectorProcess(store: folder.path("collector.sqlite"), port: port)
@@ -117,7 +117,7 @@ import Testing
     @Test func aPipeIsRefusedWithASentence() async throws {
         let end = try await ChildProcess(.martletCollector, ["top", "--store", store]).finish()
         #expect(end.status == 64)
-        #expect(end.errors.contains("top draws on a terminal"))
+        #expect(end.errors.contains("top needs a terminal"))
         #expect(end.output == "")
     }
 }

@@ -90,7 +90,7 @@ import Testing
                 _ = try await client.post(try Self.batch(instance: "i-\(number)", end: 50, ledger: ledger))
                 guard number >= 10 else { continue }
                 let page = try await client.read("/agents")
-                #expect(page.text.contains("\(number) agents need a look"))
+                #expect(page.text.contains("\(number) agents need attention"))
                 #expect(page.text.contains("And 0 more.") == false)
                 #expect(page.text.contains("And 1 more.") == (number == 11))
             }

@@ -82,7 +82,7 @@ import Testing
             let address = EndpointRequests.address.replacing("since=1m", with: "since=1h")
             let text = try await client.read(address).text
             #expect(text.contains("500 Internal Server Error 2 33.3 0 14:13:50 14:13:50"))
-            #expect(text.contains("or the session 4 66.7 0 14:14 14:14:10"))
+            #expect(text.contains("or the session timed out 4 66.7 0 14:14 14:14:10"))
             #expect(text.contains("First and last seen are accurate to 10 s"))
         }
     }
@@ -154,9 +154,9 @@ import Testing
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address)
-            #expect(page.text.contains("Theirs first byte 90.0"))
-            #expect(page.text.contains("The way dns, connect, tls, transfer 5.0"))
-            #expect(page.text.contains("Ours queue 1.0"))
+            #expect(page.text.contains("Server first byte 90.0"))
+            #expect(page.text.contains("Network dns, connect, tls, transfer 5.0"))
+            #expect(page.text.contains("Client queue 1.0"))
             #expect(page.text.contains("All 96.0"))
             #expect(page.text.contains("25.0 % of requests opened a new connection"))
             #expect(

@@ -176,7 +176,7 @@ import Testing
             [(["shop", "client", name], 9560, 270), (["shop", "server", "/b"], 5000, 201)])
         let one = report([.endpoint], [([name], 9560, 270), (["/b"], 100, 201)])
         for (report, start) in [
-            (kinds, "270 of 9,560 outgoing and 201 of 5,000 incoming requests failed"),
+            (kinds, "270 of 9,560 outgoing and 201 of 5,000 incoming\(columns > 64 ? " requests" : "") failed"),
             (one, "471 of 9,660 requests failed"),
         ] {
             let first = lines(report, columns: columns)[0]

@@ -151,7 +151,7 @@ import Testing
         #expect(shown.contains { $0.contains("/charges") })
         #expect(
             shown.contains(
-                "\u{1b}[33mno collector answers at http://127.0.0.1:4318: connection refused; trying again\u{1b}[0m"))
+                "\u{1b}[33mno collector answers at http://127.0.0.1:4318: connection refused; retrying\u{1b}[0m"))
         state.take(.report(SampleReport.report, SampleReport.context), to: .report(.impact))
         #expect(state.trouble == nil)
     }
@@ -166,7 +166,7 @@ import Testing
 
     @Test func anEmptyReportIsExplained() {
         var state = TopState(order: .impact)
-        #expect(lines(state)[0] == "Asking …")
+        #expect(lines(state)[0] == "Loading …")
         var report = SampleReport.report
         (report.rows, report.rowCount, report.totals.measures.count) = ([], 0, 0)
         report.empty = .nobodyReported

@@ -92,7 +92,7 @@ import Testing
         try await withProcesses { client in
             let page = try await client.read("/endpoint?service=checkout")
             #expect(page.status == 200)
-            let places = try ["Processes 2", "CPU", "Memory", "Delay", "Rate and failures", "Latency"].map {
+            let places = try ["Processes 2", "CPU", "Memory", "Wait for a thread", "Rate and failures", "Latency"].map {
                 try #require(page.text.range(of: $0)?.lowerBound, "\($0)")
             }
             #expect(places == places.sorted())

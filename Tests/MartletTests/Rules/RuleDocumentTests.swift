@@ -40,7 +40,7 @@ import Testing
             "{ rules: [ { match: {}, redirect: 'ftp://a' } ] }",
             "rule 1, redirect: \"ftp://a\" is not an http or https URL"
         ),
-        ("{ rules: [ { match: {}, redirect: 'http://a/b' } ] }", "rule 1, redirect: not a scheme, host and port alone"),
+        ("{ rules: [ { match: {}, redirect: 'http://a/b' } ] }", "rule 1, redirect: not just a scheme, host and port"),
         ("{ rules: [ { match: {}, respond: {} } ] }", "rule 1, respond.status: the key is missing"),
         ("{ rules: [ { match: {}, respond: { status: 99 } } ] }", "rule 1, respond.status: 99 is not between"),
         (

@@ -66,7 +66,7 @@ extension AgentTests {
                 #expect(agent.status.ledger == .init(captured: 1, delivered: 1))
             }
             let warnings = log.entries.filter { $0.level >= .warning }.map { "\($0.message)" }
-            #expect(warnings.contains { $0.hasSuffix("cannot have: Content-Encoding, Martlet-Batch, x") })
+            #expect(warnings.contains { $0.hasSuffix("which are not allowed: Content-Encoding, Martlet-Batch, x") })
         }
 
         @Test(arguments: Transport.allCases) func challengeAndRedirectCountAsAnswers(transport: Transport) async throws
