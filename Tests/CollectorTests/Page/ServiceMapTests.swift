@@ -107,7 +107,7 @@ import Testing
             #expect(page.markup.contains(">unknown host</text>"))
             let requests = "/requests?since=1m&service=shop&kind=client&host="
             #expect(page.links.contains(requests))
-            #expect(try await client.read(requests).text.contains("2 requests"))
+            #expect(try await client.read(requests).text.contains("2 outgoing requests"))
             let overview = try await client.read("/?since=1m")
             #expect(overview.text.contains("unknown host shop 2"))
             #expect(overview.text.contains("shop → unknown host"))
