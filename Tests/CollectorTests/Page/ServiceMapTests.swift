@@ -127,7 +127,9 @@ import Testing
             let page = try await client.read("/map?since=1m")
             #expect(page.status == 200)
             #expect(page.text.contains("Edges 200"))
-            #expect(page.text.contains("40 of 200 edges: first those with lost requests, then those with the most requests."))
+            #expect(
+                page.text.contains(
+                    "40 of 200 edges: first those with lost requests, then those with the most requests."))
             #expect(page.markup.ranges(of: "class=\"edge").count == 41)
         }
     }
