@@ -162,24 +162,5 @@ extension FaultTests {
                 withExtendedLifetime(collector) {}
             }
         }
-
-        /// Directories of the previous version lack the destination of their batches.
-        @Test func batchesOfThePreviousVersionGoToTheCollectorOfTheirService() async throws {
-            try await Scene.run { scene in
-                let (old, new) = (try await Destination("old", in: scene), try await Destination("new", in: scene))
-                try await leave("early", for: old, in: scene)
-                for path in scene.waiting where path.hasSuffix("/resource") {
-                    let url = scene.folder.url.appendingPathComponent(path)
-                    var text = try #require(JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
-                    (text["destination"], text["endpoints"]) = (nil, nil)
-                    try JSONSerialization.data(withJSONObject: text).write(to: url)
-                }
-                let collector = try await new.open()
-                _ = try await run("late", for: new, in: scene)
-                #expect(try await lives(in: new, of: scene) == ["early", "late"])
-                try await scene.expectEverythingCountedOnce(stores: [new.store])
-                withExtendedLifetime(collector) {}
-            }
-        }
     }
 }
