@@ -38,7 +38,7 @@ struct EasyHandle {
     /// Returns the transfer's figures; `nil` where libcurl does not give them.
     ///
     /// - Parameters:
-    /// - isTimed: whether to read times too. Reading only sizes costs a quarter.
+    ///   - isTimed: whether to read times too. Reading only sizes costs a quarter.
     ///   - firstByte: see ``TransferFigures``.
     func figures(isTimed: Bool, firstByte: UInt64?) -> TransferFigures? {
         var transfer = martlet_transfer()

@@ -48,11 +48,11 @@ public struct MartletRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - method: in upper case.
-    /// - url: an absolute URL; user, password, query and fragment are removed.
+    ///   - url: an absolute URL; user, password, query and fragment are removed.
     ///   - kind: the side of the service.
-    /// - endpoint: the name to count under; if it is empty, the path decides.
+    ///   - endpoint: the name to count under; if it is empty, the path decides.
     ///   - status: `nil` if no response came.
-    /// - errorType: the cause of a failure, one of few names (`error.type`). A status that is a failure needs none.
+    ///   - errorType: the cause of a failure, one of few names (`error.type`). A status that is a failure needs none.
     ///   `cancelled` is not a failure, and `hung` is a separate kind.
     ///   - start: the start, by the wall clock.
     ///   - duration: a negative one counts as 0.
