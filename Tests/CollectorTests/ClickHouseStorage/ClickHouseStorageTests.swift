@@ -74,7 +74,7 @@ struct ClickHouseStorageTests {
         ]
     }()
 
-    @Test func everyAnswerIsThatOfAFileHoweverOftenBatchesCame() async throws {
+    @Test func answersEqualThoseOfAFileHoweverOftenBatchesArrive() async throws {
         var random = SeededGenerator(seed: 19)
         let sqlite = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         let batches = (0..<360).map { Self.batch($0, &random) }
@@ -104,7 +104,7 @@ struct ClickHouseStorageTests {
         }
     }
 
-    @Test func aBatchThatWasStoredInPartCountsOnceWhenItComesAgain() async throws {
+    @Test func partlyStoredBatchCountsOnceWhenResent() async throws {
         let (one, other) = (try await collector(), try await collector())
         let id = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
@@ -132,7 +132,7 @@ struct ClickHouseStorageTests {
 
     /// A collector that was killed between its inserts leaves points with some of their spans, or with none.
     @Test(arguments: [nil, Int64(spans[0].details[0].start) / StoredDay.length])
-    func spansThatWereCountedAndNotAllKeptCountOnceWhenTheyComeAgain(lostDay: Int64?) async throws {
+    func countedSpansThatWereNotAllKeptCountOnceWhenResent(lostDay: Int64?) async throws {
         let (one, other) = (try await collector(), try await collector())
         _ = try await one.store(Self.spans, of: nil)
         for day in try await one.client.parts(of: Schema.detail) where day == lostDay ?? day {
@@ -169,7 +169,7 @@ struct ClickHouseStorageTests {
         #expect(before.groups.count > 5)
     }
 
-    @Test func pointsThatComeBetweenTheMakingOfTheirHourAndTheirEndCount() async throws {
+    @Test func pointsThatArriveBetweenTheMakingOfTheirHourAndTheirDeletionCount() async throws {
         let storage = try await collector()
         var random = SeededGenerator(seed: 7)
         let batches = (0..<12).map { Self.batch($0, &random) }
@@ -187,7 +187,7 @@ struct ClickHouseStorageTests {
         #expect(answer.groups.reduce(0) { $0 + $1.count } == requests)
     }
 
-    @Test func collectorsShareTheMakingOfAWeek() async throws {
+    @Test func collectorsShareTheWorkOnAWeek() async throws {
         let (one, other) = (try await collector(), try await collector())
         var random = SeededGenerator(seed: 7)
         for number in 0..<12 {
@@ -207,7 +207,7 @@ struct ClickHouseStorageTests {
         #expect(rows == [0])
     }
 
-    @Test func anHourThatWasMadeEarlyServesAsTheHourOfAnOldWeek() async throws {
+    @Test func earlyHourServesAsTheHourOfAnOldWeek() async throws {
         let storage = try await collector()
         var random = SeededGenerator(seed: 7)
         for number in 0..<12 {
@@ -236,7 +236,7 @@ struct ClickHouseStorageTests {
         #expect(try await storage.statistics(query).groups.map(\.count) == before.map(\.count))
     }
 
-    @Test func aSenderIsForgottenWithItsHoursUnlessItLives() async throws {
+    @Test func senderIsForgottenWithItsHoursUnlessItIsStillRunning() async throws {
         let storage = try await collector()
         let start = clock.time
         _ = try await storage.store([Samples.metrics(requests: 1, captured: 1, end: 7200)], of: nil)
@@ -255,7 +255,7 @@ struct ClickHouseStorageTests {
         #expect(agents.map(\.firstSeen) == [start])
     }
 
-    @Test func aDatabaseWithoutTablesNamesTheCommand() async throws {
+    @Test func errorForADatabaseWithoutTablesNamesTheCommand() async throws {
         let location = try ClickHouseLocation(server.newDatabase())
         let failure = await #expect(throws: StorageFailure.self) {
             _ = try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: { 0 })
@@ -263,7 +263,7 @@ struct ClickHouseStorageTests {
         #expect(failure?.description.contains("run: martlet-collector migrate --store clickhouse:\(location)") == true)
     }
 
-    @Test func aNewerDatabaseIsRefusedAndLeftAsItIs() async throws {
+    @Test func newerDatabaseIsRefusedAndUnchanged() async throws {
         try await collector().client.run("INSERT INTO migration (version) VALUES (\(Schema.version + 1))")
         await #expect(throws: StorageFailure.self) { _ = try await collector() }
         await #expect(throws: StorageFailure.self) {
@@ -272,7 +272,7 @@ struct ClickHouseStorageTests {
     }
 
     @Test(.enabled(if: TestedStore.current != .chDB, "chDB has no users"))
-    func aWrongPasswordIsOneSentenceWithoutThePassword() async throws {
+    func wrongPasswordGivesOneSentenceWithoutThePassword() async throws {
         let right = ["MARTLET_CLICKHOUSE_USER": "martlet", "MARTLET_CLICKHOUSE_PASSWORD": "sesame"]
         _ = try await ClickHouseStorage(at: database.location, ClickHouseCredentials(right), now: { 0 })
         let wrong = right.merging(["MARTLET_CLICKHOUSE_PASSWORD": "open-up"]) { $1 }
@@ -283,7 +283,7 @@ struct ClickHouseStorageTests {
         #expect(text.hasPrefix("ClickHouse refuses: ") && !text.contains("open-up") && !text.contains("\n"))
     }
 
-    @Test func theNextServerAnswersForOneThatIsAway() async throws {
+    @Test func nextServerAnswersIfOneIsAway() async throws {
         let closed = try Loopback.listen()
         Connection(descriptor: closed.descriptor).close()
         let location = try ClickHouseLocation(
@@ -296,7 +296,7 @@ struct ClickHouseStorageTests {
         }
     }
 
-    @Test func aServerThatDoesNotAnswerInTimeIsNotAskedAgain() async throws {
+    @Test func serverThatTimesOutIsNotAskedAgain() async throws {
         let silent = try Loopback.listen()
         let asked = Asked()
         Thread {
@@ -320,7 +320,7 @@ struct ClickHouseStorageTests {
         let count = Atomic(0)
     }
 
-    @Test func aClusterThatTheServersDoNotKnowIsOneSentence() async throws {
+    @Test func unknownClusterGivesOneSentence() async throws {
         let location = try ClickHouseLocation(server.newDatabase())
         for name in ["nowhere", "a;drop"] {
             await #expect(throws: StorageFailure.self) {
@@ -337,7 +337,7 @@ struct ClickHouseStorageTests {
     }
 
     @Test(arguments: ["http://h:8123", "ftp://h/d", "http://h/d;drop", "http://u:p@h/d", "h/d", "http://a,/d"])
-    func anAddressWithoutAServerOrADatabaseIsRefused(text: String) {
+    func addressWithoutAServerOrADatabaseIsRefused(text: String) {
         #expect(throws: StorageFailure.self) { try ClickHouseLocation(text) }
     }
 }

@@ -44,7 +44,7 @@ struct CumulativePassTests {
         return counts
     }
 
-    @Test func aPointThatCameBetweenTwoThatWereCountedTakesItsShareOfTheLater() async throws {
+    @Test func pointBetweenTwoCountedOnesTakesItsShareOfTheLater() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))
         try await send(2, end: 10, to: one)
@@ -58,7 +58,7 @@ struct CumulativePassTests {
         #expect(try await counts(one) == [2, 3, 4])
     }
 
-    @Test func ofTwoPassesInOneSecondTheOneThatSawMorePointsHolds() async throws {
+    @Test func passThatSawMorePointsWinsWithinOneSecond() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))
         try await send(2, end: 10, to: one)
@@ -75,7 +75,7 @@ struct CumulativePassTests {
         #expect(try await counts(one) == [2, 3, 4])
     }
 
-    @Test func pointsThatNoPassCouldCountForHoursAreCountedByTheNextOne() async throws {
+    @Test func nextPassCountsPointsThatWaitedForHours() async throws {
         let clock = Self.clock(1000)
         let storage = try await collector(clock)
         try await send(2, end: 10, to: storage)
@@ -87,7 +87,7 @@ struct CumulativePassTests {
         #expect(try await counts(storage) == [2, 3, 0])
     }
 
-    @Test func aDifferenceThatALaterPointHasTakenIsTakenBack() async throws {
+    @Test func differenceThatALaterPointReplacesIsTakenBack() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))
         try await send(2, end: 10, to: one)
@@ -104,7 +104,7 @@ struct CumulativePassTests {
         #expect(try await counts(one) == [2, 0, 7])
     }
 
-    @Test func aPassThatEndedBeforeItsMarkIsRepeatedWithTheSameRows() async throws {
+    @Test func interruptedPassIsRepeatedWithTheSameRows() async throws {
         let clock = Self.clock(1000)
         let collectors = [try await collector(clock), try await collector(clock)]
         for (index, count) in [2, 5, 5].enumerated() {
@@ -125,7 +125,7 @@ struct CumulativePassTests {
         #expect(open == nil)
     }
 
-    @Test func pointsThatSettleCountLater() async throws {
+    @Test func pointsCountOnceTheyHaveSettled() async throws {
         let clock = Self.clock(1000)
         var limits = ClickHouseLimits()
         limits.insertPause = 0
@@ -139,7 +139,7 @@ struct CumulativePassTests {
         #expect(try await counts(storage) == [2, 0, 0])
     }
 
-    @Test func theCountsOfASilentStreamAreFoundAfterDays() async throws {
+    @Test func countsOfASilentStreamAreFoundAfterDays() async throws {
         let clock = Self.clock(1000)
         let storage = try await collector(clock)
         try await send(2, end: 10, to: storage)
@@ -154,7 +154,7 @@ struct CumulativePassTests {
         #expect(points == [0])
     }
 
-    @Test func theRequestsOfAnAgentThatSendsSumsArrived() async throws {
+    @Test func requestsOfAnAgentThatSendsSumsCountAsArrived() async throws {
         let clock = Self.clock(1000)
         let storage = try await collector(clock)
         let stream = StreamID(hashing: [[1]])
@@ -206,7 +206,7 @@ struct CumulativePassTests {
         }
     }
 
-    @Test func everyAnswerIsThatOfAFileThroughWhicheverCollectorPointsCame() async throws {
+    @Test func answersEqualThoseOfAFileWhicheverCollectorPointsCameThrough() async throws {
         let clock = Self.clock(1000)
         let sqlite = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { clock.time })
         let collectors = [try await collector(clock), try await collector(clock)]

@@ -69,7 +69,7 @@ struct EarlyHoursTests {
         try await storage.client.removeRows(of: Schema.point)
     }
 
-    @Test func anHourThatIsOverIsReadInsteadOfItsPoints() async throws {
+    @Test func completedHourIsReadInsteadOfItsPoints() async throws {
         let storage = try await collector()
         for sequence in 1...30 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 120, in: storage) }
         let before = try await groups(Self.window(), in: storage)
@@ -82,7 +82,7 @@ struct EarlyHoursTests {
         #expect(try await groups(Self.window(1, 3600), in: storage).isEmpty)
     }
 
-    @Test func pointsThatComeLateCountAtOnceAndAreInTheHourThatIsMadeAnew() async throws {
+    @Test func latePointsCountAtOnceAndTheirHourIsMadeAgain() async throws {
         let storages = [try await collector(), try await collector()]
         _ = try await store(1, at: 600, in: storages[0])
         try await storages[0].maintain()
@@ -96,7 +96,7 @@ struct EarlyHoursTests {
         #expect(try await groups(Self.window(), in: storages[1]) == before)
     }
 
-    @Test func anHourIsMadeOnlyWhenNoInsertCanBeOnItsWay() async throws {
+    @Test func hourIsMadeOnlyWhenNoInsertCanBeOnItsWay() async throws {
         let storage = try await collector(hourSettling: 3600)
         _ = try await store(1, at: 600, in: storage)
         for _ in 0..<2 { try await storage.maintain() }
@@ -111,7 +111,7 @@ struct EarlyHoursTests {
         #expect(try await EarlyHours.holding(in: Samples.everything, storage.client).count == 1)
     }
 
-    @Test func anHourOfManyPointsIsMadeInParts() async throws {
+    @Test func hourOfManyPointsIsMadeInParts() async throws {
         let storage = try await collector()
         for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
         let hour = Int64(Samples.time(2_800)) / StoredHour.length
@@ -142,7 +142,7 @@ struct EarlyHoursTests {
         #expect(try await groups(Self.window(), in: storage) == before)
     }
 
-    @Test func slotsWithinAnHourAreMadeOfPoints() async throws {
+    @Test func slotsWithinAnHourAreReadFromPoints() async throws {
         let storage = try await collector()
         for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
         let query = StatisticsQuery(window: Self.window(), by: [], step: 900_000_000_000)
@@ -153,7 +153,7 @@ struct EarlyHoursTests {
         #expect(before.slots?.groups.count == 1)
     }
 
-    @Test func spansOfAProcessCountBesideTheMetricsOfOthers() async throws {
+    @Test func spansOfOneProcessCountTogetherWithMetricsOfOthers() async throws {
         let storage = try await collector()
         _ = try await store(1, at: 600, in: storage)
         var (span, resource) = (Samples.detail(1), Samples.resource("three", instance: "i-three"))

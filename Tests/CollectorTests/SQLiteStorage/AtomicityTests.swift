@@ -28,7 +28,7 @@ import Testing
     }
 
     /// No killed process shows it: only a power cut loses what was not synced (SQLite documentation, "PRAGMA synchronous").
-    @Test func theConnectionThatStoresSyncsEachCommit() async throws {
+    @Test func writerSyncsEveryCommit() async throws {
         let storage = try SQLiteStorage(path: path)
         let (synchronous, journal) = try await storage.pool.write { db in
             (try Int.fetchOne(db, sql: "PRAGMA synchronous"), try String.fetchOne(db, sql: "PRAGMA journal_mode"))
@@ -37,7 +37,7 @@ import Testing
         #expect(journal == "wal")
     }
 
-    @Test func aBatchThatFailedIsNotRememberedAndCountsWhenItComesAgain() async throws {
+    @Test func failedBatchIsForgottenAndCountsWhenResent() async throws {
         let storage = try SQLiteStorage(path: path)
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
         try failAtTheLedger()
@@ -49,7 +49,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [3])
     }
 
-    @Test func theSenderIsToldToSendAgain() async throws {
+    @Test func senderIsAskedToSendAgain() async throws {
         try await withServer(store: path) { client in
             try failAtTheLedger()
             let refused = try await client.post(try Samples.body(), batch: "i-1/1/metrics")

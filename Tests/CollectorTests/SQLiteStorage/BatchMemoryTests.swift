@@ -26,7 +26,7 @@ import Testing
         #expect(parts == 0)
     }
 
-    @Test func aBatchThatIsSentTwiceCountsOnceThoughTheStoreWasClosedInBetween() async throws {
+    @Test func batchSentTwiceCountsOnceEvenIfTheStoreWasClosedInBetween() async throws {
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
         let first = try SQLiteStorage(path: folder.path("collector.sqlite"))
         #expect(try await first.store(metrics, of: batch) == .stored)
@@ -37,7 +37,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [3])
     }
 
-    @Test func aBatchIDIsForgottenOnlyAfterItsAge() async throws {
+    @Test func batchIDIsForgottenOnlyAfterItsAge() async throws {
         var limits = SQLiteLimits()
         limits.batchAge = 100
         let clock = Clock()
@@ -54,7 +54,7 @@ import Testing
         #expect(try await storage.store(metrics, of: batch) == .duplicate)
     }
 
-    @Test func expiredBatchesOfAnInstanceThatKeepsSendingAreForgotten() async throws {
+    @Test func expiredBatchesOfAnActiveInstanceAreForgotten() async throws {
         var limits = SQLiteLimits()
         limits.batchAge = 100
         let clock = Clock()

@@ -29,7 +29,7 @@ import Testing
         try storage.close()
     }
 
-    @Test func theStoreIsClosedWithoutAnError() async throws {
+    @Test func storeClosesWithoutAnError() async throws {
         try await makeBacklog()
         for round in 0..<12 {
             let name = "\(round).sqlite"

@@ -80,7 +80,7 @@ import Testing
         #expect(try await rows("detail", in: after) == 2)
     }
 
-    @Test func afterAMonthOffOldDataExpiresOnceSendersAgreeWithTheClock() async throws {
+    @Test func oldDataExpiresAfterAMonthOffOnceSendersAgreeWithTheClock() async throws {
         let before = try open()
         try await run(before, from: Samples.time(0), minutes: 30)
         try await storeDetail(1, in: before)
@@ -98,7 +98,7 @@ import Testing
     }
 
     /// The clock was ahead for so long that it was believed.
-    @Test func figuresOfTenSecondsAreBackOnceTheClockIs() async throws {
+    @Test func tenSecondFiguresReturnOnceTheClockIsCorrected() async throws {
         let storage = try open()
         try await run(storage, from: Samples.time(0) + 730 * Self.day, minutes: 10)
         try await run(storage, from: Samples.time(0), minutes: 80)
@@ -108,7 +108,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [1])
     }
 
-    @Test func detailsThatCameWhileTheClockWasAheadReachTheirAge() async throws {
+    @Test func detailsStoredWhileTheClockWasAheadStillExpire() async throws {
         clock.time = Samples.time(0)
         let storage = try open()
         try await storage.maintain()

@@ -27,7 +27,7 @@ import Testing
         return answer.groups.reduce(0) { $0 + $1.count }
     }
 
-    @Test func aRestartOfTheCollectorChangesNothing() async throws {
+    @Test func restartOfTheCollectorChangesNothing() async throws {
         for round in 1...4 as ClosedRange<UInt64> {
             let storage = try SQLiteStorage(path: path)
             try await send(Int(round) * 3, end: round * 10, to: storage)
@@ -36,7 +36,7 @@ import Testing
         #expect(try await count(in: SQLiteStorage(readingFrom: path)) == 12)
     }
 
-    @Test func aPointAfterADamagedStateIsNotCounted() async throws {
+    @Test func pointAfterADamagedStateIsNotCounted() async throws {
         let storage = try SQLiteStorage(path: path)
         try await send(2, end: 10, to: storage)
         try await DatabaseQueue(path: path).write { db in

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func theOldestDetailsMakeRoomForTheNewest() async throws {
+    @Test func oldestDetailsMakeRoomForTheNewest() async throws {
         try await store([1, 2])
         try await store([3, 4])
         #expect(try await storedNumbers() == [2, 3, 4])
@@ -86,7 +86,7 @@ import Testing
         #expect(try await storedNumbers() == [2, 3])
     }
 
-    @Test func aNoisyServicePushesOutItsOwnDetailsAlone() async throws {
+    @Test func noisyServiceDisplacesOnlyItsOwnDetails() async throws {
         func services() async throws -> [String] {
             try await storage.requests(RequestsQuery(window: Samples.everything, limit: 10)).requests
                 .map(\.resource.service).sorted()
@@ -130,7 +130,7 @@ import Testing
         #expect(first?.first == 100)
     }
 
-    @Test func theNumberOfEachServicesDetailsIsKnownAfterEveryDeletion() async throws {
+    @Test func detailCountOfEachServiceIsCorrectAfterEveryDeletion() async throws {
         func shares() async throws -> [String] {
             try await storage.pool.read {
                 try String.fetchAll($0, sql: "SELECT service || ' ' || count FROM detail_share")
@@ -147,7 +147,7 @@ import Testing
     }
 
     /// Swift takes the two spellings for equal, and the store keeps them apart.
-    @Test func servicesWhoseNamesLookAlikeAreCountedApart() async throws {
+    @Test func servicesWithLookalikeNamesAreCountedSeparately() async throws {
         let spellings = ["caf\u{e9}", "cafe\u{301}"]
         for number in 1...20 as ClosedRange<UInt8> {
             let service = spellings[Int(number) % 2]
@@ -162,7 +162,7 @@ import Testing
 
     /// A sender without numbered batches may send a span again, so each new span is looked up. Every other index would go
     /// through all spans of the sender.
-    @Test func aKnownSpanIsLookedUpByItsTrace() async throws {
+    @Test func knownSpanIsLookedUpByItsTrace() async throws {
         let plan = try await storage.pool.write { db in
             var plan: [String] = []
             db.trace { if case .statement(let statement) = $0 { plan.append(statement.sql) } }

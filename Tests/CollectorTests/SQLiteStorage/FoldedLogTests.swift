@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Each report begins before the one before it ends, so SQLite itself never begins the log anew.
-    @Test func itStaysSmallThoughReportsOverlap() async throws {
+    @Test func logStaysSmallEvenIfReportsOverlap() async throws {
         var report = LongReport(of: storage)
         await report.begin()
         for round in 1...4 as ClosedRange<UInt64> {

@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func theStreamsThatWereNotHeardOfForTheLongestTimeAreForgotten() async throws {
+    @Test func longestSilentStreamsAreForgotten() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 3
         limits.cumulativeSilence = 0
@@ -54,7 +54,7 @@ import Testing
         return answer.groups.reduce(0) { $0 + $1.count }
     }
 
-    @Test func aProcessThatWasForgottenDoesNotCountFromItsStartAgain() async throws {
+    @Test func forgottenProcessDoesNotCountFromItsStartAgain() async throws {
         let storage = try smallStore()
         try await send(3, end: 10, instance: "a", to: storage)
         try await send(1, end: 10, instance: "b", to: storage)
@@ -65,7 +65,7 @@ import Testing
         #expect(try await count(in: storage) == 5)
     }
 
-    @Test func aForgottenProcessWithAFastClockDoesNotAffectLaterOnes() async throws {
+    @Test func forgottenProcessWithAFastClockDoesNotAffectLaterOnes() async throws {
         let clock = Clock()
         clock.time = Samples.time(20)
         var limits = SQLiteLimits()
@@ -79,7 +79,7 @@ import Testing
         #expect(try await count(in: storage) == 9)
     }
 
-    @Test func aProcessThatBeganAfterTheOneThatWasForgottenCountsWhole() async throws {
+    @Test func processThatBeganAfterAForgottenOneCountsInFull() async throws {
         let storage = try smallStore()
         try await send(3, end: 10, instance: "a", to: storage)
         try await send(1, end: 10, instance: "b", to: storage)
@@ -87,7 +87,7 @@ import Testing
         #expect(try await count(in: storage) == 9)
     }
 
-    @Test func aForgottenProcessThatSharesAResourceDoesNotCountAgain() async throws {
+    @Test func forgottenProcessThatSharesAResourceDoesNotCountAgain() async throws {
         let storage = try smallStore()
         try await send(3, start: 5, end: 20, instance: "", to: storage)
         try await send(1, start: 0, end: 4, instance: "", to: storage)
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// A stream that was forgotten alone would look new and count again.
-    @Test func aProcessIsForgottenWithAllItsStreams() async throws {
+    @Test func processIsForgottenWithAllItsStreams() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 5
         limits.cumulativeSilence = 0
@@ -119,7 +119,7 @@ import Testing
         #expect(kept == ["b", "b", "c", "c"])
     }
 
-    @Test func whileNobodyIsSilentANewProcessWaitsAndTheKnownOnesGoOnExactly() async throws {
+    @Test func newProcessWaitsWhileNoneIsSilentAndKnownOnesCountExactly() async throws {
         let clock = Clock()
         clock.time = Samples.time(10)
         var limits = SQLiteLimits()

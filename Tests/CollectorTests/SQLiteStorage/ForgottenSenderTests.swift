@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ForgottenSenderTests {
     /// The next sender gets the number of a deleted row.
-    @Test func aSenderIsKnownAsLongAsAnHourHasItsRequests() async throws {
+    @Test func senderIsKnownAsLongAsAnHourHasItsRequests() async throws {
         let (folder, clock) = (try TemporaryFolder(), Clock())
         var limits = SQLiteLimits()
         let hour: UInt64 = 3600

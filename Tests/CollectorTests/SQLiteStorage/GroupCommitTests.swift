@@ -58,7 +58,7 @@ import Testing
         return Set(answer.groups.compactMap { $0.count == 1 ? $0.values[0] : nil })
     }
 
-    @Test func aTransactionExpectsTheBatchesOfTheLastOneAndTheWaitingOnes() {
+    @Test func transactionExpectsTheBatchesOfTheLastOneAndTheWaitingOnes() {
         #expect(!ExpectedBatches().areMore(than: 1))
         let two = ExpectedBatches(after: 1, with: 1)
         #expect(two.areMore(than: 1) && !two.areMore(than: 2))
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// The wait of an hour would outlast the test.
-    @Test func aSenderThatIsAloneDoesNotWaitForOthers() async throws {
+    @Test func singleSenderDoesNotWaitForOthers() async throws {
         var limits = SQLiteLimits()
         limits.commitDelay = 3600
         let storage = try SQLiteStorage(path: folder.path("alone.sqlite"), limits: limits)
@@ -79,14 +79,14 @@ import Testing
         }
     }
 
-    @Test func batchesWithoutRoomAreRefusedAndTheRestIsStored() async throws {
+    @Test func batchesWithoutRoomAreRefusedAndTheOthersStored() async throws {
         let outcomes = try await storeAtOnce((0..<waiting).map { "service-\($0)" })
         #expect(outcomes.values.contains("busy"))
         #expect(!outcomes.values.contains("failed"))
         #expect(try await storedServices() == Set(outcomes.filter { $0.value == "stored" }.keys))
     }
 
-    @Test func aBatchThatFailsFailsAlone() async throws {
+    @Test func failingBatchDoesNotAffectOthers() async throws {
         try await DatabaseQueue(path: path).write {
             try $0.execute(
                 sql: """

@@ -16,7 +16,7 @@ import Testing
         return totals
     }
 
-    @Test func totalsComeBackAsTheyWere() {
+    @Test func totalsAreDecodedUnchanged() {
         #expect(decoded(PhasesBlob.encode(Self.totals)) == Self.totals)
     }
 
@@ -36,7 +36,7 @@ import Testing
         #expect(decoded(blob + [0]) == nil)
     }
 
-    @Test func sumsThatCannotBeAreRefused() {
+    @Test func impossibleSumsAreRefused() {
         for seconds in [-1, .nan, .infinity] {
             #expect(decoded(PhasesBlob.encode(Samples.phases([.dns: (1, seconds)]))) == nil)
         }

@@ -61,7 +61,7 @@ import Testing
         AllowedScan("detail_share", "SELECT service, bytes AS most", because: "the table has a row for each service"),
     ]
 
-    @Test func noStatementScansATableThatGrows() async throws {
+    @Test func noStatementScansAGrowingTable() async throws {
         var limits = SQLiteLimits()
         (limits.maxDetails, limits.maxCumulativeSeries, limits.cumulativeSilence) = (20, 5, 0)
         (limits.maxStoreBytes, limits.clockPatience) = (230_000, .max)

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func minutesAndHoursThatAreOverBecomeOnePointOfEachSeries() async throws {
+    @Test func completedMinutesAndHoursBecomeOnePointPerSeries() async throws {
         try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A point of a minute or of an hour says less exactly when its requests began.
-    @Test func theBeginningOfTheDataIsAsExactAsTheFinestPoints() async throws {
+    @Test func beginningOfTheDataIsAsExactAsTheFinestPoints() async throws {
         _ = try await storage.store([Samples.metrics(end: 30)], of: nil)
         _ = try await storage.store([Samples.metrics(end: 4000)], of: nil)
         let window = TimeWindow(from: Samples.time(0) - hour, to: Samples.time(8000))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func slotsStayTheSameWhenTheirPointsAreRolledUp() async throws {
+    @Test func rollUpDoesNotChangeSlots() async throws {
         try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
@@ -88,7 +88,7 @@ import Testing
         for (index, step) in steps.enumerated() { #expect(try await slots(step) == before[index], "\(step) s") }
     }
 
-    @Test func latePointsAreRolledUpByThemselves() async throws {
+    @Test func latePointsAreRolledUpSeparately() async throws {
         clock.time = Samples.time(7200)
         for _ in 0..<3 {
             _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
@@ -99,7 +99,7 @@ import Testing
         #expect(try await count(0, 7200) == 6)
     }
 
-    @Test func aDamagedPointIsReportedAfterItsRollUpAndTheDeletionOfItsSource() async throws {
+    @Test func damagedPointIsReportedAfterItsRollUpAndTheDeletionOfItsSource() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
         _ = try await storage.store([Samples.metrics(requests: 1, end: 20)], of: nil)
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write {
@@ -153,7 +153,7 @@ import Testing
         #expect(try await count(0, 2 * 3600) == expected)
     }
 
-    @Test func nothingIsLeftAfterTheRetention() async throws {
+    @Test func nothingRemainsAfterTheRetention() async throws {
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         clock.time = Samples.time(2 * 24 * 3600)
         try await storage.maintain()
@@ -168,7 +168,7 @@ import Testing
         #expect(try await count(0, 2 * 24 * 3600) == 3)
     }
 
-    @Test func oneLedgerReadingAnHourIsKeptAndTellsTheSame() async throws {
+    @Test func oneLedgerReadingPerHourIsKeptAndGivesTheSameCompleteness() async throws {
         var captured: UInt64 = 0
         // Every third batch is lost.
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
@@ -201,7 +201,7 @@ import Testing
         #expect(readings == 3)
     }
 
-    @Test func aReportCoversTheWholeSlotsThatAreLeft() async throws {
+    @Test func reportCoversTheWholeRemainingSlots() async throws {
         let points = stride(from: UInt64(10), through: 4 * 3600, by: 10).map {
             Samples.point(Samples.dimensions(), [0.1], end: $0)
         }

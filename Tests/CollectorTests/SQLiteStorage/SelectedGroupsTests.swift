@@ -84,7 +84,7 @@ import Testing
         GroupOrder(.p95), GroupOrder(.max),
     ]
 
-    @Test func theFirstGroupsAndTheTotalsAreThoseOfAnAnswerWithoutALimit() async throws {
+    @Test func limitChangesNeitherTheFirstGroupsNorTheTotals() async throws {
         for dimensions in [[.service, .endpoint], [.endpoint], [.endpoint, .status]] as [[MartletStorage.Dimension]] {
             for (number, query) in queries(by: dimensions).enumerated() {
                 var query = query
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func theirSlotsAreThoseOfTheSameGroupsAlone() async throws {
+    @Test func limitedGroupsHaveTheSameSlotsAsWhenTheyAreNamed() async throws {
         for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
             var query = query
             query.step = [60, 130, 600][number % 3] * 1_000_000_000
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func coarseSlotsLeaveTheGroupsAsTheyAre() async throws {
+    @Test func coarseSlotsDoNotChangeTheGroups() async throws {
         for (number, query) in queries(by: [.service, .endpoint]).prefix(8).enumerated() {
             var query = query
             query.step = 600_000_000_000
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func questionsThatAreAskedTogetherHaveTheSameAnswers() async throws {
+    @Test func queriesInOneCallHaveTheSameAnswers() async throws {
         var queries = Array(queries(by: [.service, .endpoint]).prefix(5))
         queries += queries.map { query in
             var limited = query
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func theGroupsOfAnswersHaveTheFiguresOfTheSameGroupsByName() async throws {
+    @Test func groupsOfAnswersHaveTheFiguresOfTheSameGroupsByName() async throws {
         for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
             var (first, other) = (query, query)
             (first.limit, first.hasFigures) = (3, false)

@@ -42,7 +42,7 @@ import Testing
         try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
     }
 
-    @Test func theOldestDetailsGoFirstAndNoMoreThanNeeded() async throws {
+    @Test func oldestDetailsGoFirstAndNoMoreThanNeeded() async throws {
         let before = try open()
         try await fill(before)
         let used = try await before.state().bytesInUse
@@ -57,7 +57,7 @@ import Testing
         #expect(oldest == Int(state.shedDetails) + 1)
     }
 
-    @Test func pointsOfHoursStayAndEveryWindowIsToldAsItIs() async throws {
+    @Test func pointsOfHoursStayAndEveryAnswerNamesItsWindow() async throws {
         let before = try open()
         try await fill(before)
         let hours = try await count("chunk WHERE tier = 2", in: before)
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// Points of 10 s go once they are rolled up; hours alone stay.
-    @Test func aStoreMayShrinkUntilOnlyHoursAreLeft() async throws {
+    @Test func storeMayShrinkUntilOnlyHoursRemain() async throws {
         let before = try open()
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
             clock.time = Samples.time(end)
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// Points are rolled up into new pages, for which a full disk has no room.
-    @Test func whatIsPastItsAgeGoesThoughNothingCanBeRolledUp() async throws {
+    @Test func expiredDataIsDeletedEvenIfNothingCanBeRolledUp() async throws {
         let storage = try open()
         try await fill(storage)
         clock.time = Samples.time(9600)

@@ -20,7 +20,7 @@ import Testing
         storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
     }
 
-    @Test func aReportOfManyWideSketchesBecomesCoarserAndCountsAll() async throws {
+    @Test func reportOfManyWideSketchesBecomesCoarserAndCountsAll() async throws {
         let points = (0..<40).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), Self.seconds) }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
 

@@ -33,7 +33,7 @@ import Testing
         try file.close()
     }
 
-    @Test(arguments: ["chunk", "series", "sqlite_master"]) func aFileFoundDamagedAtTheStartIsRefusedAndLeftUnchanged(
+    @Test(arguments: ["chunk", "series", "sqlite_master"]) func fileDamagedAtStartIsRefusedAndUnchanged(
         table: String
     ) async throws {
         try await damage(table == "sqlite_master" ? "resource" : table)

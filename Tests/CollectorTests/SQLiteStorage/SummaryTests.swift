@@ -124,7 +124,7 @@ import Testing
 
     // MARK: Answers
 
-    @Test func everyQuestionHasTheSameAnswerWithAndWithoutThem() async throws {
+    @Test func answersAreTheSameWithAndWithoutSummaries() async throws {
         var random = SeededGenerator(seed: 3)
         try await storeRandomPoints(0..<620, &random)
         clock.time = Samples.time(Self.start + 7_000)
@@ -140,7 +140,7 @@ import Testing
         #expect(try await figures() == found)
     }
 
-    @Test func pointsThatAreAlwaysLateGetOneSummaryAnHour() async throws {
+    @Test func pointsThatAreAlwaysLateGetOneSummaryPerHour() async throws {
         for end in stride(from: Self.start + 10, through: Self.start + 7_200, by: 10) {
             clock.time = Samples.time(end + 300)
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
@@ -158,7 +158,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [720])
     }
 
-    @Test func theyAreMadeAgainAfterTheClockWasAhead() async throws {
+    @Test func summariesAreMadeAgainAfterTheClockWasAhead() async throws {
         clock.time = Samples.time(Self.start + 5 * 3_600)
         try await storage.maintain()
         clock.time = Samples.time(Self.start + 600)
@@ -167,7 +167,7 @@ import Testing
         #expect(try await rows("summary") == 1)
     }
 
-    @Test func theyHaveOnePointForTheRequestsOfAllProcessesOfAVersion() async throws {
+    @Test func summaryHasOnePointForAllProcessesOfAVersion() async throws {
         for instance in ["a", "b", "c", "d"] {
             for end in stride(from: Self.start + 10, through: Self.start + 180, by: 10) {
                 let points = [200, 201].map { Samples.point(Samples.dimensions(status: $0), [0.1], end: end) }
@@ -184,7 +184,7 @@ import Testing
         #expect(counts == [1])
     }
 
-    @Test func aDamagedOneIsTold() async throws {
+    @Test func damagedSummaryIsReported() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
         clock.time = Samples.time(Self.start + 600)
         try await storage.maintain()
@@ -198,7 +198,7 @@ import Testing
         #expect(byInstance.groups.map(\.count) == [2])
     }
 
-    @Test func aDamagedPointOfTheirSourcesIsTold() async throws {
+    @Test func damagedSourcePointIsReported() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
         _ = try await storage.store([Samples.metrics(requests: 1, end: Self.start + 70)], of: nil)
         try await storage.pool.write { try $0.execute(sql: "UPDATE chunk SET points = x'00' WHERE id = 1") }
@@ -211,7 +211,7 @@ import Testing
     }
 
     /// Metrics that come later decide whether requests that spans told of count.
-    @Test func requestsThatAreKnownFromSpansAreLeftOutOfThem() async throws {
+    @Test func requestsReportedOnlyBySpansAreNotSummarized() async throws {
         let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
         var span = Samples.detail(1)
         span.start = Samples.time(Self.start + 5)
@@ -236,7 +236,7 @@ import Testing
 
     // MARK: Age
 
-    @Test func theyGoAfterTwoDaysAndTheAnswersStay() async throws {
+    @Test func summariesExpireAfterTwoDaysAndAnswersStay() async throws {
         for end in stride(from: Self.start + 10, through: Self.start + 3_600, by: 10) {
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
         }
@@ -256,7 +256,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [361])
     }
 
-    @Test func theyGoWithTheMinutesThatAStoreHasNoRoomFor() async throws {
+    @Test func summariesAreDeletedWithMinutesThatHaveNoRoom() async throws {
         for end in stride(from: Self.start + 10, through: Self.start + 9_000, by: 10) {
             clock.time = Samples.time(end)
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct WindowRangesTests {
     /// A chunk from spans ends within an hour when metrics of the same requests begin there.
-    @Test func aPartialHourIsInEachWindowThatTouchesItAfterMinutesExpired() {
+    @Test func partialHourIsInEveryWindowThatTouchesItAfterMinutesExpired() {
         let end = Self.time(10, 20)
         let expired = ExpiredTimes(fine: Self.time(11, 0), minutes: Self.time(11, 0))
         let windows = [(Self.time(9, 30), Self.time(10, 30)), (Self.time(10, 30), Self.time(11, 30))]

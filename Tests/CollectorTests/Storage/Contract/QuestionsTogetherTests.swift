@@ -44,7 +44,7 @@ extension StorageContractTests {
             TimeWindow(from: Samples.time(Self.start + from), to: Samples.time(Self.start + to))
         }
 
-        @Test func eachQuestionHasTheAnswerThatItHasAlone() async throws {
+        @Test func queriesInOneCallHaveTheSameAnswersAsSeparateQueries() async throws {
             try await storeAnHour()
             let minute: UInt64 = 60_000_000_000
             var blocks = StatisticsQuery(window: window(10, 3310), by: [.endpoint], step: 6 * minute)
@@ -64,7 +64,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func aQuestionWithTooManyGroupsLeavesTheOthersTheirAnswers() async throws {
+        @Test func queryWithTooManyGroupsDoesNotAffectOtherAnswers() async throws {
             _ = try await storage.store([Samples.metrics(requests: 3, end: 50)], of: nil)
             let one = StatisticsQuery(window: window(0, 100_000), by: [.endpoint])
             var many = one
@@ -76,7 +76,7 @@ extension StorageContractTests {
 
         /// Blocks of a comparison end at any interval, and points are kept by the minute.
         @Test(arguments: [10, 30, 50] as [UInt64])
-        func slotsThatBeginWithinAMinuteHaveTheirPointsAlone(shift: UInt64) async throws {
+        func slotsThatBeginWithinAMinuteHaveOnlyTheirOwnPoints(shift: UInt64) async throws {
             try await storeAnHour()
             var query = StatisticsQuery(
                 window: window(shift, shift + 3000), filter: RequestFilter([.kind: ["client"]]), by: [],

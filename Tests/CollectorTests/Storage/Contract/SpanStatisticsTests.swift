@@ -48,7 +48,7 @@ extension StorageContractTests {
             return Report(try await storage.statistics(query), for: query)
         }
 
-        @Test func sizesOfBodiesAloneHideNoSpans() async throws {
+        @Test func metricsOfBodySizesOnlyDoNotReplaceSpans() async throws {
             try await send(1...20)
             var point = Samples.point(Samples.dimensions(.server), [], end: 10)
             point.statistics.bytesSent = 10
@@ -57,7 +57,7 @@ extension StorageContractTests {
             #expect(report.totals.measures.count == 20)
         }
 
-        @Test func statisticsFromSpansAloneNameTheirSource() async throws {
+        @Test func statisticsOnlyFromSpansNameTheirSource() async throws {
             try await send(1...20)
             let report = try await report()
             let row = try #require(report.rows.first)
@@ -82,7 +82,7 @@ extension StorageContractTests {
             #expect(try await report(from: 30, to: 31).totals.measures.count == 5)
         }
 
-        @Test func aSpanThatIsSentTwiceCountsOnce() async throws {
+        @Test func spanSentTwiceCountsOnce() async throws {
             try await send(1...5)
             try await send(3...7)
             #expect(try await report().totals.measures.count == 7)
@@ -106,7 +106,7 @@ extension StorageContractTests {
             #expect(try await report().totals.measures.count == 20)
         }
 
-        @Test func spansOfATimeWithoutMetricsCountAlsoWhenMetricsComeBack() async throws {
+        @Test func spansFromAGapInMetricsStillCountWhenMetricsReturn() async throws {
             let day: UInt64 = 86_400
             try await sendMetrics(10)
             try await send(1...10, at: day)
@@ -119,7 +119,7 @@ extension StorageContractTests {
             #expect(try await report(to: 4 * day).totals.measures.fromSpans == nil)
         }
 
-        @Test func metricsOfOneKindLeaveTheOtherToTheSpans() async throws {
+        @Test func metricsOfOneKindDoNotReplaceSpansOfTheOther() async throws {
             try await send(1...10, kind: .client)
             try await send(11...15, kind: .server)
             try await sendMetrics(5, kind: .server)
@@ -137,7 +137,7 @@ extension StorageContractTests {
             #expect(try await report().totals.measures.count == 15)
         }
 
-        @Test func aSpanThatEndsJustBeforeTheFirstMeasurementIsOfTheSameRequest() async throws {
+        @Test func spanEndingJustBeforeTheFirstMeasurementBelongsToTheSameRequest() async throws {
             try await send(1...1, at: 12)
             var point = Samples.point(Samples.dimensions(.server), [0.25], end: 20)
             // The span ended after 12.35 s.
