@@ -24,7 +24,7 @@ package struct InstanceMetrics: Sendable, Equatable {
         self.processTotals = processTotals
     }
 
-    /// The number of requests that ``points`` stand for.
+    /// The number of requests in ``points``.
     package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.requests } }
 }
 

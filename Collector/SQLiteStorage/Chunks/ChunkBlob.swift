@@ -121,7 +121,7 @@ struct EntryReader {
 /// The phases of a point as the bytes of a BLOB column; empty for none.
 ///
 ///     version      1 byte, 1
-///     phases       1 byte: bit n stands for the phase n in the order below
+///     phases       1 byte: bit n is the phase n in the order below
 ///     then, for each phase whose bit is set:
 ///       count      varint
 ///       seconds    8 bytes, the bits of a Double, little-endian

@@ -4,7 +4,7 @@ import MartletTelemetry
 ///
 ///     form         1 byte
 ///     bounds       1 byte: bit 0 a smallest value follows, bit 1 a largest
-///     sum          8 bytes, the bits of a Double, little-endian; then the bounds likewise
+///     sum          8 bytes, the bits of a Double, little-endian; then the bounds in the same form
 ///     scale        varint, zigzag
 ///     zero count   varint
 ///     offset       varint, zigzag

@@ -124,8 +124,8 @@ extension ProcessStatistics {
 /// The figures of a process as the bytes of a BLOB column.
 ///
 ///     version      1 byte, 1
-///     counters     1 byte: bit n stands for the counter with the raw value n
-///     gauges       1 byte, likewise
+///     counters     1 byte: bit n is the counter with the raw value n
+///     gauges       1 byte: bit n is the gauge with the raw value n
 ///     covered      varint
 ///     then, for each counter whose bit is set, a varint
 ///     then, for each gauge whose bit is set:

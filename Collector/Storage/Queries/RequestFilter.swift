@@ -59,7 +59,7 @@ package struct RequestFilter: Sendable, Equatable {
     }
 }
 
-/// The statuses that a filter's value stands for.
+/// The statuses that a filter's value selects.
 package enum StatusPattern: Sendable, Equatable {
     /// Requests without a response.
     case none

@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A collector as a process, and a ClickHouse of its own.
+/// A collector process with its own ClickHouse.
 @Suite(
     .serialized, .timeLimit(.minutes(3)), .enabled(if: ClickHouseServer.isInstalled, "a ClickHouse is installed"),
     .disabled(if: TestedStore.isClickHouse, "the suite has servers of its own"))

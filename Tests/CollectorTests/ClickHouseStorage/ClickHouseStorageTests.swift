@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletClickHouseStorage
 
-/// The store of several collectors. ``StorageContractTests`` runs on it with `MARTLET_TEST_STORE=clickhouse`.
+/// The store shared by several collectors. ``StorageContractTests`` runs on it with `MARTLET_TEST_STORE=clickhouse`.
 @Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
 struct ClickHouseStorageTests {
     private let server: TestedClickHouse
@@ -27,10 +27,10 @@ struct ClickHouseStorageTests {
         try await database.open(now: { [clock] in clock.time })
     }
 
-    /// Samples.time(2_800) is a whole hour.
+    /// Samples.time(2_800) is a full hour.
     private static let start: UInt64 = 2_800
 
-    /// A batch of one of six processes. Its durations are whole parts of two, so sums are exact in any order.
+    /// A batch of one of six processes. Its durations are multiples of 1/1024 s, so sums are exact in any order.
     private static func batch(_ number: Int, _ random: inout SeededGenerator) -> (BatchID, InstanceMetrics) {
         let (process, sequence) = (number % 6, UInt64(number / 6 + 1))
         let end = start + 10 * sequence
@@ -109,7 +109,7 @@ struct ClickHouseStorageTests {
         let id = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
         _ = try await one.store(metrics, of: id)
-        // A collector that was killed between its inserts leaves rows without the batch's number.
+        // A collector killed between its inserts leaves rows without the batch's number.
         try await one.client.removeRows(of: Schema.batch)
         #expect(try await other.store(metrics, of: id) == .stored)
         let answer = try await other.statistics(StatisticsQuery(window: Samples.everything, by: []))
@@ -117,7 +117,7 @@ struct ClickHouseStorageTests {
         #expect(answer.account.completeness == 1)
     }
 
-    /// Spans of twenty series without a number, half of them on the next day.
+    /// Unnumbered spans of twenty series, half of them on the next day.
     private static let spans: [DetailsBatch] = {
         let spans = (1...40 as ClosedRange<UInt8>).map { number in
             var span = Samples.detail(number)
@@ -130,7 +130,7 @@ struct ClickHouseStorageTests {
         return [DetailsBatch(resource: resource, details: spans)]
     }()
 
-    /// A collector that was killed between its inserts leaves points with some of their spans, or with none.
+    /// A collector killed between its inserts leaves points with only some of their spans, or with none.
     @Test(arguments: [nil, Int64(spans[0].details[0].start) / StoredDay.length])
     func countedSpansThatWereNotAllKeptCountOnceWhenResent(lostDay: Int64?) async throws {
         let (one, other) = (try await collector(), try await collector())
@@ -155,14 +155,14 @@ struct ClickHouseStorageTests {
         let query = StatisticsQuery(window: Self.window(0, 3600), by: [.service, .endpoint, .status])
         var before = try await collectors[0].statistics(query)
         clock.time = Samples.time(7200 + 34 * 86_400)
-        // The second pass drops the points that became hours in the first.
+        // The second pass drops the points that the first pass rolled up to hours.
         for _ in 0..<2 {
             for one in collectors { try await one.maintain() }
         }
         let points = try await collectors[0].client.rows("SELECT count() FROM point") { try $0.number(UInt64.self) }
         #expect(points == [0])
         var after = try await collectors[1].statistics(query)
-        // The ends are those of whole hours now.
+        // The ends are now those of full hours.
         for index in before.groups.indices { before.groups[index].ends = nil }
         for index in after.groups.indices { after.groups[index].ends = nil }
         #expect(before.groups == after.groups)
@@ -195,7 +195,7 @@ struct ClickHouseStorageTests {
             _ = try await one.store([metrics], of: id)
         }
         clock.time = Samples.time(7200 + 34 * 86_400)
-        // An hour that another one made is not made again: here its rows stay away.
+        // If another collector has made an hour, it is not made again: here its rows stay missing.
         let hour = StoredHour.of(Int64(Samples.time(Self.start + 1)))
         let revision = try #require(try await HourRevisions.read(Int64(hour), .whole, one.client)).ofPoints
         for table in [Schema.madeHour, Schema.wholeHour] {
@@ -222,9 +222,9 @@ struct ClickHouseStorageTests {
             try await HourKind.whole.statements(for: Int64(hour), maxPoints: 1000, client).count
         }
         #expect(try await HourRevisions.read(Int64(hour), .early, client)?.holds == true)
-        // The statement that is left is that of the processes.
+        // The one remaining statement is that of the processes.
         #expect(try await statements() == 1)
-        // Spans of the same hour change nothing about the early hour, which is not whole any more.
+        // Spans of the same hour do not change the early hour, but it is no longer complete.
         var spans = Self.spans[0]
         for index in spans.details.indices { spans.details[index].start = Samples.time(Self.start + 60) }
         _ = try await storage.store([spans], of: nil)
@@ -327,7 +327,7 @@ struct ClickHouseStorageTests {
                 try await Migration.run(at: location, ClickHouseCredentials([:]), cluster: name)
             }
         }
-        // Tables lie where they lie.
+        // Existing tables stay on their cluster.
         await #expect(throws: StorageFailure.self) {
             try await Migration.run(at: database.location, ClickHouseCredentials([:]), cluster: "nowhere")
         }

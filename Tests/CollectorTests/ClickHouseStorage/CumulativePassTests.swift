@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletClickHouseStorage
 
-/// Cumulative metrics whose points come through several collectors.
+/// Cumulative metrics whose points arrive through several collectors.
 @Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
 struct CumulativePassTests {
     private let database: ClickHouseDatabase
@@ -33,7 +33,7 @@ struct CumulativePassTests {
         try await OtherMetrics.send([OtherMetrics.histogram([point])], instance: "a", to: storage)
     }
 
-    /// Returns the requests in each ten seconds from the start on.
+    /// Returns the number of requests in each ten seconds from the start.
     private func counts(_ storage: any Storage) async throws -> [UInt64] {
         var counts: [UInt64] = []
         for from in [0, 10, 20] as [UInt64] {
@@ -52,7 +52,7 @@ struct CumulativePassTests {
         try await send(9, end: 30, to: one)
         try await one.maintain()
         #expect(try await counts(one) == [2, 0, 7])
-        // Its collector's clock is behind.
+        // The clock of this point's collector is behind.
         try await send(5, end: 20, to: other)
         try await other.maintain()
         #expect(try await counts(one) == [2, 3, 4])
@@ -70,7 +70,7 @@ struct CumulativePassTests {
         clock.time = Samples.time(1020)
         try await one.maintain()
         #expect(try await counts(one) == [2, 3, 4])
-        // The pass that began before the last point came ends last.
+        // The pass that began before the last point arrived ends last.
         for rows in rows { try await one.client.insert(rows) }
         #expect(try await counts(one) == [2, 3, 4])
     }
@@ -176,8 +176,7 @@ struct CumulativePassTests {
         #expect(answer.account.completeness == 1)
     }
 
-    /// The streams of three processes, one of which is started anew. Durations are whole parts of two, so that sums are exact in any
-    /// order.
+    /// The streams of three processes, one of which restarts. Durations are multiples of 1/1024 s, so sums are exact in any order.
     private struct Streams {
         var random = SeededGenerator(seed: 23)
         private var values: [[[Double]]] = Array(repeating: Array(repeating: [], count: 3), count: 3)
@@ -214,7 +213,7 @@ struct CumulativePassTests {
         for round in 1...30 as ClosedRange<UInt64> {
             for (process, metric) in streams.next(round) {
                 try await OtherMetrics.send([metric], instance: "i-\(process)", to: sqlite)
-                // Some come twice, through both.
+                // Some points are sent twice, through both collectors.
                 let first = Int.random(in: 0...1, using: &streams.random)
                 for index in Int.random(in: 0..<3, using: &streams.random) == 0 ? [first, 1 - first] : [first] {
                     clock.time += 1_000_000

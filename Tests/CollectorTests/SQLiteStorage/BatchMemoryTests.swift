@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The age and the number of rows for which the store remembers batches.
+/// For how long and for how many rows the store remembers batches.
 @Suite struct BatchMemoryTests {
     private let folder: TemporaryFolder
     private let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
@@ -46,7 +46,7 @@ import Testing
         #expect(try await storage.store(metrics, of: batch) == .stored)
         clock.time = 1100
         #expect(try await storage.store(metrics, of: batch) == .duplicate)
-        // Expiry happens while a new batch is stored.
+        // Batches expire while a new batch is stored.
         clock.time = 1101
         let another = BatchID(instance: "i-2", sequence: 1, signal: .metrics)
         #expect(try await storage.store(metrics, of: another) == .stored)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Maintenance that is cancelled in the midst of its work, as it is when the collector stops.
+/// Maintenance that is cancelled during its work, as when the collector stops.
 @Suite struct CancelledMaintenanceTests {
     private let folder: TemporaryFolder
 

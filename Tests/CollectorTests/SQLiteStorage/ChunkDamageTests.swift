@@ -29,7 +29,7 @@ import Testing
             let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
             #expect(answer.groups.map(\.count) == [1])
             #expect(answer.damagedPoints == 1)
-            // The damaged point is reported after its roll-up too.
+            // The damaged point is also reported after its roll-up.
             try await storage.maintain()
         }
     }

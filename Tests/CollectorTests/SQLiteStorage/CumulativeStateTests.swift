@@ -43,7 +43,7 @@ import Testing
             try db.execute(sql: "UPDATE cumulative_series SET sketch = x'00'")
         }
         try await send(3, end: 20, to: storage)
-        // A part of the point had been counted, and its size is unknown.
+        // Part of the point had already been counted, and the size of that part is unknown.
         #expect(try await count(from: 10, in: storage) == 0)
         try await send(4, end: 30, to: storage)
         #expect(try await count(from: 20, in: storage) == 1)

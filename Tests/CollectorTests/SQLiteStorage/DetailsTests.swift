@@ -26,7 +26,7 @@ import Testing
         #expect(try await storage.store([batch], of: nil) == .stored)
     }
 
-    /// Opens a store after the collector was off for a while, or with a smaller limit.
+    /// Opens a store after the collector was off for a while, or with a lower limit.
     @Test(arguments: [(detailAge: 100, maxDetails: 100_000), (detailAge: 1_000_000, maxDetails: 0)])
     func oldDetailsAreDeletedInSteps(detailAge: UInt64, maxDetails: Int) async throws {
         var limits = SQLiteLimits()
@@ -101,7 +101,7 @@ import Testing
         #expect(try await services() == ["checkout", "other", "quiet"])
     }
 
-    /// The service with the most bytes gives up its oldest, however few details it has.
+    /// The service with the most bytes loses its oldest details, however few it has.
     @Test func detailsAreBoundedInBytes() async throws {
         var limits = SQLiteLimits()
         limits.maxDetailsBytes = 100_000
@@ -146,7 +146,7 @@ import Testing
         #expect(try await shares() == [])
     }
 
-    /// Swift takes the two spellings for equal, and the store keeps them apart.
+    /// Swift treats the two spellings as equal. The store distinguishes them.
     @Test func servicesWithLookalikeNamesAreCountedSeparately() async throws {
         let spellings = ["caf\u{e9}", "cafe\u{301}"]
         for number in 1...20 as ClosedRange<UInt8> {
@@ -160,8 +160,8 @@ import Testing
         #expect(try await storedNumbers() == [22, 23, 24])
     }
 
-    /// A sender without numbered batches may send a span again, so each new span is looked up. Every other index would go
-    /// through all spans of the sender.
+    /// A sender without numbered batches may resend a span, so each new span is looked up. Any other index would go through all
+    /// spans of the sender.
     @Test func knownSpanIsLookedUpByItsTrace() async throws {
         let plan = try await storage.pool.write { db in
             var plan: [String] = []

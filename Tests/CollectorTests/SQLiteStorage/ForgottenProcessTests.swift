@@ -34,7 +34,7 @@ import Testing
         #expect(kept == ["c", "d", "e"])
     }
 
-    /// Opens a store with room for one process, which the next one displaces.
+    /// Opens a store with room for one process. The next process displaces it.
     private func smallStore() throws -> SQLiteStorage {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 1
@@ -96,7 +96,7 @@ import Testing
         #expect(try await count(in: storage) == 4)
     }
 
-    /// A stream that was forgotten alone would look new and count again.
+    /// If only one stream was forgotten, it would look new and count again.
     @Test func processIsForgottenWithAllItsStreams() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 5
@@ -142,7 +142,7 @@ import Testing
                 try await storage.account(in: TimeWindow(from: Samples.time(30), to: Samples.time(60)), filter)
                     .uncountedSenders == 0)
         }
-        // Two of them end, and an hour later the third one has room.
+        // Two of them end. An hour later there is room for the third.
         clock.time = Samples.time(3700)
         try await send(12, end: 3700, instance: "c", to: storage)
         try await send(14, end: 3710, instance: "c", to: storage)

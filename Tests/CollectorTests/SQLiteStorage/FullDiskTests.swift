@@ -51,7 +51,7 @@ import Testing
         #expect(try await reopened.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
     }
 
-    /// The index of SQLite's log does not fit on the disk, which is an error of input and output.
+    /// The index of SQLite's log does not fit on the disk. SQLite reports this as an I/O error.
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
     func errorOfTheLogIndexCountsAsAFullDisk() async throws {
         let disk = try SmallDisk(bytes: 80 << 20)
@@ -90,7 +90,7 @@ import Testing
         #expect(storage.fault == nil)
     }
 
-    /// Deleting needs room as well, for the log.
+    /// A deletion also needs room for the log.
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
     func batchesAreAcceptedAgainOnceOldDetailsExpire() async throws {
         let disk = try SmallDisk(bytes: 80 << 20)

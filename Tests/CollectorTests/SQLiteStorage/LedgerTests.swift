@@ -10,7 +10,7 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// The ledger that `agents` shows. Each batch carries a ledger from before its own delivery.
+/// The ledger that `agents` shows. Each batch carries a ledger written before its own delivery.
 @Suite struct LedgerTests {
     private let folder: TemporaryFolder
 
@@ -20,7 +20,7 @@ import Testing
 
     @Test func requestsOfStoredBatchesCountAsDeliveredEvenIfTheirLedgersSayWaiting() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
-        // During an outage the agent sealed both batches before it delivered the first.
+        // During an outage, the agent sealed both batches before it delivered the first.
         try await store(requests: 10, LedgerReading(time: 10, captured: 10, waiting: 10), in: storage)
         try await store(requests: 5, LedgerReading(time: 20, captured: 15, waiting: 15), in: storage)
         #expect(try await ledger(storage) == LedgerReading(time: 20, captured: 15, delivered: 15))
@@ -95,7 +95,7 @@ import Testing
         let dropped = try #require(taken.values.first?.ledger?.dropped)
         #expect(dropped[String(long.prefix(32))] == 7)
         #expect(dropped.count == 33)
-        // One request was dropped as `rejected` by the agent itself.
+        // The agent itself dropped one request as `rejected`.
         #expect(dropped.values.reduce(0, +) == 208)
     }
 

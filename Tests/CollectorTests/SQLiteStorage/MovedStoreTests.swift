@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// A store whose file is taken away while it is in use.
+/// A store whose file is moved away while it is in use.
 @Suite struct MovedStoreTests {
     private let folder: TemporaryFolder
 

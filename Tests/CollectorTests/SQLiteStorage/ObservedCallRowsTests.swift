@@ -4,7 +4,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The calls that a file remembers.
+/// The calls that a store's file remembers.
 @Suite struct ObservedCallRowsTests {
     private static let hour: UInt64 = 3600
 
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// The sender's clock is ahead by a day.
+    /// The sender's clock is a day ahead.
     @Test func spanThatStartsAfterItsArrivalCountsAtItsArrival() async throws {
         let store = try open()
         try await CallSpans.call(at: 24 * Self.hour, in: store)
@@ -99,7 +99,7 @@ import Testing
         #expect(try await store.calls().map(\.servedHost).sorted() == ["a:80", "b:80"])
     }
 
-    /// A sender may give all its spans the same ids: a join of them would have a row for each two.
+    /// A sender may give all its spans the same ids. A join of these spans would have a row for every pair.
     @Test func manySpansWithOneIDAreComparedUpToALimit() async throws {
         let store = try open()
         let client = CallSpans.span(1, .client, host: "proxy")

@@ -8,7 +8,7 @@ import Testing
         .queue: (1, 0), .connect: (.max, 1e9), .firstByte: (300, 0.125), .transfer: (2, 3),
     ])
 
-    /// Returns `nil` if the bytes are refused.
+    /// Returns `nil` if decoding refuses the bytes.
     private func decoded(_ bytes: [UInt8]) -> PhaseTotals? {
         var (reader, phases, totals) = (ByteReader(bytes), PhasesBlob.emptyPhases, PhaseTotals())
         guard let count = PhasesBlob.read(&reader, into: &phases) else { return nil }

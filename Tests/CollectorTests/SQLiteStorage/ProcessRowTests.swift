@@ -59,7 +59,7 @@ import Testing
         #expect(try await rows("process_slot", storage) == expected)
     }
 
-    /// Stores a body of a sender that does not number its batches: CPU seconds until a second.
+    /// Stores a body of a sender that does not number its batches: CPU seconds up to a given second.
     private func store(
         _ seconds: UInt64, of counter: ProcessCounter = .cpuUser, until ends: [UInt64], in storage: SQLiteStorage
     ) async throws {
@@ -75,7 +75,7 @@ import Testing
         let storage = try open()
         for _ in 1...2 {
             try await store(1, until: [100, 163], in: storage)
-            // The other part of what was told at that moment.
+            // The other part of the figures of the same moment.
             try await store(1, of: .cpuSystem, until: [163], in: storage)
         }
         for _ in 1...2 { try await store(3, until: [164], in: storage) }

@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The writer's memory of each sender's row.
+/// The writer's cache of each sender's row.
 @Suite struct SenderRowTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage

@@ -29,7 +29,7 @@ import Testing
         #expect(found.count == 11)
         #expect(found[["api.example.com:443", "{other}"]] == 20)
         #expect(found[["api.example.com:443", "/9"]] == 1)
-        // Another service has series of its own.
+        // Another service has separate series.
         let point = Samples.point(Samples.dimensions(endpoint: "/cart"), [0.1])
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource("cart"), points: [point])], of: nil)
         #expect(try await counts(by: [.service, .endpoint])[["cart", "/cart"]] == 1)

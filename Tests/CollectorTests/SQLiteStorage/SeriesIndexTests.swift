@@ -7,7 +7,7 @@ import Testing
 @testable import MartletSQLiteStorage
 
 @Suite struct SeriesIndexTests {
-    /// A service that was looked up is remembered, and one without series would never be forgotten.
+    /// A looked-up service is cached. A service without series would never be removed from the cache.
     @Test func batchWithoutPointsIsNotLookedUp() async throws {
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))

@@ -36,7 +36,7 @@ import Testing
         #expect(found == [["/b"]])
     }
 
-    /// A number that was given twice would lend the names of a deleted series to another.
+    /// A reused number would give the names of a deleted series to another.
     @Test func numberOfADeletedSeriesIsNotReused() async throws {
         try await store("/a")
         #expect(try await answer().groups.map(\.values) == [["/a"]])
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// The points of a service without the wanted endpoint are not read, so damage among them is no damage of the answer.
+    /// Points of a service without the wanted endpoint are not read, so damage among them does not affect the answer.
     @Test func servicesWithoutASelectedSeriesAreNotRead() async throws {
         try await store("/a", of: "checkout")
         try await store("/b", of: "prices")

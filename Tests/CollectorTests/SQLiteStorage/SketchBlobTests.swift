@@ -51,7 +51,7 @@ import Testing
         let sketch = try #require(
             ExponentialHistogram(scale: 7, sum: 1, min: 1, max: 2, zeroCount: 0, offset: 0, buckets: buckets))
         let (tokens, gaps) = (bytes(of: sketch, as: .tokens), bytes(of: sketch, as: .gaps))
-        // Tokens take one byte more, which says how they are made.
+        // Tokens take one more byte, which says how they are encoded.
         #expect(tokens.count <= gaps.count + 1)
     }
 

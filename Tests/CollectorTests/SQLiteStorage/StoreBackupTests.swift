@@ -81,7 +81,7 @@ import Testing
         #expect(try await captured(other) == [2])
     }
 
-    /// The user whose service runs the collector; root restores its store.
+    /// The collector's service runs as this user, and root restores its store.
     @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
     func restoredStoreBelongsToTheOwnerOfTheFormerOneOrOfTheFolder() async throws {
         let (user, group): (UInt32, UInt32) = (65_534, 65_533)

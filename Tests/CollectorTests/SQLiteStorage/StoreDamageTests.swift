@@ -7,7 +7,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A store's file whose pages the disk has changed.
+/// A store's file with pages that the disk has changed.
 @Suite struct StoreDamageTests {
     private let folder: TemporaryFolder
 

@@ -9,9 +9,9 @@ import Testing
 
     private var clock = RetentionClock(believed: Self.start, patience: Self.hour)
 
-    /// Lets the clock run on, while each sender sends every ten minutes.
+    /// Lets the clock run while each sender sends every ten minutes.
     ///
-    /// - Parameter senders: the differences of the senders' clocks from this one.
+    /// - Parameter senders: the differences between the senders' clocks and this one.
     private mutating func run(from start: Int64, for time: Int64, senders: [Int64]) {
         for now in stride(from: start, through: start + time, by: Int(10 * Self.minute)) {
             clock.advance(to: now)
@@ -63,7 +63,7 @@ import Testing
         #expect(clock.time == Self.start)
     }
 
-    /// Agents deliver what waited before the present.
+    /// Agents deliver waiting batches before new ones.
     @Test mutating func latestBatchOfEachSenderDecides() {
         let now = Self.start + 30 * Self.day
         clock.advance(to: now)

@@ -2,7 +2,7 @@ import MartletStorage
 import Testing
 
 @Suite struct WindowRangesTests {
-    /// A chunk from spans ends within an hour when metrics of the same requests begin there.
+    /// A chunk from spans ends within an hour if metrics of the same requests begin there.
     @Test func partialHourIsInEveryWindowThatTouchesItAfterMinutesExpired() {
         let end = Self.time(10, 20)
         let expired = ExpiredTimes(fine: Self.time(11, 0), minutes: Self.time(11, 0))

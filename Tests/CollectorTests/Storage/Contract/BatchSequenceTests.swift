@@ -14,7 +14,7 @@ extension StorageContractTests {
             storage = try await StorageContractTests.makeStore(in: folder)
         }
 
-        /// Stores one request under each batch ID, given without instance and signal: `5-12.01`.
+        /// Stores one request under each batch ID. The IDs omit instance and signal: `5-12.01`.
         @discardableResult private func store(_ batches: String..., signal: Signal = .metrics) async throws
             -> [StoreOutcome]
         {
@@ -101,7 +101,7 @@ extension StorageContractTests {
 
         // MARK: Any order
 
-        /// Compares with a set of all arrived sequences, around the borders of the store's blocks.
+        /// Compares the result with a set of all arrived sequences, around the borders of the store's blocks.
         @Test(arguments: [UInt64(1), 2, 3]) func batchesInAnyOrderCountOnce(seed: UInt64) async throws {
             var numbers = SeededGenerator(seed: seed)
             var arrived: Set<UInt64> = []
@@ -120,7 +120,7 @@ extension StorageContractTests {
             #expect(try await gaps()?.missing == highest - UInt64(arrived.count))
         }
 
-        /// Compares with the set of the arrived eighths of each batch.
+        /// Compares the result with the set of arrived eighths of each batch.
         @Test(arguments: [UInt64(1), 2, 3]) func partsInAnyOrderCountOnce(seed: UInt64) async throws {
             var numbers = SeededGenerator(seed: seed)
             var arrived: [UInt64: Set<Int>] = [:]

@@ -135,7 +135,7 @@ extension StorageContractTests {
 
         @Test func windowWithinAGapIsNotComplete() async throws {
             try await store(10, captured: 10, end: 600)
-            // The requests of the 20 minutes between are lost, except the last 20.
+            // The requests of the 20 minutes in between are lost, except for the last 20.
             try await store(20, captured: 110, end: 1800)
             for (from, to) in [(600, 1790), (700, 710), (900, 1500)] as [(UInt64, UInt64)] {
                 #expect(try await completeness(from, to) == 0.2, "\(from) to \(to)")
@@ -157,11 +157,11 @@ extension StorageContractTests {
         }
 
         @Test func instanceThatBeganAfterTheWindowIsNotInIt() async throws {
-            // The samples' time begins 13 minutes and 20 seconds after the hour.
+            // The samples' time begins 13 minutes and 20 seconds after a full hour.
             try await store(1, captured: 10, end: 7200, tellsItsAge: false)
             #expect(try await completeness(0, 600) == nil)
             #expect(try await completeness(0, 2800) == nil)
-            // An hour may have one reading, and the instance may have begun at any time in that hour.
+            // An hour may have only one reading, and the instance may have begun at any time in that hour.
             #expect(try await completeness(0, 6410) == 0.1)
         }
 

@@ -11,14 +11,14 @@ extension StorageContractTests {
     @Suite struct CumulativeTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
-        /// A day in seconds. The first point of an unknown sender that began so long ago does not count.
+        /// A day in seconds. If an unknown sender began that long ago, its first point does not count.
         private let day: UInt64 = 24 * 3600
         private let failures =
             Array(OtherMetrics.attributes.dropLast()) + [OTLPKeyValue("http.response.status_code", Int64(500))]
 
         init() async throws {
             folder = try TemporaryFolder()
-            // The clock goes on, so that the store knows the order in which points came.
+            // The clock advances, so that the store knows the order in which points arrived.
             let clock = Clock()
             clock.time = Samples.time(600_000)
             storage = try await StorageContractTests.makeStore(in: folder) {
@@ -143,7 +143,7 @@ extension StorageContractTests {
             #expect(try await count() == 2)
         }
 
-        /// Exporters with a limit for each request cut one collection into several.
+        /// Exporters that limit the size of a request split one collection into several.
         @Test func newSeriesCountsIfOthersOfItsCollectionArrivedFirst() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             try await send([0.2, 0.2], start: 0, end: day + 10)
@@ -259,7 +259,7 @@ extension StorageContractTests {
             #expect(try await statistics(to: 20).duration.max == 7)
         }
 
-        /// Sends seconds as the exponential histogram of an SDK, in milliseconds if `unit` is `ms`.
+        /// Sends values in seconds as the exponential histogram of an SDK; in milliseconds if `unit` is `ms`.
         private func sendExponential(_ values: [Double], scale: Int32, unit: String = "", end: UInt64) async throws {
             var histogram = ExponentialHistogram(scale: scale)
             for value in values { histogram.record(value * (unit == "ms" ? 1000 : 1)) }
@@ -294,7 +294,7 @@ extension StorageContractTests {
             for round in 1...20 as ClosedRange<UInt64> {
                 scale -= Int32.random(in: 0...1, using: &numbers)
                 values += (0..<3).map { _ in Double.random(in: 0.2...0.3, using: &numbers) }
-                // The loop skips rounds whose values need too many buckets for the scale.
+                // Skips rounds whose values need too many buckets for the scale.
                 guard
                     ExponentialHistogram(values.map { ($0, 1) }, scale: scale, sum: 1, min: nil, max: nil).scale
                         == scale

@@ -36,7 +36,7 @@ extension StorageContractTests {
             }
         }
 
-        /// The groups are by all dimensions, so that each value is read too.
+        /// Groups by all dimensions, so that each value is also read.
         @Test func eachDimensionSelectsCountedRequests() async throws {
             let all = Dimension.allCases
             for dimension in all {

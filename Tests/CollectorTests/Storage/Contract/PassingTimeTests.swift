@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 extension StorageContractTests {
-    /// Maintenance of a store, and its list of agents in order of time.
+    /// Maintenance of a store, and the order in time of its list of agents.
     @Suite struct PassingTimeTests {
         private let folder: TemporaryFolder
         private let clock = Clock()
@@ -51,7 +51,7 @@ extension StorageContractTests {
             #expect(answer.damagedPoints == 0)
         }
 
-        /// Stores a batch of each instance, 10 s after the one before.
+        /// Stores a batch of each instance, each 10 s after the one before.
         private func hear(of instances: [String]) async throws {
             for (round, instance) in instances.enumerated() {
                 clock.time = Samples.time(UInt64(round) * 10)
@@ -102,7 +102,7 @@ extension StorageContractTests {
             let one = try await clocks(RequestFilter([.service: ["search"]]))
             #expect(one == .init(senders: 1, longest: 30_000_000_000))
             #expect(try await clocks(RequestFilter([.service: ["checkout"]])) == .init())
-            // Requests of the latest batches are dated up to two minutes after their arrival.
+            // Requests in the latest batches have dates up to two minutes after their arrival.
             #expect(try await clocks(RequestFilter(), 140).senders == 1)
             #expect(try await clocks(RequestFilter(), 0, 99) == .init())
             #expect(try await clocks(RequestFilter(), 221, 300) == .init())
@@ -123,7 +123,7 @@ extension StorageContractTests {
             #expect(try await instances(RequestFilter([.service: ["rare"]]), limit: 2) == (["i-1", "i-0"], 0))
             #expect(try await instances(RequestFilter([.service: ["rare"]]), limit: 1) == (["i-1"], 1))
             #expect(try await instances(RequestFilter([.version: [""]]), limit: 1) == (["i-0"], 0))
-            // The dimensions of requests select no senders.
+            // Dimensions of requests select no senders.
             #expect(try await instances(RequestFilter([.endpoint: ["/none"]]), limit: 1) == (["i-5"], 5))
         }
     }

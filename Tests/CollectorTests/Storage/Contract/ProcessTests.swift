@@ -13,15 +13,15 @@ extension StorageContractTests {
 
         init() async throws {
             folder = try TemporaryFolder()
-            // A whole hour of the slots.
+            // The clock starts at a full hour, where slots of all lengths begin.
             clock.time = Samples.time(Self.start)
             storage = try await StorageContractTests.makeStore(in: folder) { [clock] in clock.time }
         }
 
-        /// Seconds after ``Samples/time(_:)``'s own moment at which an hour begins.
+        /// Seconds from the zero of ``Samples/time(_:)`` to the next full hour.
         private static let start = 3600 - 1_790_000_000 % 3600 as UInt64
 
-        /// Returns the figures of an interval of 10 s in which half a core was busy.
+        /// Returns the figures of an interval of 10 s with half a core busy.
         private static func point(
             end: UInt64, length: UInt64 = 10, memory: UInt64 = 100, uptime: UInt64? = nil
         ) -> ProcessPoint {
@@ -61,7 +61,7 @@ extension StorageContractTests {
                 value: seconds * 1_000_000_000)
         }
 
-        /// Asks for the first seconds of the hour.
+        /// Queries the first seconds of the hour.
         private func answer(
             seconds: UInt64 = 600, step: UInt64 = minute, _ filter: RequestFilter = RequestFilter()
         ) async throws -> ProcessAnswer {
@@ -140,7 +140,7 @@ extension StorageContractTests {
         @Test func totalsCountByTheirDifferences() async throws {
             try await store(totals: [Self.total(2, end: 10)])
             try await store(totals: [Self.total(5, end: 20), Self.total(6, end: 30)])
-            // A point that comes twice, and one that comes late.
+            // One point is repeated, and one is late.
             try await store(totals: [Self.total(6, end: 30), Self.total(5, end: 20)])
             #expect(try await answer().services.first?.total.cpu == 6_000_000_000)
             #expect(try await answer().services.first?.total.covered == 30_000_000_000)
@@ -180,7 +180,7 @@ extension StorageContractTests {
         @Test func olderFiguresBecomeCoarserAndExpire() async throws {
             try await store((1...60).map { Self.point(end: $0 * 10) })
             let hour: UInt64 = 3600
-            // A store on ClickHouse has no figures of minutes, and keeps those that it was given for 24 days at least.
+            // A store on ClickHouse has no figures of minutes, and keeps figures as they arrived for at least 24 days.
             let day = 24 * hour
             var ages: [(UInt64, UInt64)] = [(7 * hour, 60), (8 * day, hour)]
             if TestedStore.isClickHouse { ages = [(34 * day, hour)] }
@@ -191,7 +191,7 @@ extension StorageContractTests {
                 #expect(answer.grid.step == step * 1_000_000_000)
                 #expect(answer.services.first?.total.cpu == 300_000_000_000)
             }
-            // Hours are kept for 400 days, and on ClickHouse for the rest of four weeks.
+            // Hours are kept for 400 days, and on ClickHouse until the end of a part of four weeks.
             for days in stride(from: UInt64(61), through: 433, by: 31) {
                 clock.time = Samples.time(Self.start + days * day)
                 try await storage.maintain()
@@ -200,7 +200,7 @@ extension StorageContractTests {
             #expect(try await answer().services.isEmpty)
         }
 
-        /// Lets an hour pass in which the sender agrees with the clock, so that the store believes it.
+        /// Lets an hour pass in which the sender agrees with the clock, so that the store believes the clock.
         private func letAnHourPass() async throws {
             try await storage.maintain()
             let now = (clock.time - Samples.time(Self.start)) / 1_000_000_000

@@ -15,10 +15,10 @@ extension StorageContractTests {
             storage = try await StorageContractTests.makeStore(in: folder, now: { [clock] in clock.time })
         }
 
-        /// Samples.time(40) is a whole minute.
+        /// Samples.time(40) is a full minute.
         private static let start: UInt64 = 40
 
-        /// Stores an hour of two services, in intervals of 10 s, and lets it be rolled up.
+        /// Stores an hour of two services in intervals of 10 s, and has it rolled up.
         private func storeAnHour() async throws {
             for interval in 0..<360 as Range<UInt64> {
                 let end = Self.start + 10 * (interval + 1)
@@ -74,7 +74,7 @@ extension StorageContractTests {
             for index in [0, 2] { #expect(throws: TooManyGroups.self) { try answers[index].get() } }
         }
 
-        /// Blocks of a comparison end at any interval, and points are kept by the minute.
+        /// Blocks of a comparison may end at any interval, but points are kept by the minute.
         @Test(arguments: [10, 30, 50] as [UInt64])
         func slotsThatBeginWithinAMinuteHaveOnlyTheirOwnPoints(shift: UInt64) async throws {
             try await storeAnHour()

@@ -30,7 +30,7 @@ extension StorageContractTests {
         @Test func callsStayWhenDetailsExpire() async throws {
             try await CallSpans.call(in: store)
             try await store.maintain()
-            // A clock that jumps is believed once it has run on, and a sender agrees with it.
+            // After a jump, a clock is believed once it has run on and a sender agrees with it.
             for hours in [60, 61] as [UInt64] {
                 clock.time = Samples.time(hours * Self.hour)
                 try await store.maintain()
@@ -59,7 +59,7 @@ extension StorageContractTests {
             #expect(try await store.calls() == [])
         }
 
-        /// A store may tell the time of a call by the day.
+        /// A store may know the time of a call only by the day.
         @Test func windowFilterAndLimitApplyToRememberedCalls() async throws {
             try await CallSpans.call(in: store)
             _ = try await store.removeDetails()

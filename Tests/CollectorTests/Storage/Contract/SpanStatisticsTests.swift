@@ -19,7 +19,7 @@ extension StorageContractTests {
             TelemetryResource(service: "prices", version: version, instance: "p-1", agent: agent)
         }
 
-        /// Sends spans of 250 ms, whose starts follow `time` by a tenth of a second for each number.
+        /// Sends spans of 250 ms. Each starts `number` tenths of a second after `time`.
         private func send(
             _ numbers: ClosedRange<UInt8>, kind: RequestKind = .server, at time: UInt64 = 0,
             agent: String? = "opentelemetry 1.38"
@@ -113,7 +113,7 @@ extension StorageContractTests {
             #expect(try await report().totals.measures.count == 20)
             try await sendMetrics(5, end: 3 * day)
             #expect(try await report(to: 4 * day).totals.measures.count == 25)
-            // Metrics that come late for the time between leave its spans out again.
+            // Late metrics for the time in between exclude its spans again.
             try await sendMetrics(10, end: day + 10)
             #expect(try await report(to: 4 * day).totals.measures.count == 25)
             #expect(try await report(to: 4 * day).totals.measures.fromSpans == nil)

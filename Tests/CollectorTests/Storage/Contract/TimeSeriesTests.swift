@@ -13,7 +13,7 @@ extension StorageContractTests {
             storage = try await StorageContractTests.makeStore(in: folder)
         }
 
-        /// Stores `count` requests of an endpoint that took as many seconds each, in the interval of 10 s before `end`.
+        /// Stores `count` requests of an endpoint, each of which took `count` seconds, in the interval of 10 s before `end`.
         private func store(_ endpoint: String, _ count: Int, end: UInt64) async throws {
             let point = Samples.point(
                 Samples.dimensions(endpoint: endpoint), Array(repeating: Double(count), count: count), end: end)
@@ -29,7 +29,7 @@ extension StorageContractTests {
         }
 
         @Test func eachPointCountsInTheSlotThatItEndsIn() async throws {
-            // Samples.time(40) is a whole minute.
+            // Samples.time(40) is a full minute.
             for (count, end) in [(1, UInt64(10)), (2, 40), (3, 50), (4, 100), (5, 110)] {
                 try await store("/a", count, end: end)
             }
@@ -78,7 +78,7 @@ extension StorageContractTests {
             #expect(try await answer(from: 0, to: 20, step: nil).slots == nil)
         }
 
-        /// Data of other senders count, too: of a service that is new in an old store, no request was missed before.
+        /// Data of other senders also counts: if a service is new in an old store, none of its earlier requests were missed.
         @Test func answerSaysSinceWhenTheStoreHasData() async throws {
             #expect(try await answer(from: 0, to: 100, step: nil).dataSince == nil)
             try await store("/a", 1, end: 30)

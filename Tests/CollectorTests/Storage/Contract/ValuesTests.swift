@@ -21,7 +21,7 @@ extension StorageContractTests {
             of dimension: Dimension, _ wanted: [Dimension: Set<String>] = [:], until end: UInt64 = .max,
             limit: Int = 100
         ) async throws -> ValuesAnswer {
-            // The collector's clock is the real one.
+            // The collector uses the real clock.
             try await storage.values(
                 ValuesQuery(
                     dimension, window: TimeWindow(from: Samples.time(0), to: end), filter: RequestFilter(wanted),
