@@ -5,7 +5,7 @@ import MartletTelemetry
 /// The senders as this process has seen them. Each process writes separate rows, which are combined when they are read. So
 /// collectors need not know the rows of others.
 struct SenderStates {
-    /// The largest number of senders. Past it all are forgotten, and later rows use the number of another process.
+    /// The largest number of senders. Past it all are forgotten, and later rows get a new number, as if another process wrote them.
     private static let maxSenders = 100_000
 
     private var writer = UInt64.random(in: 1 ... .max)
