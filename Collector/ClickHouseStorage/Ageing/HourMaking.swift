@@ -118,8 +118,8 @@ enum HourKind {
     /// The condition on the rows of `changed_hour` about its points.
     var changes: String { self == .early ? "metrics = 1" : "1" }
 
-    /// Whether an hour waits until nothing has arrived for a while. A whole hour never waits, because a week is read as hours only
-    /// once all of its hours have been made.
+    /// Whether an hour is made only after nothing has arrived for a while. A whole hour is made in any case, because a week is read
+    /// as hours only once all of its hours have been made.
     var needsQuiet: Bool { self == .early }
 
     /// Returns the hour to make first. Among early hours it is the latest, which most reports use. Among whole hours it is a random

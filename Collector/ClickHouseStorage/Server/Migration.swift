@@ -46,7 +46,8 @@ package enum Migration {
         }
     }
 
-    /// Returns the store's id. Throws ``StorageFailure``, which names the command, if this collector does not know the tables.
+    /// Returns the store's id. Throws ``StorageFailure`` if this collector does not know the tables. If they are missing or older,
+    /// it names the command.
     static func check(_ client: ClickHouseClient) async throws -> String {
         let location = client.connection.location
         let found = try await knownVersion(client)

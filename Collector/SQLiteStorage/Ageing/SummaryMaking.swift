@@ -27,7 +27,8 @@ struct SummaryMaking {
     /// Adds up chunks of the oldest slot that is due; `nil` if nothing is due.
     ///
     /// - Parameters:
-    ///   - done: the end of the last completed slot. Slots up to it are skipped, and so are slots whose summaries have expired.
+    ///   - done: the end of the last slot that has summaries. Slots up to it are skipped, and so are slots whose summaries have
+    ///     expired.
     ///   - due: the end of the last slot that is due.
     init?(after done: Int64, due: Int64, _ memory: SeriesMemory, in db: Database) throws {
         let first = try max(done, ExpiredRows.times(in: db).summaries)
