@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The calls between services: those that kept spans show, and those that are remembered of spans that have gone.
+/// The calls between services: those that kept spans show, and remembered calls of deleted spans.
 extension ClickHouseStorage {
     package func calls(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int
@@ -21,7 +21,7 @@ extension ClickHouseStorage {
             AND day BETWEEN \(StoredDay.of(from)) AND \(StoredDay.of(to)) AND \(filter.senderCondition) \
             ORDER BY start_ns DESC, stored DESC, identity DESC LIMIT \(limit)
             """
-        // The calls of these spans are found by the table's key, because a JOIN alone would read all that is kept.
+        // The table's key finds the calls of these spans. A JOIN by itself would read all kept spans.
         let rows = try await client.rows(
             """
             SELECT DISTINCT caller, called, callee, served FROM ( \
@@ -34,7 +34,7 @@ extension ClickHouseStorage {
         return Set(rows)
     }
 
-    /// Returns the calls that were observed on the days of a window; those of the latest days, if there are more than a limit.
+    /// Returns the calls observed on the days of a window. If there are more than the limit, it returns those of the latest days.
     private func rememberedCalls(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int
     ) async throws -> [ObservedCall] {
@@ -49,7 +49,7 @@ extension ClickHouseStorage {
         ) { try $0.observedCall() }
     }
 
-    /// Remembers the calls of the traces of which spans came since the last time.
+    /// Remembers the calls in the traces of spans that arrived since the last time.
     func rememberCalls() async throws {
         let time = now()
         let before = rememberedTime.load(ordering: .relaxed)
@@ -61,13 +61,13 @@ extension ClickHouseStorage {
     }
 }
 
-/// A call, with the environment of the callee and the day on which its span started: a row of `observed_call`.
+/// A call with the environment of the callee and the day on which its span started: a row of `observed_call`.
 struct CallSighting: Hashable {
     var day: UInt32
     var environment: String
     var call: ObservedCall
 
-    /// Finds the calls of the traces of which spans came after a time. Spans of days that are dropped are left out.
+    /// Finds the calls in the traces of spans that arrived after a time. Leaves out spans of days that are being dropped.
     static func find(
         since time: UInt64, oldestDay: UInt32, _ limits: ClickHouseLimits, _ client: ClickHouseClient
     ) async throws -> [CallSighting] {
@@ -76,7 +76,7 @@ struct CallSighting: Hashable {
             (trace_low, trace_high) IN (SELECT trace_low, trace_high FROM detail WHERE kind != '' AND day >= \(oldestDay) \
             AND stored > \(Int64(clamping: time)) ORDER BY stored DESC LIMIT \(limits.maxCallSpans))
             """
-        // One span of each id is taken, because senders may give the same id to many.
+        // One span is taken for each id, because senders may give many spans the same id.
         return try await client.rows(
             """
             SELECT DISTINCT start_day, environment, caller, called, callee, served FROM ( \
@@ -90,7 +90,7 @@ struct CallSighting: Hashable {
         ) { try $0.callSighting() }
     }
 
-    /// Returns the rows of calls that the store does not have yet. A day has calls up to a limit.
+    /// Returns the rows of calls that the store does not have yet. The number of calls for one day is limited.
     static func rows(
         of found: [CallSighting], atMost limit: Int, _ client: ClickHouseClient
     ) async throws -> TableRows {
@@ -126,7 +126,7 @@ extension TableRows {
 }
 
 extension RowReader {
-    /// Reads the ends of a call: the caller, the host that it called, the callee, and the host that it was reached as.
+    /// Reads the ends of a call: the caller, the host that it called, the callee, and the host under which it was reached.
     mutating func observedCall() throws -> ObservedCall {
         ObservedCall(caller: try text(), calledHost: try text(), callee: try text(), servedHost: try text())
     }

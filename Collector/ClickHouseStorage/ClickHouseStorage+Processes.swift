@@ -28,12 +28,12 @@ extension ClickHouseStorage {
         return sums.answer
     }
 
-    /// Returns the figures of the last minute that each of some senders told of.
+    /// Returns the figures of the last minute that each of these senders reported.
     ///
-    /// - Parameter ends: the latest time that each sender told.
+    /// - Parameter ends: the latest time that each sender reported.
     func latestProcesses(of ends: [UInt64: UnixNanoseconds]) async throws -> [UInt64: ProcessStatistics] {
         guard !ends.isEmpty else { return [:] }
-        // A process tells of itself at least once a minute.
+        // A process reports at least once a minute.
         let hours = ends.flatMap { sender, end in
             let hour = StoredHour.of(Int64(clamping: end))
             return [hour, hour > 0 ? hour - 1 : 0].map { "(\($0), \(sender))" }
@@ -66,7 +66,7 @@ extension ClickHouseStorage {
         return Dictionary(rows) { first, _ in first }
     }
 
-    /// Returns the SELECT statements, joined by UNION ALL, of a window's rows with their slots.
+    /// Returns SELECT statements, joined by UNION ALL, for a window's rows with their slots.
     private static func rows(_ source: PointSource, _ grid: SlotGrid, _ filter: RequestFilter) -> String {
         let (from, to) = (Int64(clamping: source.window.from), Int64(clamping: source.window.to))
         let (length, rolled) = (StoredHour.length, source.expired.fine)

@@ -10,7 +10,7 @@ extension ClickHouseStorage {
             }.first ?? 0
         let key = query.order.key == .time ? "start_ns" : "duration"
         let direction = query.order.ascending ? "ASC" : "DESC"
-        // The keys of the page come first, because the texts of all rows are much to read.
+        // The keys of the page are read first, because the texts of all rows would be too much to read.
         let ids = try await client.rows(
             """
             SELECT trace_low, span, identity FROM detail FINAL \
@@ -47,7 +47,7 @@ extension ClickHouseStorage {
             spans: try await spans(from: "(\(taken)) AS taken ORDER BY \(order)"), more: max(0, count - limit))
     }
 
-    /// Spans that come while others are deleted may stay.
+    /// Spans that arrive during the deletion may stay.
     package func removeDetails() async throws -> Int {
         guard try await client.hasAllReplicas() else {
             throw StorageFailure("a replica of ClickHouse is away; details are deleted when all are there")
@@ -74,7 +74,7 @@ extension ClickHouseStorage {
         return "(trace_low, span, identity) IN (\(keys.joined(separator: ", ")))"
     }
 
-    /// Returns the condition that a row comes after the last one of the page before.
+    /// Returns the condition that a row comes after the last row of the page before.
     private func isAfterPageBefore(_ query: RequestsQuery, _ key: String) async throws -> String {
         guard let text = query.before else { return "1" }
         guard let id = DetailID(text),

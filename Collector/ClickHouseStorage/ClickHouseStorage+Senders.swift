@@ -64,7 +64,7 @@ extension ClickHouseStorage {
     }
 
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {
-        // A sender that was first heard of after the window may have requests in it, which it had kept while the collector was away.
+        // A sender first seen after the window may have requests in it, which it kept while the collector was away.
         let from = Int64(clamping: query.window.from)
         let senders = "FROM sender FINAL WHERE \(query.filter.senderCondition) AND last_seen > \(from)"
         let value = query.dimension.expression
@@ -84,7 +84,7 @@ extension ClickHouseStorage {
     }
 }
 
-/// A sender, as its rows together have it.
+/// A sender, combined from all of its rows.
 private struct SenderRow {
     let id: UInt64
     var record: AgentRecord
@@ -112,7 +112,7 @@ private struct SenderRow {
             ledger: time > 0 ? ledger : nil, gaps: nil, statistics: StatisticsBit.sources(of: kinds))
     }
 
-    /// Brings the account up to date: it was written before its own batch and those waiting with it arrived. Only the agent's
+    /// Brings the account up to date. The agent wrote it before its batch and the batches waiting with it arrived. Only the agent's
     /// figure includes requests that went to another collector.
     mutating func bringUpToDate(arrived: UInt64?) {
         guard let ledger = record.ledger else { return }

@@ -3,12 +3,12 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// The store of any number of collectors: tables in a ClickHouse.
+/// A store for any number of collectors: tables in a ClickHouse.
 ///
-/// Exactly once rests on the identity of rows: a batch that comes again gives the same rows, of which each answer counts one
-/// (docs/clickhouse.md). So collectors keep no state that another one needs.
+/// Exactly-once counting relies on the identity of rows. A resent batch gives the same rows, and each answer counts only one copy
+/// (docs/clickhouse.md). So no collector needs the state of another.
 ///
-/// Durability: `store` returns after ClickHouse's answer to the insert. Servers of 2021 and later have synced the rows to the disk
+/// Durability: `store` returns after ClickHouse has answered the insert. Servers of 2021 and later have synced the rows to the disk
 /// by then; older ones leave that to their system.
 package final class ClickHouseStorage: Storage {
     package let id: String
@@ -20,16 +20,16 @@ package final class ClickHouseStorage: Storage {
     let wholeHours: HourMaking
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
-    /// `nil` until the store is maintained for the first time.
+    /// `nil` until the first maintenance.
     let retention = Mutex<StoreClock?>(nil)
     /// The hour up to which the latest pass counted all cumulative points; 0 before the first one.
     let countedHour = Atomic<UInt32>(0)
     /// The time up to which this collector has remembered the calls of spans; 0 before the first time.
     let rememberedTime = Atomic<UInt64>(0)
-    /// The end of the hours that are read from `hour` alone, and the time at which this collector saw it first.
+    /// The end of the hours that are read only from `hour`, and when this collector first saw it.
     let seenRolled = Mutex<(hour: Int64, since: ContinuousClock.Instant)?>(nil)
 
-    /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer, and an error if no server answers.
+    /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer. Throws an error if no server answers.
     ///
     /// - Parameter onStored: called after each insert.
     package init(
@@ -47,7 +47,7 @@ package final class ClickHouseStorage: Storage {
         wholeHours = HourMaking(.whole, client, limits)
     }
 
-    /// Stores the points. Those of cumulative metrics count once ``maintain()`` has taken their differences.
+    /// Stores the points. Points of cumulative metrics count once ``maintain()`` has computed their differences.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let outcome = try await queue.store(PendingBatch(id: batch, contents: .metrics(metrics), arrival: now()))
         for one in metrics { hear(from: one.resource, until: max(one.latestEnd, one.ledger?.time ?? 0)) }
@@ -60,7 +60,7 @@ package final class ClickHouseStorage: Storage {
         return outcome
     }
 
-    /// Tells the clock of retention of a sender's time.
+    /// Passes a sender's time to the clock of retention.
     private func hear(from resource: TelemetryResource, until end: UnixNanoseconds) {
         let clock = retention.withLock(\.self)
         clock?.hear(from: Int64(bitPattern: RowIdentity.sender(resource)), until: end)
@@ -83,6 +83,6 @@ package final class ClickHouseStorage: Storage {
         return state
     }
 
-    /// `nil`: the disk is another machine's.
+    /// `nil`, because the disk belongs to another machine.
     package func freeBytes() async -> UInt64? { nil }
 }

@@ -4,7 +4,7 @@ import MartletTelemetry
 import Synchronization
 
 extension SQLiteStorage {
-    /// Stores the batch's id and its points in one transaction, so that either both are stored or neither.
+    /// Stores the batch's id and its points in one transaction: either both or neither.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
         let oldest = retention.time(at: now) - Int64(clamping: limits.batchAge)
@@ -26,14 +26,14 @@ extension SQLiteStorage {
                     var new = try ChunkWriting.insert(
                         one.points, of: resource, service: service,
                         unlessKnown: batch == nil && !one.resource.isMartlet, at: now, index: &index, in: db)
-                    // Even an empty addition would copy all points.
+                    // Even an addition of nothing would copy all points.
                     if !newRequests.isEmpty {
                         new += try ChunkWriting.insert(
                             newRequests, of: resource, service: service, at: now, index: &index, in: db)
                     }
                     return new
                 }
-                // Points that an unnumbered sender sends again come with the same figures of its process.
+                // If an unnumbered sender resends points, the same figures of its process come with them.
                 let isKnown = points.isEmpty && !one.points.isEmpty
                 if !isKnown {
                     try ProcessRows.insert(
@@ -62,7 +62,7 @@ extension InstanceMetrics {
         ].max() ?? 0
     }
 
-    /// The latest time that the sender told.
+    /// The latest time that the sender reported.
     fileprivate var latestTime: UnixNanoseconds { max(latestEnd, ledger?.time ?? 0) }
 }
 
@@ -84,7 +84,7 @@ extension SQLiteStorage {
                 var new = one
                 new.details = []
                 for detail in one.details {
-                    // A sender that does not number its batches may have sent the span before.
+                    // A sender that does not number its batches may already have sent the span.
                     guard try batch != nil || !DetailRows.contains(detail, resource: resource, in: db) else { continue }
                     try DetailRows.insert(
                         detail, resource: resource, service: one.resource.service, at: now, in: db)
@@ -98,8 +98,7 @@ extension SQLiteStorage {
                 }
                 stored.add(points, spans: new.details.count, of: one.resource)
             }
-            // The batch prunes at most twice as many rows as it added, or it would keep others waiting; ``Expiry`` deletes
-            // the rest.
+            // The batch deletes at most twice as many rows as it added, so that others do not wait. ``Expiry`` deletes the rest.
             stored.crowdOut(try DetailPruning.prune(atMost: 2 * stored.spans, at: time, limits, in: db).early)
             return outcome
         }
@@ -109,7 +108,7 @@ extension SQLiteStorage {
     }
 
     package func removeDetails() async throws -> Int {
-        // Rows that are stored meanwhile have larger ids.
+        // Rows stored meanwhile have larger ids.
         let last = try await pool.read { try Int64.fetchOne($0, sql: "SELECT max(id) FROM detail") }
         guard let last else { return 0 }
         try await rememberCalls()
@@ -141,10 +140,11 @@ final class BatchAdditions: Sendable {
 
     var points: [InstanceMetrics] { state.withLock { $0.points } }
     var spans: Int { state.withLock { $0.spans } }
-    /// Older details that made room.
+    /// Older details deleted to make room.
     var crowdedDetails: Int { state.withLock { $0.crowdedDetails } }
 
-    /// Empties it. A commit's work calls it first, because the work runs again if another's in the same transaction fails.
+    /// Empties the additions. The work of a commit calls it first, because it runs again if other work in the same transaction
+    /// fails.
     func begin() {
         state.withLock { $0 = State() }
     }

@@ -11,7 +11,7 @@ extension SQLiteStorage {
                 try await runSteps()
             } catch let error as DatabaseError where error.isOfFullDisk(at: pool.path) {
                 guard reserve.release() else { throw error }
-                // The log gives its room back once it is in the file.
+                // The log shrinks once its contents are in the file.
                 try? await fold()
                 try await runSteps()
             }
@@ -19,12 +19,13 @@ extension SQLiteStorage {
         try await health.noting { try await lookForRoom() }
     }
 
-    /// Calls are remembered before spans go. Then come expiry and shedding, because they make the room that the other steps need.
+    /// Calls are remembered before spans are deleted. Expiry and shedding come next, because they make the room that the other
+    /// steps need.
     private func runSteps() async throws {
         try await runAll([rememberCalls, expire, shed, rollUp, summarize, expire, thinLedgers, saveClock, foldLog])
     }
 
-    /// Runs each step, even if one before it failed: on a full disk, some can and some cannot. Throws the first error.
+    /// Runs each step, even if an earlier one failed: on a full disk, some steps work and others do not. Throws the first error.
     private func runAll(_ steps: [() async throws -> Void]) async throws {
         var failure: (any Error)?
         for step in steps {
@@ -46,15 +47,15 @@ extension SQLiteStorage {
         }
     }
 
-    /// Writes again what the file has, after a write failed: while no batch comes, nothing else would tell that there is room
-    /// again. The log of a full disk has room for a write as small as this one, so the disk has to have more.
+    /// After a failed write, writes something that the file already has. While no batch arrives, nothing else would show that there
+    /// is room again. The log of a full disk may have room for a write as small as this one, so the disk must have more free room.
     private func lookForRoom() async throws {
         guard health.refusesWrites, !StoreSize.isDiskFull(beside: pool.path) else { return }
         try await write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
         health.noteRoom()
     }
 
-    /// Rolls up some chunks and returns whether more may be due.
+    /// Rolls up some chunks. Returns whether more may be due.
     private func rollUpStep(_ tier: Tier) async throws -> Bool {
         let due = max(0, Int64(clamping: now()) - tier.rollUpDelay)
         guard let step = try await pool.read({ try RollUp(tier, due: due, in: $0) }) else { return false }
@@ -62,11 +63,11 @@ extension SQLiteStorage {
         return true
     }
 
-    /// Makes the summaries of slots that are over; the first call of an hour, or after a start, those of late points as well.
+    /// Makes the summaries of completed slots. The first call of an hour, or after a start, also summarizes late points.
     private func summarize() async throws {
         let due = SummarySlot.end(notAfter: max(0, Int64(clamping: now()) - Tier.fine.rollUpDelay))
         let before = summarized.load(ordering: .relaxed)
-        // A clock that was ahead and is set back begins anew.
+        // Starts again if a fast clock has been set back.
         let done = (Tier.hour.slotEnd(notAfter: due)...due).contains(before) ? before : 0
         while let step = try await pool.read({ [knownSeries] in
             try SummaryMaking(after: done, due: due, knownSeries, in: $0)
@@ -110,8 +111,8 @@ extension SQLiteStorage {
         if StoreSize.bytes(ofFile: pool.path + "-wal") > limits.maxLogBytes { try await fold() }
     }
 
-    /// Folds the log into the file. SQLite itself never starts it anew while one report begins before the other ends. So the
-    /// next reports wait until those in progress have ended, while batches are stored.
+    /// Folds the log into the file. SQLite itself never resets the log while reports overlap. So new reports wait until the current
+    /// ones have ended. Batches are stored meanwhile.
     private func fold() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             pool.asyncBarrierWriteWithoutTransaction { result in
@@ -120,7 +121,7 @@ extension SQLiteStorage {
         }
     }
 
-    /// Thins ledgers once an hour; the first call after a start thins all of them.
+    /// Thins ledgers once an hour. The first call after a start thins all of them.
     private func thinLedgers() async throws {
         let before = thinnedLedgers.load(ordering: .relaxed)
         let until = Tier.hour.slotEnd(

@@ -24,7 +24,7 @@ extension SQLiteStorage {
     }
 }
 
-/// The kept spans, as readers ask for them.
+/// The queries for kept spans.
 extension SQLiteStorage {
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
         try await health.watching {
@@ -98,8 +98,8 @@ extension SQLiteStorage {
     }
 }
 
-/// The values of a dimension among the senders of a query: those that were heard of since the window's start. A sender that was
-/// first heard of after the window may have requests in it, which it had kept while the collector was away.
+/// The values of a dimension among the senders of a query: those seen since the window's start. A sender first seen after the
+/// window may have requests in it, which it kept while the collector was away.
 private struct ValueSenders {
     private let query: ValuesQuery
     private let resources: [TelemetryResource]
@@ -115,10 +115,10 @@ private struct ValueSenders {
         resources = rows.map(ResourceRows.decode)
     }
 
-    /// The values that the senders decide themselves.
+    /// The values that the senders themselves decide.
     var values: Set<String> { Set(resources.compactMap { query.dimension.value(of: $0) }) }
 
-    /// Returns the values of the requests of the senders' services, which share their series. Series are kept by the day.
+    /// Returns the values in the requests of the senders' services, whose series they share. Series are kept by day.
     func requestValues(in db: Database) throws -> Set<String> {
         let day = SeriesDay.of(Int64(clamping: query.window.from))
         return try Set(resources.map(\.service)).reduce(into: []) { values, service in
@@ -135,8 +135,8 @@ private struct ValueSenders {
 }
 
 extension SQLiteStorage {
-    /// Reads the rows of all senders, and the ledgers of those in the answer. 400,000 rows take 0.1 s; an index would have to
-    /// be written with every batch.
+    /// Reads the rows of all senders, and the ledgers of those in the answer. 400,000 rows take 0.1 s. An index would have to be
+    /// written with every batch.
     package func agents(
         seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
     ) async throws -> AgentsAnswer {
@@ -182,7 +182,7 @@ extension SQLiteStorage {
         let from = Int64(clamping: grid.window.from)
         let (end, isPastAllTime) = Int64(clamping: grid.window.to).addingReportingOverflow(tier.length)
         let to = isPastAllTime ? .max : end
-        // CROSS JOIN keeps the order of the tables: a search for each sender.
+        // CROSS JOIN fixes the order of the tables, so SQLite searches for each sender.
         let rows = try SQLRequest<Row>(
             literal: """
                 SELECT resource.*, resource.id AS sender, p.* FROM resource
@@ -210,7 +210,7 @@ extension SQLiteStorage {
         return sums
     }
 
-    /// Returns the figures of the last minute that a sender told of; `nil` if the finest resolution has none.
+    /// Returns the figures of the last minute that a sender reported; `nil` if the finest resolution has none.
     static func latestProcess(of resource: Int64, in db: Database) throws -> ProcessStatistics? {
         let rows = try Row.fetchAll(
             db.cachedStatement(

@@ -4,12 +4,12 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// The embedded store: one SQLite file in WAL mode, one writer, readers that never wait for it.
+/// The embedded store: one SQLite file in WAL mode, one writer, and readers that never wait for it.
 ///
-/// Durability: `synchronous = FULL`. `store` returns after its transaction was appended to the log and the log was synced
-/// (fsync). A stored batch therefore survives `kill -9`, for which the append alone would be enough, and a power cut, for
-/// which it would not. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on
-/// others. Batches that arrive at the same time share one (``CommitQueue``).
+/// Durability: `synchronous = FULL`. `store` returns after its transaction has been appended to the log and the log has been synced
+/// (fsync). A stored batch therefore survives `kill -9` and a power cut. The append would be enough for the first, but not for the
+/// second. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on others. Batches that
+/// arrive at the same time share one (``CommitQueue``).
 package final class SQLiteStorage: Storage {
     package let id: String
     let pool: DatabasePool
@@ -19,28 +19,28 @@ package final class SQLiteStorage: Storage {
     let retention: StoreClock
     let early = EarlyDeletions()
     let reserve: DiskReserve
-    /// Used by the writer alone.
+    /// Used only by the writer.
     let series: WriterSeries
     let resources = WriterResources()
-    /// Used by readers alone.
+    /// Used only by readers.
     let knownSeries = SeriesMemory()
     let streams = WriterStreams()
-    /// The time up to which ledgers were thinned since the start, in nanoseconds since 1970; 0 before the first time. See
+    /// The time up to which ledgers have been thinned since the start, in nanoseconds since 1970; 0 before the first time. See
     /// ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
-    /// The end of the slots whose summaries were made.
+    /// The end of the slots whose summaries have been made.
     let summarized = Atomic<Int64>(0)
-    /// The number of the last span whose calls are remembered; 0 after a start, because a second look changes nothing.
+    /// The number of the last span whose calls are remembered; 0 after a start, because looking again changes nothing.
     let rememberedSpan = Atomic<Int64>(0)
-    /// `nil` for a store that is only read.
+    /// `nil` for a store opened only for reading.
     private let lock: StoreLock?
     private let identity: StoreIdentity?
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
     let onStored: OnStored
 
-    /// Opens the store at `path`, and makes the file and its directory if they are missing. Throws ``StorageFailure`` if the
-    /// file is no store, newer, damaged or in use by another collector, and then leaves it as it is.
+    /// Opens the store at `path`. Creates the file and its directory if they are missing. Throws ``StorageFailure`` if the file is
+    /// not a store, is newer or damaged, or another collector uses it; the file is then unchanged.
     ///
     /// - Parameter onStored: called after each commit.
     package convenience init(
@@ -58,14 +58,14 @@ package final class SQLiteStorage: Storage {
             limits: limits, now: now, onStored: onStored)
     }
 
-    /// Opens a store for writing. SQLite needs some room on the disk for that, so the reserve is given up if the disk is full.
+    /// Opens a store for writing. SQLite needs some room on the disk for that, so the reserve is deleted if the disk is full.
     private static func open(_ path: String, _ reserve: DiskReserve) throws -> (StoreLock, DatabasePool) {
         do {
             try StoreFile.inspect(path, forReading: false)
             let lock = try StoreLock(of: path)
             return (lock, try openPool(path))
         } catch let error as StorageFailure where error.isOfFullDisk {
-            // The lock shows that no other collector has a use for the reserve.
+            // The lock shows that no other collector needs the reserve.
             guard let lock = try? StoreLock(of: path), reserve.release() else { throw error }
             try StoreFile.inspect(path, forReading: false)
             return (lock, try openPool(path))
@@ -77,7 +77,7 @@ package final class SQLiteStorage: Storage {
             let pool = try DatabasePool(path: path, configuration: configuration)
             try pool.writeWithoutTransaction { db in
                 try Pragmas.configureWriter(db)
-                // The mark precedes the first table, so that a process killed in between leaves a file that is known as
+                // The mark is written before the first table. So a process killed in between leaves a file that is recognized as
                 // Martlet's.
                 try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
             }
@@ -132,17 +132,17 @@ package final class SQLiteStorage: Storage {
         ["", "-wal", "-shm"].reduce(0) { $0 + StoreSize.bytes(ofFile: pool.path + $1) }
     }
 
-    /// Checkpoints the log, so that the file has all of it, and closes the store. The store must not be used afterwards.
+    /// Checkpoints the log, so that the file contains all data, and closes the store. Do not use the store afterwards.
     package func close() throws {
-        // GRDB closes its readers last, and readers cannot checkpoint the log themselves. A statement of SQL is not refused
-        // because an earlier one was interrupted, as SQLite's function for it is.
+        // GRDB closes its readers last, and readers cannot checkpoint the log. An SQL statement works even if an earlier one was
+        // interrupted; SQLite's function for it does not.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try pool.close()
         lock?.release()
     }
 
-    /// Commits a batch: see ``CommitQueue/commit(bytes:_:)``. Throws if the store's file is no longer at its path afterwards:
-    /// nobody would find the batch there. Throws ``StorageBusy`` while old data makes room on a full disk.
+    /// Commits a batch: see ``CommitQueue/commit(bytes:_:)``. Throws if the store's file is no longer at its path afterwards,
+    /// because nobody would find the batch. Throws ``StorageBusy`` while old data is being deleted on a full disk.
     func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoreOutcome {
         try await health.writing {
             try identity?.check()
@@ -153,7 +153,7 @@ package final class SQLiteStorage: Storage {
         }
     }
 
-    /// Runs `work` as a transaction of its own. It goes on if its task is cancelled: an interrupted statement would leave the
+    /// Runs `work` in a separate transaction. Continues if its task is cancelled, because an interrupted statement would leave the
     /// connection interrupted for the next one.
     func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try identity?.check()
@@ -168,7 +168,7 @@ package final class SQLiteStorage: Storage {
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        // Another process, such as a backup, may hold the file for a moment.
+        // Another process, such as a backup, may lock the file for a moment.
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase(Pragmas.configure)
         return configuration

@@ -1,18 +1,18 @@
 import Foundation
 import MartletTelemetry
 
-/// The consequences of a batch's arrival for the sequences of its stream. Pure.
+/// What a batch's arrival changes in the sequences of its stream. Pure.
 package struct BatchArrival: Sendable, Equatable {
     /// The answer to the batch, once it is stored.
     package let outcome: StoreOutcome
-    /// The parts of the batch that have arrived, with this one.
+    /// The parts of the batch that have arrived, including this one.
     package let parts: BatchParts
-    /// Sequences that have arrived whole with this batch and not before.
+    /// Sequences that became whole with this batch.
     package let newSequences: UInt64
 
     /// - Parameters:
-    ///   - known: the number of the batch's sequences that had arrived whole.
-    ///   - before: the parts of the batch that had arrived.
+    ///   - known: the number of the batch's sequences that had already arrived whole.
+    ///   - before: the parts of the batch that had already arrived.
     package init(of batch: BatchID, knownSequences known: Int, knownParts before: BatchParts) {
         let count = batch.sequence - batch.first + 1
         guard known < count, !before.contains(batch.part) else {
@@ -27,10 +27,10 @@ package struct BatchArrival: Sendable, Equatable {
     }
 }
 
-/// The parts of a batch that arrived. Two halves join to the part that they were cut from, so all parts together are the part
-/// `""`, the whole.
+/// The parts of a batch that have arrived. Two halves join into the part that they were cut from. All parts together are the part
+/// `""`, the whole batch.
 package struct BatchParts: Sendable, Equatable {
-    /// The joined parts; no part lies within another.
+    /// The joined parts. No part lies within another.
     package private(set) var parts: Set<String>
 
     package init(_ parts: Set<String> = []) {
@@ -39,10 +39,10 @@ package struct BatchParts: Sendable, Equatable {
 
     package var isWhole: Bool { parts.contains("") }
 
-    /// Whether the part arrived, by itself or within a larger one.
+    /// Whether the part has arrived, separately or within a larger part.
     package func contains(_ part: String) -> Bool { parts.contains { part.hasPrefix($0) } }
 
-    /// Whether anything of the part arrived.
+    /// Whether any piece of the part has arrived.
     func overlaps(_ part: String) -> Bool { contains(part) || parts.contains { $0.hasPrefix(part) } }
 
     package mutating func insert(_ part: String) {
@@ -57,13 +57,13 @@ package struct BatchParts: Sendable, Equatable {
     }
 }
 
-/// The batches of one instance and signal that arrived, in numbers. Sequences count from 1.
+/// Counts the batches of one instance and signal that have arrived. Sequences count from 1.
 package struct BatchSequences: Sendable, Equatable {
-    /// The latest sequence of which anything arrived; 0 at first.
+    /// The latest sequence of which any part has arrived; 0 before the first.
     package var highestSequence: UInt64
-    /// Sequences that arrived whole.
+    /// Sequences that have arrived whole.
     package var arrivedSequences: UInt64
-    /// Batches that arrived after some of their intervals had.
+    /// Batches that arrived after some of their intervals.
     package var overlappingBatches: UInt64
 
     package init(highestSequence: UInt64 = 0, arrivedSequences: UInt64 = 0, overlappingBatches: UInt64 = 0) {
@@ -72,14 +72,14 @@ package struct BatchSequences: Sendable, Equatable {
         self.overlappingBatches = overlappingBatches
     }
 
-    /// The gaps and overlaps. A sequence is missing if it did not arrive although a later one did.
+    /// The gaps and overlaps. A sequence is missing if a later one has arrived and it has not.
     package var gaps: BatchGaps {
         BatchGaps(
             missing: highestSequence > arrivedSequences ? highestSequence - arrivedSequences : 0,
             overlapping: overlappingBatches)
     }
 
-    /// Counts a batch that is no duplicate.
+    /// Counts a batch that is not a duplicate.
     package mutating func add(_ arrival: BatchArrival, of batch: BatchID) {
         highestSequence = max(highestSequence, batch.sequence)
         arrivedSequences &+= arrival.newSequences
@@ -89,7 +89,7 @@ package struct BatchSequences: Sendable, Equatable {
 
 /// The gaps and overlaps in the sequence of an instance's batches.
 package struct BatchGaps: Sendable, Equatable {
-    /// Intervals whose batch did not arrive, or not with all its parts, although a later one did. It may be on its way.
+    /// Intervals whose batch has not arrived in full although a later one has. The batch may still be on its way.
     package var missing: UInt64
     /// See ``StoreOutcome/overlapping``.
     package var overlapping: UInt64
@@ -100,7 +100,7 @@ package struct BatchGaps: Sendable, Equatable {
     }
 }
 
-/// A run of sequences with a bit for each that tells whether its batch arrived.
+/// A run of sequences. Each has a bit that says whether its batch has arrived.
 package struct BatchBlock: Sendable, Equatable {
     /// Sequences in one block: eleven hours of intervals of 10 s in 512 bytes.
     package static let size: UInt64 = 4096
@@ -109,12 +109,12 @@ package struct BatchBlock: Sendable, Equatable {
 
     private var bits: [UInt8]
 
-    /// Creates a block of which nothing arrived.
+    /// Creates a block in which no batch has arrived.
     package init() {
         bits = Array(repeating: 0, count: Self.byteCount)
     }
 
-    /// Reads the bits of a row. Empty bytes stand for a block that arrived as a whole, as most do in the end.
+    /// Reads the bits of a row. Empty bytes mean that the whole block has arrived, as most blocks eventually do.
     package init(_ blob: Data) {
         bits = blob.isEmpty ? Array(repeating: .max, count: Self.byteCount) : Array(blob.prefix(Self.byteCount))
         bits += Array(repeating: 0, count: Self.byteCount - bits.count)
@@ -125,7 +125,7 @@ package struct BatchBlock: Sendable, Equatable {
         bits.allSatisfy { $0 == .max } ? Data() : Data(bits)
     }
 
-    /// Counts the positions, from 0 to 4095, that have arrived.
+    /// Counts the arrived sequences at these positions, from 0 to 4095.
     package func count(in positions: ClosedRange<Int>) -> Int {
         positions.reduce(0) { $0 + (bits[$1 / 8] & 1 << ($1 % 8) == 0 ? 0 : 1) }
     }
@@ -136,7 +136,7 @@ package struct BatchBlock: Sendable, Equatable {
 }
 
 extension InstanceMetrics {
-    /// Roughly the memory that they take, in bytes.
+    /// The estimated memory of the points, in bytes.
     package var estimatedBytes: Int {
         points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
@@ -145,7 +145,7 @@ extension InstanceMetrics {
 }
 
 extension DetailsBatch {
-    /// Roughly the memory that it takes, in bytes.
+    /// The estimated memory of the batch, in bytes.
     package var estimatedBytes: Int { details.reduce(1024) { $0 + $1.estimatedBytes } }
 }
 

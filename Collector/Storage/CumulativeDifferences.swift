@@ -1,13 +1,14 @@
 import MartletTelemetry
 
-/// The new requests in a sender's cumulative points: the difference of each point to the one before it in its stream. Pure.
+/// Computes the new requests in a sender's cumulative points: the difference between each point and the one before it in its
+/// stream. Pure.
 ///
-/// A stream belongs to a sender and a start: processes that share a resource, because it names no instance, have different
-/// starts, and so has a process that was started anew.
+/// A sender and a start identify a stream. If a resource names no instance, several processes share it; their starts tell them
+/// apart. A restarted process also has a new start.
 package struct CumulativeDifferences {
     package struct Stream: Sendable, Hashable {
         package let id: StreamID
-        /// The time that the process counts from, by its clock; 0 if it does not tell that time.
+        /// The time that the process counts from, by its clock; 0 if unknown.
         package let start: UnixNanoseconds
 
         package init(_ cumulative: CumulativePoint) {
@@ -32,7 +33,7 @@ package struct CumulativeDifferences {
         fileprivate var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
 
         /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If a count fell, the stream
-        /// began anew without a new start. If a point has an earlier end but counted further, its clock was set back.
+        /// restarted without a new start. If a point has an earlier end but higher counts, the sender's clock was set back.
         fileprivate func new(since last: LatestPoint) -> RequestStatistics? {
             let difference = difference(since: last)
             guard end <= last.end else { return difference ?? inSeconds }
@@ -46,7 +47,7 @@ package struct CumulativeDifferences {
         }
     }
 
-    /// The latest point of each stream that is known.
+    /// The latest known point of each stream.
     package private(set) var latestPoints: [Stream: LatestPoint]
     private let damaged: Set<Stream>
     private let history: CumulativeHistory
@@ -54,10 +55,10 @@ package struct CumulativeDifferences {
     private var sums = IntervalSums()
 
     /// - Parameters:
-    ///   - latestPoints: the latest points of the streams that will be added, as far as they are known.
-    ///   - damaged: streams whose latest point cannot be read, so that their next point tells nothing about new requests.
-    ///   - history: the sender's reports; it may be empty if all streams are known.
-    ///   - maxFirstInterval: the longest interval that is accepted from an unknown process, in nanoseconds.
+    ///   - latestPoints: the known latest points of the streams that will be added.
+    ///   - damaged: streams whose latest point cannot be read. Their next point adds no new requests.
+    ///   - history: the sender's reports. It may be empty if all streams are known.
+    ///   - maxFirstInterval: the longest accepted first interval of an unknown process, in nanoseconds.
     package init(
         since latestPoints: [Stream: LatestPoint], damaged: Set<Stream>, _ history: CumulativeHistory,
         firstIntervalAtMost maxFirstInterval: UnixNanoseconds
@@ -71,7 +72,7 @@ package struct CumulativeDifferences {
     /// The new requests.
     package var points: [RequestPoint] { sums.points }
 
-    /// Adds points in any order. A point that counted no further adds nothing.
+    /// Adds points in any order. A point whose counts have not grown adds nothing.
     package mutating func add(_ points: [CumulativePoint]) {
         for point in points.sorted(by: { $0.point.end < $1.point.end }) { add(point) }
     }
@@ -91,8 +92,8 @@ package struct CumulativeDifferences {
     }
 }
 
-/// Adds up the statistics of each series and interval: streams may differ in attributes that are no dimension, and durations
-/// and sizes are different metrics.
+/// Adds up the statistics of each series and interval. Several streams may add to one series: their other attributes may differ,
+/// and durations and sizes are separate metrics.
 private struct IntervalSums {
     private struct Key: Hashable {
         var dimensions: RequestDimensions
@@ -116,52 +117,52 @@ private struct IntervalSums {
     }
 }
 
-/// The latest reports of a sender's processes, which are told apart by the start that they count from. They decide which
-/// interval the first point of a stream covers. Pure.
+/// The latest reports of a sender's processes, by the start that each process counts from. They decide which interval the first
+/// point of a stream covers. Pure.
 package struct CumulativeHistory: Sendable, Equatable {
     /// In ascending order.
     private let ends: [UnixNanoseconds: [UnixNanoseconds]]
     private let forgottenUntil: UnixNanoseconds
 
     /// - Parameters:
-    ///   - ends: the ends of each stream's last two reports, by the process's start. The last report is not enough, because a
-    ///     process may send one collection in several requests.
-    ///   - forgottenUntil: the latest end among processes of the sender that the store has forgotten; 0 if it forgot none.
+    ///   - ends: the ends of each stream's last two reports, by the process's start. One report is not enough, because a process
+    ///     may send one collection in several requests.
+    ///   - forgottenUntil: the latest end among the sender's forgotten processes; 0 if none was forgotten.
     package init(ends: [UnixNanoseconds: [UnixNanoseconds]] = [:], forgottenUntil: UnixNanoseconds = 0) {
         self.ends = ends.mapValues { $0.sorted() }
         self.forgottenUntil = forgottenUntil
     }
 
-    /// Returns the start of the interval that a stream's first point covers, or `nil` if its requests may be so old that they
-    /// must not count as new.
+    /// Returns the start of the interval that a stream's first point covers. Returns `nil` if its requests may be too old to count
+    /// as new.
     ///
-    /// - Parameter length: the longest interval that is accepted from an unknown process, in nanoseconds.
+    /// - Parameter length: the longest accepted interval of an unknown process, in nanoseconds.
     func startOfFirstInterval(of point: RequestPoint, atMost length: UnixNanoseconds) -> UnixNanoseconds? {
-        // A sender that does not know the start of its count begins with a point of no length (specification, "Metrics Data
-        // Model", section "Cumulative streams: handling unknown start time").
+        // A sender that does not know its start begins with a point of length zero (specification, "Metrics Data Model", section
+        // "Cumulative streams: handling unknown start time").
         guard point.start < point.end else { return nil }
-        // An earlier report of the same process lacks this stream, so the stream had counted nothing by then.
+        // An earlier report of the same process lacks this stream, so the stream had counted nothing at that time.
         if let last = ends[point.start]?.last(where: { $0 < point.end }) { return max(last, point.start) }
         // The process began after every report of this sender.
         let last = max(ends.values.compactMap(\.last).max() ?? 0, forgottenUntil)
         if last > 0, last <= point.start { return point.start }
-        // A process that began earlier may have been counted and forgotten.
+        // A process that began earlier may already have been counted and forgotten.
         guard point.start >= forgottenUntil else { return nil }
         return point.start > 0 && point.end - point.start <= length ? point.start : nil
     }
 }
 
-/// Sums of statistics by keys. Their memory grows with the amount that was added, however far apart its values lie: a sketch
-/// has every bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
+/// Sums of statistics by key. Memory grows with the amount added, not with the distance between values. A single sketch has every
+/// bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
 struct StatisticsSums<Key: Hashable> {
-    /// Buckets of the sums that one addition allows beside its own.
+    /// The buckets that each addition allows besides its own.
     private static var bucketsOfOne: Int { 64 }
 
     private var sums: [Key: RequestStatistics] = [:]
-    /// Statistics that were not added because the sums are large enough: a store takes several points of a series as well.
+    /// Statistics kept apart because the sums are large enough. A store accepts several points of one series.
     private var others: [(key: Key, statistics: RequestStatistics)] = []
     private var buckets = 0
-    /// Buckets that the sums may have: at first those of two of the largest sketches.
+    /// The limit of the sums' buckets. It starts at the size of two of the largest sketches.
     private var room = 2 * ExponentialHistogram.maxBuckets
 
     init() {}

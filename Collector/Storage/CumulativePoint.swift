@@ -1,12 +1,12 @@
 import MartletTelemetry
 
-/// A point of a cumulative metric (OpenTelemetry specification, "Metrics Data Model", section Temporality): all values
-/// from the start of its interval to the end, those of earlier points included.
+/// A point of a cumulative metric (OpenTelemetry specification, "Metrics Data Model", section Temporality). It has all values from
+/// the start of its interval to the end, including those of earlier points.
 package struct CumulativePoint: Sendable, Equatable {
     package var stream: StreamID
     /// The durations or the body sizes, depending on the metric. Its `start` is 0 if the sender gives none.
     package var point: RequestPoint
-    /// The unit of the durations, in seconds. Durations keep the sender's unit until a difference is taken: see
+    /// The unit of the durations, in seconds. Durations keep the sender's unit until the difference is computed: see
     /// ``ExponentialHistogram/multiplied(by:)``.
     package var unit: Double
 
@@ -17,9 +17,9 @@ package struct CumulativePoint: Sendable, Equatable {
     }
 }
 
-/// The identity of a stream among a sender's metrics: a hash of the instrumentation scope, the metric and all attributes,
-/// including those that are not a dimension of a report (OpenTelemetry specification, "Metrics Data Model", section
-/// Timeseries Model).
+/// The identity of a stream among a sender's metrics: a hash of the instrumentation scope, the metric and all attributes. It
+/// includes attributes that are not a dimension of a report (OpenTelemetry specification, "Metrics Data Model", section Timeseries
+/// Model).
 ///
 /// The hash has 128 bits: two of a million streams collide with a probability of about 10⁻²⁷.
 package struct StreamID: Sendable, Hashable {
@@ -30,7 +30,7 @@ package struct StreamID: Sendable, Hashable {
         add(parts)
     }
 
-    /// Makes the identity of its ``bytes``.
+    /// Creates the identity from its ``bytes``.
     package init(bytes: [UInt8]) { hash = bytes.reduce(0) { $0 << 8 | UInt128($1) } }
 
     /// Returns the identity of this stream's parts followed by `parts`.
@@ -42,13 +42,13 @@ package struct StreamID: Sendable, Hashable {
 
     private mutating func add(_ parts: [[UInt8]]) {
         for part in parts {
-            // The length goes first, so that two different lists of parts are never the same bytes.
+            // The length goes first, so that two different lists of parts never give the same bytes.
             add(Self.bytes(of: UInt64(part.count)))
             add(part)
         }
     }
 
-    /// The 16 bytes of the hash, the highest first.
+    /// The 16 bytes of the hash, highest byte first.
     package var bytes: [UInt8] {
         Self.bytes(of: UInt64(truncatingIfNeeded: hash >> 64)) + Self.bytes(of: UInt64(truncatingIfNeeded: hash))
     }
@@ -63,8 +63,8 @@ package struct StreamID: Sendable, Hashable {
 }
 
 extension RequestStatistics {
-    /// Returns the requests since `earlier`, without phases, for which no metric is cumulative. `nil` if a figure fell,
-    /// so that this cannot be a later state of the same metric.
+    /// Returns the requests since `earlier`, without phases, because no metric of phases is cumulative. Returns `nil` if a figure
+    /// fell: this is then not a later state of the same metric.
     package func difference(since earlier: RequestStatistics) -> RequestStatistics? {
         guard bytesSent >= earlier.bytesSent, bytesReceived >= earlier.bytesReceived,
             let duration = duration.difference(since: earlier.duration)

@@ -1,14 +1,14 @@
 import MartletTelemetry
 
-/// The metrics of one sender in one batch: the collector's side of a ``MetricsBatch``. The intervals may differ from
-/// point to point, and senders other than Martlet keep no ledger.
+/// The metrics of one sender in one batch: the collector's side of a ``MetricsBatch``. Each point may have another interval. Only
+/// Martlet's agents keep a ledger.
 package struct InstanceMetrics: Sendable, Equatable {
     package var resource: TelemetryResource
     package var points: [RequestPoint]
     /// The points of cumulative metrics; a Martlet agent sends none for requests.
     package var cumulative: [CumulativePoint]
     package var ledger: LedgerReading?
-    /// The figures of the process, and its counters from senders of cumulative metrics.
+    /// The figures of the process. For senders of cumulative metrics they include its counters.
     package var process: [ProcessPoint]
     package var processTotals: [ProcessTotal]
 
@@ -24,23 +24,23 @@ package struct InstanceMetrics: Sendable, Equatable {
         self.processTotals = processTotals
     }
 
-    /// The number of requests that ``points`` stand for.
+    /// The number of requests in ``points``.
     package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.requests } }
 }
 
-/// A ``Ledger`` at a moment, as the collector receives it: the reasons for loss are the sender's own words, which may be
-/// those of a newer agent.
+/// A ``Ledger`` at one moment, as the collector receives it. The reasons for loss are the sender's own words, because a newer agent
+/// may use others.
 package struct LedgerReading: Sendable, Equatable {
     package var time: UnixNanoseconds
     package var captured: UInt64
     package var delivered: UInt64
     package var waiting: UInt64
     package var dropped: [String: UInt64]
-    /// Nanoseconds since the instance's start, by its wall clock; 0 if the sender does not tell.
+    /// Nanoseconds since the instance's start, by its wall clock; 0 if unknown.
     package var age: UInt64
-    /// Nanoseconds since the instance's start in which capture was off; 0 if the sender does not tell.
+    /// Nanoseconds since the instance's start in which capture was off; 0 if unknown.
     package var unwatched: UInt64
-    /// CPU time that the agent has taken since the instance's start, in nanoseconds; 0 if the sender does not tell.
+    /// CPU time that the agent has used since the instance's start, in nanoseconds; 0 if unknown.
     package var agentCPU: UInt64
 
     package init(
@@ -60,12 +60,12 @@ package struct LedgerReading: Sendable, Equatable {
 }
 
 extension LedgerReading {
-    /// Returns the account brought up to date: it was written before its own batch and those waiting with it arrived. Only the
-    /// agent's figure includes requests that went to another collector.
+    /// Returns the account brought up to date. The agent wrote it before this batch and the batches waiting with it arrived. Only
+    /// the agent's figure includes requests that went to another collector.
     ///
     /// - Parameters:
     ///   - requests: requests in the batches that brought the reading.
-    ///   - arrived: requests in all batches of the sender, as far as they were added up.
+    ///   - arrived: requests in all batches of the sender, if they were added up.
     package func upToDate(requests: UInt64, arrived: UInt64) -> LedgerReading {
         var reading = self
         let settled = dropped.values.reduce(0, &+)

@@ -1,24 +1,24 @@
 import MartletTelemetry
 
-/// The times in which a sender's metrics cover its spans, by the kind of requests. Spans of a time that metrics cover do not
-/// count, because they report the same requests. Pure.
+/// The times in which a sender's metrics cover its spans, by kind of request. Metrics report the same requests, so covered spans do
+/// not count. Pure.
 ///
-/// This is decided when a report is made, because metrics come later than spans. Spans of Martlet's agents never count.
+/// The decision is made for each report, because metrics arrive later than spans. Spans of Martlet's agents never count.
 package struct MetricsCover: Sendable {
-    /// The time before the first metrics that they cover too, in nanoseconds. Some SDKs say that metrics begin with the first
+    /// The time before the first metrics that they also cover, in nanoseconds. In some SDKs, metrics begin at the first
     /// measurement, and the span of that request may end just before it.
     package static let lead: UnixNanoseconds = 1_000_000_000
 
-    /// The longest time until the next metrics, in nanoseconds: longer than any interval of export.
+    /// The longest time until the next metrics, in nanoseconds. It exceeds any export interval.
     package static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
-    /// Ranges of one kind may overlap: several senders may have reported the same time.
+    /// Ranges of one kind may overlap, because several senders may have reported the same time.
     private var ranges: [(kind: RequestKind, range: ClosedRange<Int64>)] = []
 
     package init() {}
 
-    /// Adds a time for which metrics reported a kind of requests: from the first start to the last end, in nanoseconds since
-    /// 1970, by the sender's clock.
+    /// Adds a time for which metrics reported a kind of request: from the first start to the last end, in nanoseconds since 1970,
+    /// by the sender's clock.
     package mutating func insert(_ kind: RequestKind, from: Int64, to: Int64) {
         let start = max(0, from) - Int64(clamping: Self.lead)
         let end = Int64(clamping: UInt64(clamping: max(from, to)) + Self.patience)
@@ -30,8 +30,8 @@ package struct MetricsCover: Sendable {
         ranges.contains { $0.kind == kind && $0.range.contains(end) }
     }
 
-    /// Returns the section that `end` lies in, from 0. A new section begins whenever metrics begin or cease to cover the
-    /// sender's spans of one kind.
+    /// Returns the number of the section that `end` lies in, from 0. A new section begins whenever metrics of one kind start or
+    /// stop covering the sender's spans.
     package func section(of end: Int64) -> Int {
         ranges.reduce(0) { $0 + (end >= $1.range.lowerBound ? 1 : 0) + (end > $1.range.upperBound ? 1 : 0) }
     }
@@ -41,8 +41,8 @@ extension DetailsBatch {
     /// The length of the intervals that spans are counted in, in nanoseconds.
     private static let interval: UnixNanoseconds = 10 * 1_000_000_000
 
-    /// The requests among the spans as points of ``StatisticsSource/spans``, grouped by when they ended. Empty for a Martlet
-    /// agent, which counts every request in its metrics.
+    /// The requests among the spans, as points of ``StatisticsSource/spans``, grouped by their end. Empty for a Martlet agent,
+    /// which counts every request in its metrics.
     package var points: [RequestPoint] {
         guard !resource.isMartlet else { return [] }
         let spans = details.filter { $0.request != nil }
@@ -51,8 +51,8 @@ extension DetailsBatch {
 
     /// Returns a point for each series of an interval.
     ///
-    /// - Parameter spans: the requests that ended in one interval. The points end with the last of them, so that no point
-    ///   lies in the future.
+    /// - Parameter spans: the requests that ended in one interval. The points end with the last of them, so no point lies in the
+    ///   future.
     private static func points(ofInterval spans: [SpanRecord]) -> [RequestPoint] {
         let end = spans.map(\.end).max() ?? 0
         var series = StatisticsSums<RequestDimensions>()

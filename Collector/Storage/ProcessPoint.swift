@@ -2,7 +2,7 @@ import MartletTelemetry
 
 /// The figures of a process in one interval.
 package struct ProcessPoint: Sendable, Equatable {
-    /// The same as the end if the point has gauges alone.
+    /// Equal to the end if the point has only gauges.
     package var start: UnixNanoseconds
     package var end: UnixNanoseconds
     package var statistics: ProcessStatistics
@@ -22,17 +22,17 @@ package struct ProcessPoint: Sendable, Equatable {
     package mutating func add(_ growth: UInt64, to counter: ProcessCounter) {
         var added = ProcessStatistics()
         added.counts[counter] = growth
-        // The modes of CPU time come with each other, so one of them tells the time.
+        // All modes of CPU time arrive together, so one of them sets the covered time.
         if counter == .cpuUser, statistics.covered == 0 { added.covered = end - start }
         statistics.merge(added)
     }
 }
 
-/// A counter of a process at a moment, as senders of cumulative metrics report it (OpenTelemetry specification, "Metrics Data
+/// A counter of a process at one moment, as senders of cumulative metrics report it (OpenTelemetry specification, "Metrics Data
 /// Model", section Temporality).
 package struct ProcessTotal: Sendable, Equatable {
     package var counter: ProcessCounter
-    /// The time that the sender counts from; 0 if it does not tell.
+    /// The time that the sender counts from; 0 if unknown.
     package var start: UnixNanoseconds
     package var end: UnixNanoseconds
     package var value: UInt64
@@ -41,10 +41,10 @@ package struct ProcessTotal: Sendable, Equatable {
         (self.counter, self.start, self.end, self.value) = (counter, start, end, value)
     }
 
-    /// Returns the growth since an earlier total with the same start; `nil` if there is none, or none that is known.
+    /// Returns the growth since an earlier total with the same start; `nil` if the counter did not grow or the growth is unknown.
     ///
-    /// - Parameter firstIntervalAtMost: the longest interval of a first total that counts from its start, in nanoseconds: an
-    ///   older one may have been counted before.
+    /// - Parameter firstIntervalAtMost: the longest interval of a first total that counts from its start, in nanoseconds. An older
+    ///   total may already have been counted.
     package func growth(since earlier: ProcessTotal?, firstIntervalAtMost: UnixNanoseconds) -> ProcessPoint? {
         if let earlier {
             guard end > earlier.end, value >= earlier.value else { return nil }

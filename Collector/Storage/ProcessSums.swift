@@ -1,15 +1,15 @@
 import MartletTelemetry
 
-/// Adds the points of processes up to the slots of their services. Pure.
+/// Adds up the points of processes in the slots of their services. Pure.
 ///
-/// The processes of a slot are added by their means, so that a point that falls into the slot beside its own changes little. A
-/// process that lived in a part of the slot counts for that part: one that followed another is not added to it.
+/// A slot adds the means of its processes, so one point that falls into a neighbouring slot changes little. A process that lived
+/// for only part of the slot counts for that part. So a process and its successor do not add up to two.
 package struct ProcessSums {
     private let grid: SlotGrid
     private let maxSlots: Int
     private var services: [String: Service] = [:]
     private var processSlots = 0
-    /// Slots of all processes together at most: a slot of a process takes some 500 bytes.
+    /// The limit of slots over all processes. One slot of one process takes about 500 bytes.
     package static let maxProcessSlots = 200_000
 
     /// The times and figures of a process in a slot.
@@ -23,10 +23,11 @@ package struct ProcessSums {
             statistics.merge(other.statistics)
         }
 
-        /// The part of a slot's time that the process lived, at most 1. Two intervals more or less are no beginning and no end.
+        /// The part of the slot in which the process lived, at most 1. A difference of up to two intervals does not count as a
+        /// beginning or an end.
         func share(of slot: TimeWindow) -> Double {
             let (length, inside) = (Double(to - from), Double(min(to, slot.to)) - Double(max(from, slot.from)))
-            // Delays are sampled within intervals, these once in each.
+            // Delays are sampled several times in an interval, these gauges once.
             let samples = [.uptime, .residentMemory, .threads].compactMap { statistics.gauges[$0]?.count }.max() ?? 1
             let interval = length / Double(max(samples, 1))
             return length > 0 && slot.to > slot.from
@@ -42,13 +43,13 @@ package struct ProcessSums {
         var slots: [Int: [Part]] = [:]
     }
 
-    /// A process of a service, whose points are added one after the other.
+    /// A process of a service. Its points are added one after the other.
     package struct Process {
         private let resource: TelemetryResource
         private let firstSeen: UnixNanoseconds
         private var parts: [Int: Part] = [:]
 
-        /// - Parameter firstSeen: stands for the start of a process that does not tell its uptime.
+        /// - Parameter firstSeen: replaces the start of a process that does not report its uptime.
         package init(_ resource: TelemetryResource, firstSeen: UnixNanoseconds) {
             self.resource = resource
             self.firstSeen = firstSeen
@@ -88,8 +89,8 @@ package struct ProcessSums {
             return count
         }
 
-        /// Returns the slots before one that its first interval reaches into, and that have no figures: a process at rest reports
-        /// itself once a minute.
+        /// Returns the earlier slots without figures that the process's first interval in `slot` reaches into. A process at rest
+        /// reports only once a minute.
         private func slots(before slot: Int, since start: UnixNanoseconds, _ grid: SlotGrid) -> [Int] {
             var (earlier, found) = (slot - 1, [Int]())
             while earlier >= 0, parts[earlier] == nil, grid.window(ofSlot: earlier).to > start {
@@ -102,7 +103,7 @@ package struct ProcessSums {
         fileprivate var service: String { resource.service }
     }
 
-    /// - Parameter maxSlots: slots of all services together at most.
+    /// - Parameter maxSlots: the limit of slots over all services.
     package init(_ grid: SlotGrid, maxSlots: Int) {
         self.grid = grid
         self.maxSlots = maxSlots
@@ -130,7 +131,7 @@ package struct ProcessSums {
         return ProcessAnswer(grid: grid, services: series.sorted { $0.service < $1.service })
     }
 
-    /// - Parameter window: the time of the slot. The part of it counts in which any process told of itself.
+    /// - Parameter window: the time of the slot. Only the part in which at least one process reported counts.
     private static func slot(_ parts: [Part], in window: TimeWindow) -> ProcessSlot {
         let (from, to) = (parts.map(\.from).min() ?? 0, parts.map(\.to).max() ?? 0)
         let told = TimeWindow(from: max(from, window.from), to: max(min(to, window.to), max(from, window.from)))

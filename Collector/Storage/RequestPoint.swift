@@ -25,8 +25,7 @@ package struct RequestPoint: Sendable, Equatable {
     }
 }
 
-/// The dimensions of a series, for a look-up with each of its points. They are hashed once, and copies are compared by
-/// identity.
+/// The dimensions of a series, for a look-up with each of its points. The hash is computed once, and copies compare by identity.
 package struct SharedDimensions: Sendable, Hashable {
     private final class Hashed: Sendable {
         let dimensions: RequestDimensions
@@ -58,10 +57,10 @@ package struct SharedDimensions: Sendable, Hashable {
 }
 
 extension RequestDimensions {
-    /// Returns a host as it is stored: in lower case, because the case of a host has no meaning (RFC 3986, section 3.2.2), and an IPv6
-    /// address without its brackets. So one server has one name.
+    /// Returns a host in its stored form: in lower case, because a host's case has no meaning (RFC 3986, section 3.2.2), and an
+    /// IPv6 address without brackets. So each server has one name.
     ///
-    /// - Parameter text: a host without a port. One with a port keeps its brackets.
+    /// - Parameter text: a host without a port. A host with a port keeps its brackets.
     package static func storedHost(_ text: some StringProtocol) -> String {
         let isBracketed = text.hasPrefix("[") && text.hasSuffix("]") && text.utf8.count > 2
         return isBracketed ? text.dropFirst().dropLast().lowercased() : text.lowercased()

@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// The coarser series for points whose service has too many. A sender that puts ids into its endpoints, hosts or errors thus
+/// The coarser series for points whose service has too many series. So a sender that puts ids into its endpoints, hosts or errors
 /// cannot make the store and its reports grow without bound. Pure.
 package enum SeriesBudget {
-    /// Returns the series that a point may count to, from the finest to the coarsest. A series is made only while its service
-    /// has fewer series than its `limit`. The last is always made, because there are few: a kind, a status, and how the
-    /// request ended.
+    /// Returns the series that a point may count to, from the finest to the coarsest. A series is created only while its service
+    /// has fewer series than its `limit`. The last one is always created. There are few of these: they have only a kind, a status
+    /// and the outcome.
     package static func candidates(
         for dimensions: RequestDimensions, limit: Int
     ) -> [(dimensions: RequestDimensions, limit: Int)] {
@@ -18,8 +18,8 @@ package enum SeriesBudget {
 }
 
 extension RequestDimensions {
-    /// The dimensions that a request counts to if there is no room for its own series. They keep how the request ended, and
-    /// drop the host and every other dimension that may have many values.
+    /// The dimensions that a request counts to if its own series has no room. They keep the outcome, and drop the host and every
+    /// other dimension that may have many values.
     package var catchAll: RequestDimensions {
         let status = status.flatMap { (100..<600).contains($0) ? $0 : nil }
         var dimensions = RequestDimensions(
@@ -30,7 +30,7 @@ extension RequestDimensions {
         return dimensions
     }
 
-    /// Returns an error of few possible values that keeps the request's outcome.
+    /// Returns one of a few errors that keep the request's outcome.
     private static func catchAllError(for error: String, status: Int?) -> String {
         let own = [RequestOutcome.hungError, RequestOutcome.cancelledError]
         return own.contains(error) ? error : status.map(String.init) ?? Self.otherMethodOrError

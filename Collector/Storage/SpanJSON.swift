@@ -1,7 +1,7 @@
 import Foundation
 import MartletTelemetry
 
-/// The attributes, events and links of a span as JSON; `''` stands for none.
+/// The attributes, events and links of a span as JSON; `''` for none.
 package enum SpanJSON {
     package static func encode(_ attributes: [String: SpanAttribute]) throws -> String {
         attributes.isEmpty ? "" : try text(attributes.mapValues(Value.init))
@@ -27,7 +27,7 @@ package enum SpanJSON {
         json.isEmpty ? [] : try value([Link].self, json).compactMap(\.spanLink)
     }
 
-    /// Returns a text as JSON has it between its quotes, so that it can be found in stored JSON.
+    /// Returns a text as JSON writes it between quotes, so that it can be found in stored JSON.
     package static func inQuotes(_ text: String) -> String {
         guard let json = try? Self.text(text) else { return text }
         return String(json.dropFirst().dropLast())
@@ -51,8 +51,8 @@ package enum SpanJSON {
     }
 }
 
-/// An attribute's value: texts, integers, booleans and arrays as JSON has them; `{"double": 2}` for a double, because JSON
-/// does not tell 2.0 from 2.
+/// An attribute's value. Texts, integers, booleans and arrays are plain JSON. A double is `{"double": 2}`, because JSON does not
+/// distinguish 2.0 from 2.
 private struct Value: Codable {
     let attribute: SpanAttribute
 

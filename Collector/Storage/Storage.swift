@@ -2,86 +2,84 @@ import MartletTelemetry
 
 /// The collector's store. Implementations are safe to call from any task.
 package protocol Storage: Sendable {
-    /// The store's identity, a random text that never changes: two collectors with the same one store into the same place, and
-    /// a batch that was sent to both counts once. Letters and digits, 64 bytes at most.
+    /// The store's identity: a random text that never changes. Two collectors with the same identity store into the same place, and
+    /// a batch sent to both counts once. Letters and digits, at most 64 bytes.
     var id: String { get }
 
-    /// Stores all of the batch, its id included, or nothing. A stored batch survives a kill of the process, and a power cut
-    /// if the disk obeys a sync. Throws ``StorageBusy`` if too much waits to be stored.
+    /// Stores the whole batch with its id, or nothing. A stored batch survives a kill of the process. It also survives a power cut
+    /// if the disk obeys a sync. Throws ``StorageBusy`` if too much is waiting to be stored.
     ///
-    /// If a sender other than Martlet names no batch, points that were stored already, with the same end and the same
-    /// figures, are not stored a second time.
+    /// If a sender other than Martlet names no batch, points that are already stored, with the same end and the same figures, are
+    /// not stored a second time.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Stores the details of requests in the same way. The oldest of the service with the most details make room for them. If
-    /// a sender reports its requests in details alone, they are counted too (``DetailsBatch/points``).
+    /// Stores the details of requests in the same way. The service with the most details makes room for them by giving up its
+    /// oldest. If a sender reports its requests only in details, they are also counted (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Returns figures that are all of one moment, for each query in order; or the reason why the answer to it would be too large.
-    /// Asking together costs less than one after the other, and a query may be about the groups of an earlier answer
+    /// Returns an answer to each query, in order, all from the same moment. A query whose answer would be too large gets the reason
+    /// instead. One call for several queries costs less than several calls. A query may be about the groups of an earlier answer
     /// (``WantedGroups``).
     func statistics(_ queries: [StatisticsQuery]) async throws -> [Result<StatisticsAnswer, TooManyGroups>]
 
-    /// Returns the account of the senders that a filter selects.
+    /// Returns the account of the senders that the filter selects.
     func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount
 
-    /// Returns the figures of the senders' processes over time. Throws ``TooManyGroups`` if the answer would be too large.
+    /// Returns the figures of processes over time. Throws ``TooManyGroups`` if the answer would be too large.
     func processes(_ query: ProcessQuery) async throws -> ProcessAnswer
 
     /// Returns the values of a dimension.
     func values(_ query: ValuesQuery) async throws -> ValuesAnswer
 
-    /// Returns a page of kept requests. Throws ``UnknownRequest`` if the query continues after a request that is not kept.
+    /// Returns a page of kept requests. Throws ``UnknownRequest`` if the last request of the page before is no longer kept.
     func requests(_ query: RequestsQuery) async throws -> RequestsAnswer
 
     /// Returns the kept request or span with this id; `nil` if there is none.
     func request(_ id: String) async throws -> StoredSpan?
 
-    /// Returns the kept spans of a trace, at most `limit`; none for an unknown trace. If there are more, those that failed are
-    /// taken first, and then those that began first.
+    /// Returns the kept spans of a trace, at most `limit`; none for an unknown trace. If there are more, failed spans are taken
+    /// first, then those that began first.
     func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer
 
-    /// Returns the calls between services that kept spans show at both ends, among the latest `limit` of the window's server
-    /// spans whose senders a filter selects; and as many that are remembered of spans that have gone (``maintain()``), by the
-    /// callee's service and environment. A filter that selects a version or an instance selects none of these.
+    /// Returns the calls between services that kept spans show at both ends. It looks at the latest `limit` of the window's server
+    /// spans whose senders the filter selects. It adds up to `limit` remembered calls of deleted spans (``maintain()``), selected
+    /// by the callee's service and environment. A filter for a version or an instance selects no remembered calls.
     func calls(in window: TimeWindow, _ filter: RequestFilter, limit: Int) async throws -> Set<ObservedCall>
 
-    /// Deletes all spans that are kept at the moment of the call, and returns their number. The counted requests stay, and so do the
-    /// calls that the spans showed.
+    /// Deletes all spans that are kept at the moment of the call, and returns their number. Counted requests and calls stay.
     func removeDetails() async throws -> Int
 
-    /// Returns the senders that were seen at `time` or later, by the collector's clock, and that a filter selects: the most
-    /// recently seen first, and at most `limit`.
+    /// Returns the senders that were seen at `time` or later, by the collector's clock, and that the filter selects. The most
+    /// recently seen come first, and at most `limit`.
     func agents(seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int) async throws -> AgentsAnswer
 
-    /// The reason why nothing can be stored at the moment, in a sentence; `nil` if batches are taken. It is known from the
-    /// latest work of the store, so it costs nothing and waits for nothing.
+    /// The reason why the store cannot accept batches now, in a sentence; `nil` if it can. It comes from the store's latest work,
+    /// so reading it is free and never waits.
     var fault: String? { get }
 
-    /// Returns the bytes that the store takes on the disk.
+    /// Returns the size of the store on disk, in bytes.
     func size() async throws -> UInt64
 
-    /// Returns the facts that an operator watches.
+    /// Returns the facts that operators watch.
     func state() async throws -> StorageState
 
-    /// Remembers the calls that new spans show, for as long as points of hours are kept; makes older points coarser, and deletes what
-    /// is past its retention. One task at a time calls it, every few seconds. It
-    /// works in short steps, so that no caller waits long to store or to read. The figures of a window whose fine points are
-    /// still kept stay the same.
+    /// Remembers the calls that new spans show, for as long as points of hours are kept. Makes older points coarser, and deletes
+    /// data past its retention. One task at a time calls it, every few seconds. It works in short steps, so that no caller waits
+    /// long to store or to read. The figures of a window do not change while its fine points are kept.
     func maintain() async throws
 
-    /// Returns the free bytes of the disk that the store lies on; `nil` if the system does not tell them.
+    /// Returns the free bytes of the store's disk; `nil` if unknown.
     func freeBytes() async -> UInt64?
 }
 
 extension Storage {
-    /// Returns figures that are all of one moment. Throws ``TooManyGroups`` if the answer would be too large.
+    /// Returns an answer whose figures are all from the same moment. Throws ``TooManyGroups`` if it would be too large.
     package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
         guard let answer = try await statistics([query]).first else { throw StorageFailure("the store gave no answer") }
         return try answer.get()
     }
 
-    /// Returns the senders that were seen at `time` or later, whatever they are.
+    /// Returns all senders that were seen at `time` or later.
     package func agents(seenSince time: UnixNanoseconds, limit: Int) async throws -> AgentsAnswer {
         try await agents(seenSince: time, RequestFilter(), limit: limit)
     }
@@ -89,51 +87,51 @@ extension Storage {
 
 package enum StoreOutcome: Sendable, Equatable {
     case stored
-    /// Nothing was stored: the batch's id is known, or all its intervals are, or it has no id and its points are known.
+    /// Nothing was stored: the batch's id or all of its intervals are known, or it has no id and its points are known.
     case duplicate
-    /// The batch was stored, although some of its intervals had arrived: their requests may count twice. An agent never
-    /// merges intervals that it has sent, but after a power cut its disk may have forgotten that they were sent.
+    /// The batch was stored although some of its intervals had already arrived, so their requests may count twice. An agent never
+    /// merges intervals that it has sent. But after a power cut its disk may have lost the note that they were sent.
     case overlapping
 }
 
-/// Takes the points that a commit of a store added, and the number of spans. Neither includes data stored before.
+/// Receives the points that a commit of a store added, and the number of spans. Neither includes data stored before.
 package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
 
-/// The facts about a store that its operator watches. A plain value.
+/// The facts about a store that operators watch. A plain value.
 package struct StorageState: Sendable, Equatable {
-    /// Bytes of the pages in use, which the store's limit is about.
+    /// Bytes of the pages in use, which the store's limit applies to.
     package var bytesInUse: UInt64 = 0
     /// The limit of these bytes.
     package var maxBytes: UInt64 = .max
-    /// Whether all that may still be deleted before its age, some of it once it is rolled up, makes up the bytes past the limit.
+    /// Whether deleting everything that may go before its age would bring the store below its limit. This includes data that first
+    /// has to be rolled up.
     package var mayShrink = true
     /// Bytes of the log.
     package var logBytes: UInt64 = 0
-    /// The seconds by which the collector's clock jumped and is not believed yet, so that nothing expires; negative if it
-    /// jumped back, and 0 if it is believed.
+    /// The jump of the collector's clock in seconds while the new time is not believed, so that nothing expires. Negative for a
+    /// jump back; 0 if the clock is believed.
     package var clockJump: Double = 0
-    /// Details that made room for others since the start, because of their number or bytes.
+    /// Details deleted since the start because there were too many, by their number or bytes.
     package var crowdedDetails: UInt64 = 0
-    /// Details that were deleted since the start because the store was full.
+    /// Details deleted since the start because the store was full.
     package var shedDetails: UInt64 = 0
-    /// Rows of finer points that were deleted since the start because the store was full.
+    /// Rows of finer points deleted since the start because the store was full.
     package var shedChunks: UInt64 = 0
-    /// Points of cumulative streams that were not counted since the start, because there was no room to remember their streams.
+    /// Points of cumulative streams not counted since the start, because there was no room to remember their streams.
     package var uncountedPoints: UInt64 = 0
 
     package init() {}
 }
 
-/// The error of a store with as much waiting to be written as its limits allow. Nothing was stored; a later attempt may
-/// succeed.
+/// The error when the limits of what waits to be written are reached. Nothing was stored. A later attempt may succeed.
 package struct StorageBusy: Error {
     package init() {}
 }
 
-/// The reason that a store cannot be used, in a sentence for the person who named it.
+/// The reason why a store cannot be used, in a sentence for the person who named it.
 package struct StorageFailure: Error, Equatable, CustomStringConvertible {
     package var description: String
-    /// Whether it would not have happened with more room on the disk.
+    /// Whether more room on the disk would have prevented the failure.
     package var isOfFullDisk: Bool
 
     package init(_ description: String, isOfFullDisk: Bool = false) {
@@ -142,7 +140,7 @@ package struct StorageFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A store that passes every call on to another. A type that conforms implements the calls that it changes.
+/// A store that passes every call to another store. A conforming type implements only the calls that it changes.
 package protocol StorageWrapper: Storage {
     var storage: any Storage { get }
 }

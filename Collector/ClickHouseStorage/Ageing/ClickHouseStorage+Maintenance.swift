@@ -2,10 +2,10 @@ import MartletStorage
 import MartletTelemetry
 
 extension ClickHouseStorage {
-    /// Any collector may do it, at any time and at the same time as another: each step has the same result however often it runs.
+    /// Any collector may call it, at any time and at the same time as another. Each step has the same result however often it runs.
     package func maintain() async throws {
         if queue.fault != nil {
-            // Only an insert tells that the server takes inserts again. Hour 0 changes nothing.
+            // Only an insert shows that the server accepts inserts again. Hour 0 changes nothing.
             try await client.run("INSERT INTO rolled (until) VALUES (0)")
             queue.noteInsert()
         }
@@ -24,12 +24,12 @@ extension ClickHouseStorage {
         }
         let oldestDetail = (clock.time - Int64(clamping: limits.detailAge)) / StoredDay.length
         for table in [Schema.detail, Schema.countedSpans] { try await drop(table, past: oldestDetail, of: 1) }
-        // The days of spans whose calls are remembered are not dropped yet.
+        // The days of spans whose calls are remembered have not been dropped yet.
         try await rememberCalls()
     }
 
-    /// Counts the cumulative figures that came in time. What a collector that ended left uncounted is found after the start; later
-    /// it is enough to look at the hours since shortly before the last pass that counted all.
+    /// Counts the cumulative figures that have arrived. The first pass after a start also finds what a collector that ended left
+    /// uncounted. Later passes only look at the hours since shortly before the last pass that counted all.
     private func countCumulative() async throws {
         let time = Int64(clamping: now()) - Int64(clamping: limits.cumulativeSettling)
         let hour = StoredHour.of(time)
@@ -42,7 +42,7 @@ extension ClickHouseStorage {
         countedHour.store(hour, ordering: .relaxed)
     }
 
-    /// Returns the clock of retention. It starts with the latest time at which a sender was heard of: a jump since then is noticed.
+    /// Returns the clock of retention. It starts at the latest time at which a sender was seen, so a jump since then is noticed.
     private func clock() async throws -> StoreClock {
         if let known = retention.withLock(\.self) { return known }
         let last = try await client.rows("SELECT max(last_seen) FROM sender") { try $0.number(Int64.self) }.first ?? 0
@@ -53,9 +53,9 @@ extension ClickHouseStorage {
         }
     }
 
-    /// Drops the parts of a table whose rows are all older than a number of its partition's unit.
+    /// Drops the parts of a table whose rows are all older than `oldest`, in the unit of the table's partition.
     ///
-    /// - Parameter length: units of a part.
+    /// - Parameter length: the length of a part in these units.
     private func drop(_ table: Table, past oldest: Int64, of length: Int64) async throws {
         for part in try await client.parts(of: table) where (part + 1) * length <= oldest {
             try Task.checkCancellation()
@@ -63,15 +63,15 @@ extension ClickHouseStorage {
         }
     }
 
-    /// Returns the parts of the tables that become hours.
+    /// Returns the parts of the tables that are rolled up to hours.
     private func partsOfPoints() async throws -> [Int64] {
         var found: Set<Int64> = []
         for table in Schema.rolledUp { found.formUnion(try await client.parts(of: table)) }
         return found.sorted()
     }
 
-    /// Makes hours of the weeks of points that end before an hour. From then on these are read as hours, and a later pass drops the
-    /// points.
+    /// Rolls up to hours the weeks of points that end before this hour. From then on they are read as hours, and a later pass drops
+    /// the points.
     private func rollUp(before oldest: Int64) async throws {
         let (length, rolled) = (Schema.hoursOfPart, Int64(try await client.rolledHours()))
         let until = max(rolled, oldest / length * length)
@@ -81,7 +81,7 @@ extension ClickHouseStorage {
         try await wholeHours.makeSome(of: hours)
         let open = try await HourRevisions.read(of: hours, .whole, client).filter { !$0.holds }
         for part in parts where (part + 1) * length <= rolled && isKnownEverywhere(rolled) {
-            // Points that came after their hour was made are in the next making of it.
+            // Points that arrived after their hour was made are included when it is made again.
             guard !open.contains(where: { Int64($0.hour) / length == part }) else { continue }
             for table in Schema.rolledUp {
                 try await client.drop(part, of: table)
@@ -91,8 +91,8 @@ extension ClickHouseStorage {
         try await noteRolled(until, after: rolled)
     }
 
-    /// Whether this collector has seen for a while that hours are read up to this one. Reports that began before have ended then, and
-    /// replicas that lag know it too.
+    /// Whether this collector has seen for a while that reports read hours up to this one. Reports that began before have then
+    /// ended, and lagging replicas also know.
     private func isKnownEverywhere(_ rolled: Int64) -> Bool {
         seenRolled.withLock { seen in
             let now = ContinuousClock.now

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The rows of arrivals whose figures are counted.
+/// The rows of arrivals whose figures have been counted.
 struct CountedArrivals {
     private struct StreamEnd: Hashable {
         let stream: CumulativeLog.Stream
@@ -27,7 +27,7 @@ struct CountedArrivals {
     private var totals = Differences<CounterEnd, ProcessPoint>()
     private var requests: [ArrivalKey: UInt64] = [:]
 
-    /// - Parameter arrivals: the arrivals that were not counted yet.
+    /// - Parameter arrivals: the arrivals that have not been counted yet.
     init(_ arrivals: [CumulativeArrival]) {
         self.arrivals = arrivals
         resources = Dictionary(arrivals.map { ($0.sender, $0.resource) }) { first, _ in first }
@@ -87,7 +87,7 @@ struct CountedArrivals {
         return [differences, processes]
     }
 
-    /// The rows that are inserted after ``differences``, in this order: an arrival counts as counted once its differences are stored.
+    /// The rows to insert after ``differences``, in this order. An arrival counts as counted once its differences are stored.
     var afterDifferences: [TableRows] {
         var (ledgers, counted) = (TableRows(Schema.ledger), TableRows(Schema.arrival))
         for arrival in arrivals {
@@ -99,13 +99,13 @@ struct CountedArrivals {
     }
 }
 
-/// Differences by what makes their rows the same.
+/// Differences by the key that identifies their rows.
 private struct Differences<Key: Hashable, Point> {
     private struct Found {
         var point: Point?
-        /// Takes the place of a difference that was stored and is none any more.
+        /// Replaces a stored difference that no longer applies.
         let nothing: Point
-        /// Whether it was never stored before.
+        /// Whether the difference was never stored before.
         var isNew: Bool
         var revision: UInt64
     }
@@ -114,7 +114,7 @@ private struct Differences<Key: Hashable, Point> {
 
     mutating func add(_ point: Point?, orOver nothing: Point, to key: Key, isNew: Bool, revision: UInt64) {
         var known = found[key] ?? Found(nothing: nothing, isNew: true, revision: 0)
-        // A point that came twice tells of new requests the first time.
+        // If a point came twice, only the first copy has new requests.
         known.point = point ?? known.point
         known.isNew = known.isNew && isNew
         known.revision = max(known.revision, revision)
@@ -133,7 +133,7 @@ private struct Differences<Key: Hashable, Point> {
 }
 
 extension TableRows {
-    /// Appends the requests that were new in an arrival. They are added to the reading that came with it.
+    /// Appends the number of new requests in an arrival. They are added to the reading that came with it.
     fileprivate mutating func append(_ requests: UInt64, of arrival: CumulativeArrival) {
         append(
             LedgerReading(time: UInt64(clamping: arrival.reading)), requests: requests, sender: arrival.sender,
@@ -141,13 +141,13 @@ extension TableRows {
     }
 }
 
-/// A batch that came with cumulative figures.
+/// A batch with cumulative figures.
 struct CumulativeArrival: Sendable {
     let sender: UInt64
-    /// The time at which it came, by the clock of the collector that took it.
+    /// The time of arrival, by the clock of the collector that received it.
     let time: Int64
     let resource: TelemetryResource
-    /// The time of the sender's account of itself that came with it; 0 without one.
+    /// The time of the ledger's reading that came with it; 0 without one.
     let reading: Int64
 }
 

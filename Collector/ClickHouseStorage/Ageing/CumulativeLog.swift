@@ -1,9 +1,9 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The cumulative figures of senders as they came.
+/// The cumulative figures of senders as they arrived.
 struct CumulativeLog {
-    /// A figure and the time at which it came.
+    /// A figure and its time of arrival.
     struct Entry<Value: Sendable>: Sendable {
         let sender: UInt64
         let time: Int64
@@ -15,22 +15,23 @@ struct CumulativeLog {
         let stream: CumulativeDifferences.Stream
     }
 
-    /// Points of a stream that tell which one is its latest: the last one alone may have come late.
+    /// The number of a stream's last points that are read to find its latest. One is not enough, because the last one may have
+    /// arrived late.
     static let depth = 4
-    /// The times before a moment that are searched for the latest points of a stream, one after the other, in nanoseconds.
+    /// How far back the latest points of a stream are searched, one distance after the other, in nanoseconds.
     private static let distances: [Int64] = [2 * StoredHour.length, StoredDay.length, .max]
-    /// Senders of one search at most, because a long log takes long to search.
+    /// The largest number of senders in one search. A long log takes long to search.
     private static let maxSenders = 32
 
     let client: ClickHouseClient
 
-    /// Returns the points that came after a time, up to another.
+    /// Returns the points that arrived after `first` and up to `last`.
     func points(of senders: [UInt64], after first: Int64, until last: Int64) async throws -> [Entry<CumulativePoint>] {
         try await points(where: Self.condition(senders, after: first, until: last))
     }
 
-    /// Returns the last points of streams that came by a time, ``depth`` at most of each. Of a stream that is known it returns
-    /// recent ones alone.
+    /// Returns the last points of streams that arrived up to a time, at most ``depth`` of each. For a known stream it returns only
+    /// recent points.
     func lastPoints(
         of streams: Set<Stream>, known: Set<Stream>, until last: Int64
     ) async throws -> [Entry<CumulativePoint>] {
@@ -47,7 +48,7 @@ struct CumulativeLog {
         return found
     }
 
-    /// Returns the latest ends that each process of the senders reported before a time, by its start.
+    /// Returns the latest ends that each process of the senders reported before a time, by the process's start.
     func ends(
         of senders: [UInt64], before time: Int64
     ) async throws -> [UInt64: [UnixNanoseconds: Set<UnixNanoseconds>]] {
@@ -63,7 +64,7 @@ struct CumulativeLog {
         }
     }
 
-    /// Returns the counters of processes that came after a time, up to another.
+    /// Returns the counters of processes that arrived after `first` and up to `last`.
     func totals(of senders: [UInt64], after first: Int64, until last: Int64) async throws -> [Entry<ProcessTotal>] {
         let rows = try await client.rows(
             """
@@ -74,7 +75,7 @@ struct CumulativeLog {
         return rows.compactMap(\.self)
     }
 
-    /// Returns the latest total of each counter and start that came in an hour or later, by a time.
+    /// Returns the latest total of each counter and start that arrived since an hour and up to a time.
     func lastTotals(
         of senders: [UInt64], since hour: UInt32, until last: Int64
     ) async throws -> [Entry<ProcessTotal>] {

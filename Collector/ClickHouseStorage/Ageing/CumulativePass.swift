@@ -1,8 +1,8 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Counts cumulative figures: stores the difference of each one to the one before it in its stream. The figures and their order
-/// are the same for all collectors, and so are the differences. Any collector may do it, however often.
+/// Counts cumulative figures: stores the difference between each one and the one before it in its stream. All collectors see the
+/// same figures in the same order, so they compute the same differences. Any collector may do it, however often.
 struct CumulativePass {
     private static let maxArrivals = 256
 
@@ -10,17 +10,17 @@ struct CumulativePass {
     private let firstInterval: UnixNanoseconds
     private let log: CumulativeLog
     private let arrivals: [CumulativeArrival]
-    /// The first of these arrivals of each sender.
+    /// The first of these arrivals for each sender.
     private let first: [UInt64: Int64]
-    /// The time up to which figures came that may depend on these arrivals.
+    /// The latest arrival time of figures that may depend on these arrivals.
     private let end: Int64
-    /// ClickHouse's clock before the figures were read, in seconds since 1970.
+    /// ClickHouse's clock just before the figures were read, in seconds since 1970.
     private let time: UInt64
     private var counted: CountedArrivals
-    /// Whether other arrivals may wait.
+    /// Whether further arrivals may be waiting.
     let isMore: Bool
 
-    /// Reads the oldest arrivals of an hour and later that came by a time; `nil` if none waits.
+    /// Reads the oldest arrivals since an hour and up to a time; `nil` if none waits.
     init?(since hour: UInt32, until time: Int64, _ limits: ClickHouseLimits, _ client: ClickHouseClient) async throws {
         arrivals = try await client.rows(
             """
@@ -33,7 +33,7 @@ struct CumulativePass {
             try await client.rows("SELECT toUInt64(toUnixTimestamp(now()))") { try $0.number(UInt64.self) }.first ?? 0
         isMore = arrivals.count == Self.maxArrivals
         first = Dictionary(arrivals.map { ($0.sender, $0.time) }, uniquingKeysWith: min)
-        // Those that a collector with a faster clock has counted come after these.
+        // Arrivals after these that a collector with a faster clock has already counted.
         let later = try await client.rows(
             "SELECT max(arrival) FROM arrival WHERE hour >= \(hour) AND counted = 1 AND sender IN \(SQLText.list(first.keys))"
         ) { try $0.number(Int64.self) }
@@ -118,8 +118,8 @@ struct CumulativePass {
     }
 }
 
-/// The differences of a sender's cumulative points, which are added in the order in which they came: the state of
-/// ``CumulativeDifferences`` from point to point. Pure.
+/// Computes the differences of a sender's cumulative points in order of arrival. Keeps the state of ``CumulativeDifferences`` from
+/// point to point. Pure.
 struct CumulativeReplay {
     private typealias Stream = CumulativeDifferences.Stream
 
@@ -128,14 +128,14 @@ struct CumulativeReplay {
     private let firstInterval: UnixNanoseconds
 
     /// - Parameters:
-    ///   - ends: the ends that the sender's processes reported before, by their start.
-    ///   - firstInterval: the longest interval that is accepted from an unknown process, in nanoseconds.
+    ///   - ends: the ends that the sender's processes reported earlier, by the process's start.
+    ///   - firstInterval: the longest accepted interval of an unknown process, in nanoseconds.
     init(ends: [UnixNanoseconds: Set<UnixNanoseconds>], firstIntervalAtMost firstInterval: UnixNanoseconds) {
         self.ends = ends
         self.firstInterval = firstInterval
     }
 
-    /// Takes note of points that came together and were counted before.
+    /// Records points that arrived together and have already been counted.
     mutating func remember(_ points: [CumulativePoint]) {
         for cumulative in points.sorted(by: { $0.point.end < $1.point.end }) where latest[Stream(cumulative)] == nil {
             latest[Stream(cumulative)] = CumulativeDifferences.LatestPoint(
@@ -144,8 +144,8 @@ struct CumulativeReplay {
         _ = differences(of: points)
     }
 
-    /// Adds points that came together, and returns each with its difference to the one before it; `nil` for a point that tells
-    /// of no new requests.
+    /// Adds points that arrived together. Returns each with its difference to the one before it; `nil` for a point without new
+    /// requests.
     mutating func differences(of points: [CumulativePoint]) -> [(point: CumulativePoint, difference: RequestPoint?)] {
         let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
         let history = isAllKnown ? CumulativeHistory() : CumulativeHistory(ends: ends.mapValues(Array.init))
@@ -163,41 +163,41 @@ struct CumulativeReplay {
     }
 }
 
-/// The revisions of differences: of two passes that took the same difference, the one that saw more of the stream's points before
-/// it holds, because points only become visible. Between equals the later one holds.
+/// The revisions of differences. If two passes computed the same difference, the pass that saw more earlier points of the stream
+/// wins, because points only ever become visible. Between equals the later pass wins.
 struct CumulativeRevisions<Stream: Hashable> {
-    /// The time before a point in which the points of its stream count, in nanoseconds. Every pass reads them.
+    /// How far back from a point the points of its stream count, in nanoseconds. Every pass reads this range.
     static var reach: Int64 { 600 * 1_000_000_000 }
 
-    /// A point that a pass has seen.
+    /// A point that a pass has read.
     struct Point: Hashable {
         let stream: Stream
-        /// The time at which it came.
+        /// Its time of arrival.
         let time: Int64
-        /// A point with the same end that came at another time is another one.
+        /// Points with the same end that arrived at different times are different points.
         let end: UnixNanoseconds
     }
 
-    /// The times of each stream's points, in order.
+    /// The arrival times of each stream's points, in order.
     private let times: [Stream: [Int64]]
     private let time: UInt64
 
     /// - Parameters:
-    ///   - points: the points that the pass has seen. One that stands there twice counts once.
-    ///   - time: ClickHouse's clock before the points were read, in seconds since 1970.
+    ///   - points: the points that the pass has read. A repeated point counts once.
+    ///   - time: ClickHouse's clock just before the points were read, in seconds since 1970.
     init(of points: some Sequence<Point>, time: UInt64) {
         times = Dictionary(grouping: Set(points), by: \.stream).mapValues { $0.map(\.time).sorted() }
         self.time = time
     }
 
-    /// Returns the revision of the difference that a point of a stream has.
+    /// Returns the revision of the difference of a stream's point.
     func revision(of stream: Stream, at time: Int64) -> UInt64 {
         let times = times[stream] ?? []
         let seen = Self.count(of: times, upTo: time) - Self.count(of: times, upTo: time - Self.reach)
         return UInt64(seen) << 40 | (self.time & (1 << 40 - 1))
     }
 
-    /// Returns the number of times that are not later than another, by halves: a stream of days has many.
+    /// Returns how many times are not later than `last`. Uses binary search, because a stream of days has many.
     private static func count(of times: [Int64], upTo last: Int64) -> Int {
         var range = times.startIndex..<times.endIndex
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {

@@ -1,13 +1,14 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Makes hours of points. Several collectors may do it at the same time: of two roll-ups of an hour the one of more points stays.
+/// Makes hours from points. Several collectors may do it at the same time. If two of them roll up an hour, the result from more
+/// points stays.
 actor HourMaking {
-    /// The time after which a pass begins no further statement: other work of maintenance waits.
+    /// The time after which a pass starts no further statement, because other maintenance is waiting.
     private static let pass = Duration.seconds(5)
 
     private struct Waiting {
-        /// The revision of the points. All of them are there when the hour is due.
+        /// The revision of the points. All points of this revision are visible when the hour is due.
         let revision: UInt64
         let due: ContinuousClock.Instant
     }
@@ -32,11 +33,11 @@ actor HourMaking {
         maxPoints = limits.maxHourPoints
     }
 
-    /// Makes some of the hours that do not hold.
+    /// Makes some of the hours that are out of date.
     func makeSome(of hours: Range<Int64>) async throws {
         let end = ContinuousClock.now + Self.pass
         let changed = try await HourRevisions.read(of: hours, kind, client).filter { !$0.holds }
-        // An hour in work may have points of a later revision now, or another collector has made it.
+        // The current hour may have points of a later revision by now, or another collector may have made it.
         if let work, !changed.contains(where: { $0.hour == work.hour && isOpen($0, from: work.revision) }) {
             self.work = nil
         }
@@ -45,19 +46,19 @@ actor HourMaking {
             try Task.checkCancellation()
             if work == nil { work = try await nextWork() }
             guard let next = work else { return }
-            // An hour of which a statement fails waits anew, so that it keeps nobody from others and from deleting.
+            // If a statement for an hour fails, the hour waits again, so that it does not hold up other hours or deletion.
             work = nil
             work = try await advance(next)
         }
     }
 
-    /// Whether an hour is still to be made with a revision that its points had.
+    /// Whether an hour still has to be made from points of this revision.
     private func isOpen(_ revisions: HourRevisions, from revision: UInt64) -> Bool {
         kind.needsQuiet ? revisions.ofPoints == revision && !revisions.holds : revisions.made < revision
     }
 
-    /// Takes note of the hours that changed. Each collector waits a random time longer than it has to, so that mostly one of them
-    /// makes an hour.
+    /// Records the hours that changed. Each collector waits an additional random time, so that usually only one of them makes an
+    /// hour.
     private func wait(for changed: [HourRevisions]) {
         var next: [UInt32: Waiting] = [:]
         for one in changed {
@@ -71,7 +72,7 @@ actor HourMaking {
         waiting = next
     }
 
-    /// Returns the work on an hour that is due, and that no other collector has made meanwhile.
+    /// Returns the work on an hour that is due and that no other collector has made meanwhile.
     private func nextWork() async throws -> Work? {
         while true {
             let now = ContinuousClock.now
@@ -86,7 +87,7 @@ actor HourMaking {
         }
     }
 
-    /// Runs the next statement of an hour, or notes that the hour is made; returns the rest of the work.
+    /// Runs the next statement for an hour, or records that the hour has been made. Returns the remaining work.
     private func advance(_ work: Work) async throws -> Work? {
         var work = work
         guard let statement = work.statements.popLast() else {
@@ -99,14 +100,14 @@ actor HourMaking {
     }
 }
 
-/// The kinds of hours that are made of points.
+/// The kinds of hours made from points.
 enum HourKind {
-    /// The points of metrics, soon after the hour: see ``EarlyHours``.
+    /// Points of metrics, soon after the hour: see ``EarlyHours``.
     case early
-    /// All points and the figures of processes, before these are deleted.
+    /// All points and figures of processes, before these are deleted.
     case whole
 
-    /// The table of the hours that were made.
+    /// The table that lists the hours that have been made.
     var table: Table {
         switch self {
         case .early: Schema.madeHour
@@ -114,20 +115,20 @@ enum HourKind {
         }
     }
 
-    /// The condition on the rows of `changed_hour` that tell of its points.
+    /// The condition on the rows of `changed_hour` about its points.
     var changes: String { self == .early ? "metrics = 1" : "1" }
 
-    /// Whether an hour is made only after nothing came for a while. A whole one is made in any case, because a week is read as hours
-    /// only when all of them are made.
+    /// Whether an hour is made only after nothing has arrived for a while. A whole hour is made in any case, because a week is read
+    /// as hours only once all of its hours have been made.
     var needsQuiet: Bool { self == .early }
 
-    /// Returns the hour to make first: the latest of the early ones, which most reports are of; any of the whole ones, so that
-    /// collectors mostly make different ones.
+    /// Returns the hour to make first. Among early hours it is the latest, which most reports use. Among whole hours it is a random
+    /// one, so that collectors usually make different ones.
     func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
 
     /// Returns the statements that make an hour.
     ///
-    /// - Parameter maxPoints: points of a statement, roughly.
+    /// - Parameter maxPoints: the approximate number of points in one statement.
     func statements(for hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
         let columns = Schema.point.columnList
         switch self {
@@ -149,7 +150,7 @@ enum HourKind {
         }
     }
 
-    /// Whether an hour that was made early has all points.
+    /// Whether an early hour contains all points.
     private static func isWholeEarly(_ hour: Int64, _ client: ClickHouseClient) async throws -> Bool {
         guard try await HourRevisions.read(hour, .early, client)?.holds == true else { return false }
         let others = try await client.rows(
@@ -162,13 +163,13 @@ enum HourKind {
     }
 }
 
-/// Conditions that divide the points of an hour into parts, so that each is made by a statement within its time limit.
+/// Conditions that split the points of an hour into parts. So each statement makes one part within its time limit.
 enum HourParts {
     private typealias Services = (last: String, points: UInt64)
 
     /// Returns a condition for each part; none for an hour without points.
     ///
-    /// - Parameter maxPoints: points of a part, roughly.
+    /// - Parameter maxPoints: the approximate number of points in one part.
     static func conditions(of hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
         let services = try await client.rows(
             """
@@ -186,7 +187,7 @@ enum HourParts {
             }
         }
         return parts.indices.flatMap { index in
-            // The first part and the last one have no bound, so a service that comes meanwhile is in one of them.
+            // The first and the last part have no outer bound, so a service that appears meanwhile belongs to one of them.
             let lower = index > 0 ? "service > \(SQLText.quoted(parts[index - 1].last))" : "1"
             let upper = index + 1 < parts.count ? "service <= \(SQLText.quoted(parts[index].last))" : "1"
             let count = max(1, parts[index].points / maxPoints)
@@ -195,7 +196,7 @@ enum HourParts {
     }
 }
 
-/// The statements that make hours. They may run again, and beside each other: of two roll-ups the one of more points stays.
+/// The statements that make hours. They may run again, and at the same time. Of two roll-ups, the one from more points stays.
 enum HourStatement {
     /// Returns the statement for the points of an hour.
     ///
@@ -204,8 +205,8 @@ enum HourStatement {
         let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
         let dimensions =
             "environment, version, instance, kind, spans, method, host, port, endpoint, status, error, rule, outcome"
-        // Old servers leave columns out of a SELECT that only its own condition uses, and then miss them: so the end is used here
-        // too.
+        // Old servers omit columns from a SELECT that only its own condition uses, and then fail because they are missing. So the
+        // end is also used here.
         return """
             INSERT INTO hour (\(Schema.hour.columnList)) SELECT toUInt32(\(hour)), service, series, toInt64(\(to)), sender, \
             toFixedString('', 16), toInt64(\(from)), toUInt32(scale + 20), sum(points), \(dimensions), sum(count), sum(total), \

@@ -2,10 +2,10 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// The revisions of an hour: that of its points, and that with which it was made; 0 without.
+/// The revisions of an hour: the revision of its points, and the one with which it was made; 0 without one.
 ///
-/// Each insert of points raises the revision of their hours first (``ChangedHours``). A made hour holds as long as its points have
-/// the revision that they were read with.
+/// Each insert of points first raises the revision of their hours (``ChangedHours``). A made hour is valid as long as its points
+/// still have the revision with which they were read.
 struct HourRevisions {
     let hour: UInt32
     let ofPoints: UInt64
@@ -13,7 +13,7 @@ struct HourRevisions {
 
     var holds: Bool { made == ofPoints }
 
-    /// Returns the revisions of the hours that have points of the kind.
+    /// Returns the revisions of the hours with points of this kind.
     static func read(
         of hours: Range<Int64>, _ kind: HourKind, _ client: ClickHouseClient
     ) async throws -> [HourRevisions] {
@@ -29,16 +29,16 @@ struct HourRevisions {
         ) { HourRevisions(hour: try $0.number(), ofPoints: try $0.number(), made: try $0.number()) }
     }
 
-    /// Returns the revisions of an hour; `nil` if it has no points of the kind.
+    /// Returns the revisions of an hour; `nil` if it has no points of this kind.
     static func read(_ hour: Int64, _ kind: HourKind, _ client: ClickHouseClient) async throws -> HourRevisions? {
         try await read(of: hour..<hour + 1, kind, client).first
     }
 }
 
-/// The hours that were made of the points of metrics soon after they ended. A report reads them instead of the points, which are
-/// hundreds of times as many. Points that come late count at once, and the hour is made anew.
+/// The hours made from points of metrics soon after they ended. A report reads them instead of the points, which are hundreds of
+/// times as many. Late points count at once, and the hour is made again.
 enum EarlyHours {
-    /// Returns the hours that hold and lie wholly in a window.
+    /// Returns the valid hours that lie wholly in a window.
     static func holding(in window: TimeWindow, _ client: ClickHouseClient) async throws -> [UInt32] {
         let length = StoredHour.length
         let first = (max(0, Int64(clamping: window.from) - 1) + length) / length
@@ -50,9 +50,9 @@ enum EarlyHours {
 
 /// The hours that an insert changes.
 struct HourChanges {
-    /// The hours that points of metrics end in, of which early hours are made.
+    /// The hours with the ends of points of metrics. Early hours are made from these points.
     private(set) var metrics: Set<UInt32> = []
-    /// The hours that other points and figures of processes end in.
+    /// The hours with the ends of other points and of figures of processes.
     private(set) var others: Set<UInt32> = []
 
     mutating func note(_ points: some Sequence<RequestPoint>) {
@@ -65,18 +65,18 @@ struct HourChanges {
     mutating func note(endOfOther end: UnixNanoseconds) { others.insert(StoredHour.of(Int64(clamping: end))) }
 }
 
-/// Takes note of the hours that points and figures of processes end in, before these are stored. So ``HourMaking`` knows which
-/// hours have changed since they were made.
+/// Records the hours in which points and figures of processes end, before these are stored. So ``HourMaking`` knows which hours
+/// have changed since they were made.
 final class ChangedHours: Sendable {
-    /// The time from ``rows(of:)`` to the points within which nobody makes these hours: see ``ClickHouseLimits/hourSettling``. After
-    /// it the hours are noted once more.
+    /// The time from ``rows(of:)`` until the points are stored within which no collector makes these hours: see
+    /// ``ClickHouseLimits/hourSettling``. After this time the hours are recorded again.
     static let patience = Duration.seconds(60)
 
-    /// The number of this process among those that write.
+    /// The number of this process among the processes that write.
     private let writer = UInt64.random(in: 1 ... .max)
     private let revision = Atomic<UInt64>(0)
 
-    /// Returns the rows that are stored before the changes.
+    /// Returns the rows to store before the changes.
     func rows(of changes: HourChanges) -> TableRows {
         let revision = revision.wrappingAdd(1, ordering: .relaxed).newValue
         var rows = TableRows(Schema.changedHour)

@@ -1,9 +1,9 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The share of a window's requests that arrived, from the senders' ledgers: see ``InstanceReadings``.
+/// Computes the share of a window's requests that arrived, from the senders' ledgers: see ``InstanceReadings``.
 enum Accounts {
-    /// The time around a window in which the readings of most senders are found: an hour has one at least while a sender lives.
+    /// The time around a window in which most senders have readings. A running sender has at least one in each hour.
     private static let near: UnixNanoseconds = 3600 * 1_000_000_000
 
     /// Returns the account of the senders that a filter selects.
@@ -12,7 +12,7 @@ enum Accounts {
     ) async throws -> WindowAccount {
         let senders = try await self.senders(with: filter, in: window, client)
         var found = try await readings(in: window, around: near, of: filter, client)
-        // Others were silent around the window, or a gap reaches into it.
+        // The others were silent around the window, or have a gap that reaches into it.
         let open = senders.filter { id, sender in
             guard let one = found[id] else { return true }
             return (one.before == nil && sender.first <= Int64(clamping: window.from))
@@ -33,7 +33,7 @@ enum Accounts {
         return account
     }
 
-    /// Returns the clocks of the senders that may have requests in a window and that the filter selects.
+    /// Returns how far the clocks are ahead, for senders that may have requests in the window and that the filter selects.
     private static func clocksAhead(
         in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
     ) async throws -> WindowAccount.ClocksAhead {
@@ -52,7 +52,7 @@ enum Accounts {
 
     private typealias Sender = (service: String, first: Int64, last: Int64)
 
-    /// Returns the service, the first and the last reading of each sender that has one after the window's start.
+    /// Returns the service, the first and the last reading of each sender with a reading after the window's start.
     private static func senders(
         with filter: RequestFilter, in window: TimeWindow, _ client: ClickHouseClient
     ) async throws -> [UInt64: Sender] {
@@ -71,8 +71,8 @@ enum Accounts {
     /// Returns the readings of each sender.
     ///
     /// - Parameters:
-    ///   - distance: the time before and after the window that is searched; `nil` for all time.
-    ///   - senders: the senders that are searched for; `nil` for those that the filter selects.
+    ///   - distance: how far before and after the window to search; `nil` for all time.
+    ///   - senders: the senders to search for; `nil` for those that the filter selects.
     private static func readings(
         in window: TimeWindow, around distance: UnixNanoseconds?, of filter: RequestFilter, senders: [UInt64]? = nil,
         _ client: ClickHouseClient
@@ -93,7 +93,7 @@ enum Accounts {
             conditions.append("sender IN (SELECT id FROM sender WHERE \(filter.senderCondition))")
         }
         let condition = conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
-        // Batches of one time are one reading: the later account and the sum of their requests.
+        // Batches of one time form one reading: the later account with the sum of their requests.
         let rows = try await client.rows(
             """
             SELECT sender, countIf(t > \(from)), minIf(t, t > \(from)), argMinIf(a, t, t > \(from)), argMinIf(u, t, t > \(from)), \
@@ -112,7 +112,7 @@ enum Accounts {
 }
 
 extension InstanceReadings {
-    /// Reads a row of the statement above. Without a reading after the window's start, the time of ``first`` is 0.
+    /// Reads a row of the statement above. The time of ``first`` is 0 if there is no reading after the window's start.
     fileprivate init(_ reader: inout RowReader) throws {
         let hasFirst = try reader.number(UInt64.self) > 0
         let time = Double(try reader.number(Int64.self))
@@ -134,8 +134,8 @@ extension InstanceReadings {
         if hasAfter { self.after = after }
     }
 
-    /// Whether the instance may have begun before the window's end. Without an age, it counts as begun in the hour of its first
-    /// reading: merged batches and thinned ledgers have a reading for each hour at least.
+    /// Whether the instance may have begun before the window's end. An instance without an age counts as begun in the hour of its
+    /// first reading, because merged batches and thinned ledgers have at least one reading in each hour.
     fileprivate func began(before window: TimeWindow) -> Bool {
         if before != nil { return true }
         let time = Int64(first.time)

@@ -1,15 +1,15 @@
 import MartletStorage
 
-/// The rows of points that a window is made of: those of hours where these replace the points as they came, and those points
-/// for the rest. No point is in both.
+/// The rows of points that make up a window: hours where these replace the points as they arrived, and these points elsewhere. No
+/// point is in both.
 struct PointSource {
-    /// The window of the figures: the asked one, or a wider one where there are hours alone.
+    /// The window of the figures: the requested one, or a wider one where there are only hours.
     let window: TimeWindow
-    /// The times up to which there are points of hours alone.
+    /// The times before which there are only points of hours.
     let expired: ExpiredTimes
-    /// The hours of metrics that are read from `hour` although there are points of them.
+    /// The hours of metrics that are read from `hour` although their points still exist.
     var earlyHours: [UInt32] = []
-    /// The services that have points of spans: see ``servicesWithSpans(where:_:)``.
+    /// The services with points of spans: see ``servicesWithSpans(where:_:)``.
     var spanServices: [String] = []
 
     /// - Parameter rolled: the value of the table `rolled`.
@@ -19,10 +19,10 @@ struct PointSource {
         self.window = WindowRanges(window, expired: expired).window
     }
 
-    /// Returns SELECT statements, joined by UNION ALL, of the rows that a filter and a further condition hold for.
+    /// Returns SELECT statements, joined by UNION ALL, for the rows that match a filter and a further condition.
     ///
-    /// Spans do not count in a time that metrics of the same process and kind cover: see ``MetricsCover``. The points of hours were
-    /// chosen by the same rule when they were made.
+    /// Spans do not count while metrics of the same process and kind cover them: see ``MetricsCover``. The same rule chose the
+    /// points of hours when these were made.
     func rows(_ columns: String, of filter: RequestFilter, where further: String) -> String {
         let condition = "\(filter.condition) AND \(further)"
         let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
@@ -44,11 +44,11 @@ struct PointSource {
         return parts.joined(separator: " UNION ALL ")
     }
 
-    /// Returns the statements of the rows of `point` and `difference` in a time.
+    /// Returns the statements for the rows of `point` and `difference` in a time.
     ///
     /// - Parameters:
-    ///   - metrics: a further condition for points of metrics as they came; `nil` for none of these.
-    ///   - services: the services that have points of spans.
+    ///   - metrics: a further condition for points of metrics as they arrived; `nil` for none of these points.
+    ///   - services: the services with points of spans.
     static func pointRows(
         _ columns: String, where condition: String, ofMetrics metrics: String? = "1", spansOf services: [String],
         from: Int64, to: Int64
@@ -56,13 +56,13 @@ struct PointSource {
         let asTheyCame = metrics.map { "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \($0) AND \(condition)" }
         return [
             asTheyCame,
-            // A difference that later points took back is empty.
+            // If later points took a difference back, it is empty.
             "SELECT \(columns) FROM difference FINAL WHERE (count > 0 OR sent > 0 OR received > 0) AND \(condition)",
             services.isEmpty ? nil : spanRows(columns, where: condition, of: services, from: from, to: to),
         ].compactMap(\.self)
     }
 
-    /// Returns the services that have points of spans, of which there are few: most senders have metrics.
+    /// Returns the services with points of spans. There are few, because most senders have metrics.
     static func servicesWithSpans(where condition: String, _ client: ClickHouseClient) async throws -> [String] {
         try await client.rows("SELECT DISTINCT service FROM point WHERE spans = 1 AND \(condition)") { try $0.text() }
     }
@@ -71,7 +71,7 @@ struct PointSource {
         _ columns: String, where condition: String, of services: [String], from: Int64, to: Int64
     ) -> String {
         let (lead, patience) = (Int64(clamping: MetricsCover.lead), Int64(clamping: MetricsCover.patience))
-        // Metrics of long intervals end after the spans that they cover.
+        // Metrics with long intervals end after the spans that they cover.
         let coverTimes = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
         let cover = "\(coverTimes) AND service IN \(SQLText.list(services))"
         return """
@@ -86,7 +86,8 @@ struct PointSource {
             """
     }
 
-    /// Returns the condition that a row's hour is no early one, as ranges by which ClickHouse finds rows; `nil` if there is no other.
+    /// Returns the condition that a row's hour is not an early one, as ranges by which ClickHouse finds rows; `nil` if there is no
+    /// other hour.
     private func conditionOnOtherHours(_ from: Int64, _ to: Int64) -> String? {
         var (first, ranges) = (max(0, from) / StoredHour.length, [String]())
         for hour in earlyHours.map(Int64.init) + [Int64(StoredHour.of(to)) + 1] {

@@ -4,13 +4,13 @@ extension RequestFilter {
     /// The condition on a row of `sender`, or on any row with the columns of a sender.
     var senderCondition: String { condition(on: Dimension.ofSender) }
 
-    /// The condition on a row of `series`, apart from its senders.
+    /// The condition on a row of `series`, without its senders.
     var requestCondition: String { condition(on: Dimension.ofRequest) }
 
     /// The condition on a row with the columns of a sender and of dimensions.
     var condition: String { condition(on: Dimension.allCases) }
 
-    /// Whether the filter leaves out senders.
+    /// Whether the filter has conditions on senders.
     var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
 
     private func condition(on dimensions: [Dimension]) -> String {
@@ -39,7 +39,7 @@ extension RequestFilter {
 }
 
 extension Dimension {
-    /// The expression of the value as a text; `''` for an absent one.
+    /// The expression for the value as a text; `''` if it is absent.
     var expression: String {
         switch self {
         case .status: "if(status = 0, '', toString(status))"
@@ -52,7 +52,7 @@ extension Dimension {
         }
     }
 
-    /// Returns the value that a text of ``expression`` stands for.
+    /// Returns the value that a text of ``expression`` represents.
     func value(of text: String) -> String? { mayBeAbsent ? text.presence : text }
 }
 
@@ -73,7 +73,7 @@ extension RequestsQuery {
 
     /// Returns the condition that a kept field contains a text, in any case of ASCII letters.
     private static func condition(_ text: String) -> String {
-        // Attributes, with headers and bodies among them, and events are stored as JSON.
+        // Events and attributes, which include headers and bodies, are stored as JSON.
         let trace = "lower(concat(hex(trace_high), hex(trace_low)))"
         let plain =
             [
@@ -88,9 +88,9 @@ extension RequestsQuery {
 }
 
 extension SlotGrid {
-    /// Returns the expression of the index of the slot that an interval's end lies in.
+    /// Returns the expression for the index of the slot in which an interval ends.
     ///
-    /// - Parameter end: an expression of a time in the window, of type Int64.
+    /// - Parameter end: an expression for a time in the window, of type Int64.
     func slot(of end: String) -> String {
         """
         toUInt64(intDiv(toUInt64(toUInt64(greatest(\(end), toInt64(\(window.from + 1)))) - 1 + toUInt64(\(shift))), \
@@ -99,7 +99,7 @@ extension SlotGrid {
     }
 }
 
-/// Texts as literals of SQL.
+/// Writes texts as SQL literals.
 enum SQLText {
     /// Returns the text in quotes.
     static func quoted(_ text: String) -> String {
@@ -117,7 +117,7 @@ enum SQLText {
     /// Returns the value of a column of FixedString.
     static func bytes(_ bytes: [UInt8]) -> String { "unhex('\(bytes.hexDigits)')" }
 
-    /// Returns a list in parentheses for IN. An empty list has a text that no row has, because ClickHouse refuses `()`.
+    /// Returns a list in parentheses for IN. An empty list gets a text that no row has, because ClickHouse refuses `()`.
     static func list(_ texts: some Collection<String>) -> String {
         texts.isEmpty ? "('\\0none')" : "(\(texts.map(quoted).joined(separator: ", ")))"
     }

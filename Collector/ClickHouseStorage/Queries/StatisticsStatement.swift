@@ -1,10 +1,12 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The statement that adds a query's points up in ClickHouse, and its rows. A row has the sums of one group, one slot, one class
-/// of requests and one scale: what travels is what is shown. Quantiles are made of the buckets outside, as from any store.
+/// The statement that adds up a query's points in ClickHouse, and its rows. A row has the sums of one group, one slot, one class of
+/// requests and one scale, so only what is shown is transferred. As with any store, quantiles are computed from the buckets
+/// afterwards.
 struct StatisticsStatement {
-    /// Rows of a group at most, in one slot: six outcomes of each source, changed by rules or not. Further scales are rare.
+    /// The largest number of rows of a group in one slot: six outcomes of each source, changed by rules or not. Further scales are
+    /// rare.
     private static let rowsOfGroup = 24
 
     let dimensions: [Dimension]
@@ -16,8 +18,8 @@ struct StatisticsStatement {
     private let limit: Int
 
     /// - Parameters:
-    ///   - dimensions: the dimensions that groups are told apart by.
-    ///   - limit: groups at most; each slot of a group counts as one.
+    ///   - dimensions: the dimensions to group by.
+    ///   - limit: the largest number of groups, in which each slot of a group counts as one.
     init(
         _ query: StatisticsQuery, by dimensions: [Dimension], in grid: SlotGrid?, from source: PointSource, limit: Int
     ) {
@@ -27,7 +29,7 @@ struct StatisticsStatement {
         self.limit = limit
         filter = query.filter
         if case .named(let groups) = query.groups, !query.by.isEmpty {
-            // A list of tuples of one element is a list of values.
+            // ClickHouse reads a list of tuples of one element as a list of values.
             let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
             let names = query.by.map(\.expression).joined(separator: ", ")
             condition =
@@ -37,7 +39,7 @@ struct StatisticsStatement {
         }
     }
 
-    /// Returns the condition on the services of a query's groups, by which the table's key finds their points.
+    /// Returns the condition on the services of a query's groups. The table's key uses it to find their points.
     private static func services(_ query: StatisticsQuery) -> String {
         guard case .named(let groups) = query.groups, let index = query.by.firstIndex(of: .service) else { return "" }
         return " AND service IN \(SQLText.list(Set(groups.map { $0[index] ?? "" }).sorted()))"
@@ -47,7 +49,7 @@ struct StatisticsStatement {
         let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
         let names = dimensions.indices.map { "v\($0)" }
         let columns =
-            // Shards answer with a column, which may not be a constant elsewhere.
+            // Shards answer with a column, so it must not be a constant elsewhere.
             values + [
                 "\(grid?.slot(of: "end_ns") ?? "materialize(toUInt64(0))") AS slot", "kind AS k",
                 "rule != '' AS changed",
@@ -71,7 +73,7 @@ struct StatisticsStatement {
         phase_counts, phase_seconds, end_ns
         """
 
-    /// Returns the groups, each with its slots; with one slot if there is no grid.
+    /// Returns the groups, each with its slots; each with one slot if there is no grid.
     func groups(_ client: ClickHouseClient) async throws -> Result<[[RequestGroup]], TooManyGroups> {
         let slots = grid?.count ?? 1
         let rows = try await client.rows(sql) { try row(&$0) }
@@ -115,7 +117,7 @@ struct StatisticsStatement {
     }
 }
 
-/// The sums of points of one scale, as they are read.
+/// The sums of points of one scale, as read from the answer.
 struct StatisticsRow {
     private var sketch = SparseHistogram()
     private var sent: UInt64
@@ -144,7 +146,7 @@ struct StatisticsRow {
         }
     }
 
-    /// The statistics of a single point, at their own scale; `nil` if they are none.
+    /// The statistics of a single point, at their own scale; `nil` if they are invalid.
     var ofPoint: RequestStatistics? {
         var (histogram, sketch) = (ExponentialHistogram(scale: sketch.scale), sketch)
         sketch.bucketCount = sketch.buckets.count
@@ -160,7 +162,7 @@ struct StatisticsRow {
         statistics.phases.merge(phases)
     }
 
-    /// The sum of sketches may have more buckets than one sketch, so it is added in parts. Bounds may be added twice.
+    /// The sum of sketches may have more buckets than one sketch, so it is added in parts. Adding the bounds twice is harmless.
     private func addSketch(to histogram: inout ExponentialHistogram) {
         var rest = sketch.buckets[...]
         var isFirst = true

@@ -5,7 +5,7 @@ import MartletTelemetry
 extension TableRows {
     /// - Parameters:
     ///   - identity: see ``RowIdentity/span(_:of:in:)``.
-    ///   - stored: grows from span to span, so that spans are listed in the order that they came in.
+    ///   - stored: grows from span to span, so that spans are listed in order of arrival.
     mutating func append(
         _ span: SpanRecord, of resource: TelemetryResource, sender: UInt64, identity: UInt64, stored: Int64
     ) throws {
@@ -47,7 +47,7 @@ extension TableRows {
 }
 
 extension RowReader {
-    /// Reads a row of all columns of `detail`; `nil` if it is no span.
+    /// Reads a row with all columns of `detail`; `nil` if it is not a valid span.
     mutating func storedSpan() throws -> StoredSpan? {
         _ = try number(UInt32.self)
         let (low, high, id) = (try number(UInt64.self), try number(UInt64.self), try number(UInt64.self))
@@ -81,7 +81,7 @@ extension RowReader {
             id: DetailID(trace: low, span: id, identity: identity).description, resource: resource, span: span)
     }
 
-    /// Reads the columns of the dimensions; `nil` if they are of no request.
+    /// Reads the columns of the dimensions; `nil` if they do not belong to a request.
     mutating func dimensions() throws -> RequestDimensions? {
         let (kind, isOfSpans) = (RequestKind(rawValue: try text()), try flag())
         let (method, host, port) = (try text(), try text(), Int(try number(Int64.self)))
@@ -98,7 +98,7 @@ extension RowReader {
 }
 
 extension TelemetryResource {
-    /// Makes the sender of the texts of nine columns, from the service to the runtime.
+    /// Creates the sender from the texts of nine columns, from the service to the runtime.
     init(texts: [String]) {
         self.init(
             service: texts[0], version: texts[1].presence, environment: texts[2].presence, instance: texts[3],
@@ -108,12 +108,12 @@ extension TelemetryResource {
 }
 
 extension String {
-    /// `nil` for the empty text that stands for an absent value.
+    /// `nil` for the empty text, which represents an absent value.
     var presence: String? { isEmpty ? nil : self }
 }
 
-/// The id of a kept span as people see it: the key of its row, as three numbers in the digits 0 to 9 and a to z. They make a
-/// row quick to find, and the same span has the same id however often it came.
+/// The id of a kept span as people see it: the key of its row, as three numbers in base 36 with the digits 0 to 9 and a to z. The
+/// key makes a row quick to find, and a resent span always has the same id.
 struct DetailID: CustomStringConvertible {
     /// The lower half of the trace's id.
     let trace: UInt64
@@ -124,7 +124,7 @@ struct DetailID: CustomStringConvertible {
         (self.trace, self.span, self.identity) = (trace, span, identity)
     }
 
-    /// Returns `nil` if the text is no such id.
+    /// Returns `nil` if the text is not such an id.
     init?(_ text: String) {
         guard text.utf8.count == 3 * Self.digits else { return nil }
         let parts = stride(from: 0, to: 3 * Self.digits, by: Self.digits).map { first in
@@ -134,7 +134,7 @@ struct DetailID: CustomStringConvertible {
         self.init(trace: trace, span: span, identity: identity)
     }
 
-    /// Digits of a number of 64 bits.
+    /// Digits of a 64-bit number.
     private static let digits = 13
 
     var description: String {
@@ -144,6 +144,6 @@ struct DetailID: CustomStringConvertible {
         }.joined()
     }
 
-    /// The condition on the row.
+    /// The condition that selects the row.
     var condition: String { "trace_low = \(trace) AND span = \(span) AND identity = \(identity)" }
 }

@@ -4,16 +4,16 @@ import Synchronization
 
 /// Points as rows of `point` or `hour`.
 extension TableRows {
-    /// Appends points that are one part of a batch.
+    /// Appends points that form one part of a batch.
     ///
-    /// - Parameter batch: 16 bytes that name them.
+    /// - Parameter batch: 16 bytes that identify the points.
     mutating func append(
         _ points: [RequestPoint], of resource: TelemetryResource, sender: UInt64, batch: [UInt8]
     ) {
         let sender = PointSender(resource, id: sender)
-        // A batch may have several points of a series and an interval, which are told apart by their position.
+        // A batch may have several points of one series and interval. Their positions distinguish them.
         var ordinals: [PointKey: UInt32] = [:]
-        // The loop uses indexes: a copy of a point costs as much as a third of its row.
+        // The loop uses indexes, because a copy of a point costs as much as a third of its row.
         for index in points.indices {
             let series = PointSeries.of(points[index].series)
             let key = PointKey(series: series.id, start: points[index].start, end: points[index].end)
@@ -26,8 +26,8 @@ extension TableRows {
     /// Appends the difference of a cumulative point.
     ///
     /// - Parameters:
-    ///   - batch: 16 bytes that name its stream.
-    ///   - revision: of two rows of a difference the one with the greater number holds.
+    ///   - batch: 16 bytes that identify its stream.
+    ///   - revision: of two rows of one difference, the one with the higher number wins.
     mutating func append(
         difference: RequestPoint, of resource: TelemetryResource, sender: UInt64, batch: [UInt8], revision: UInt64
     ) {
@@ -75,7 +75,7 @@ extension TableRows {
         text(dimensions?.rule)
     }
 
-    /// Adds the columns from `count` on.
+    /// Adds the columns starting at `count`.
     mutating func add(_ statistics: RequestStatistics) {
         let sketch = statistics.duration
         number(sketch.count)
@@ -95,7 +95,7 @@ extension TableRows {
     }
 }
 
-/// The columns that all points of a sender have.
+/// The columns shared by all points of a sender.
 private struct PointSender {
     let id: UInt64
     let service: [UInt8]
@@ -112,7 +112,7 @@ private struct PointSender {
     }
 }
 
-/// Outcomes as numbers of a column.
+/// Outcomes as numbers in a column.
 enum OutcomeCode {
     private static let codes: [RequestOutcome] = [
         .success, .transportFailure, .clientError, .serverError, .hung, .cancelled,
@@ -125,7 +125,7 @@ enum OutcomeCode {
     }
 }
 
-/// The columns that all points of a series have. They are made once and remembered: the same series have a point in each batch.
+/// The columns shared by all points of a series. They are made once and cached, because the same series have a point in each batch.
 struct PointSeries {
     /// See ``RowIdentity/series(_:)``.
     let id: UInt64
@@ -155,7 +155,7 @@ struct PointSeries {
     }
 }
 
-/// A day on which a series of a service has points.
+/// A day with points of one series of a service.
 struct SeriesDay: Hashable {
     let service: String
     let series: UInt64

@@ -4,9 +4,9 @@ import MartletTelemetry
 /// Figures of processes as rows of `process`.
 extension TableRows {
     /// - Parameters:
-    ///   - batch: 16 bytes that name the batch, or the point if it is alone.
-    ///   - ordinal: tells points of a batch apart that have the same end.
-    ///   - revision: of two rows of a difference the one with the greater number holds.
+    ///   - batch: 16 bytes that identify the batch, or the point if it has no batch.
+    ///   - ordinal: distinguishes points of a batch with the same end.
+    ///   - revision: of two rows of one difference, the one with the higher number wins.
     mutating func append(
         _ point: ProcessPoint, sender: UInt64, batch: [UInt8], ordinal: UInt32 = 0, revision: UInt64 = 0
     ) {
@@ -37,7 +37,7 @@ extension ProcessStatistics {
     /// The condition that a row has figures. A difference that later points took back has none.
     static let isTold = "(counters > 0 OR arraySum(gauge_counts) > 0)"
 
-    /// The sums of rows of `process` or `process_hour`, in the order that ``init(_:)`` reads them in.
+    /// The sums of rows of `process` or `process_hour`, in the order in which ``init(_:)`` reads them.
     static let sums = """
         groupBitOr(counters), sumForEach(counts), sum(covered), sumForEach(gauge_counts), sumForEach(gauge_sums), \
         maxForEach(gauge_maxima)

@@ -1,9 +1,9 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Hashes that name senders, series and batches by their contents: every collector gives the same name to the same thing.
+/// Hashes that identify senders, series and batches by their contents. Every collector computes the same hash for the same thing.
 enum RowIdentity {
-    /// What belongs to a sender's identity; the rest of its resource may change while it lives.
+    /// The identity of a sender. The rest of its resource may change during its life.
     static func sender(_ resource: TelemetryResource) -> UInt64 {
         number([
             resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
@@ -22,7 +22,7 @@ enum RowIdentity {
     /// Returns 16 bytes.
     static func batch(_ id: BatchID) -> [UInt8] { hash(["batch", id.description]) }
 
-    /// Returns 16 bytes of a sender's points that have no number: the same figures of the same end are the same points.
+    /// Returns 16 bytes for a sender's points without a number. Points with the same figures and the same end are the same points.
     static func contents(_ points: [RequestPoint], of sender: UInt64) -> [UInt8] {
         var figures = TableRows(Schema.point)
         figures.number(sender)
@@ -35,14 +35,14 @@ enum RowIdentity {
         return StreamID(hashing: [figures.bytes]).bytes
     }
 
-    /// Returns 16 bytes of a point that has no number.
+    /// Returns 16 bytes for a point without a number.
     static func contents(_ point: ProcessPoint, of sender: UInt64) -> [UInt8] {
         var figures = TableRows(Schema.process)
         figures.append(point, sender: sender, batch: [])
         return StreamID(hashing: [figures.bytes]).bytes
     }
 
-    /// Returns 16 bytes of the cumulative figures in a request that has no number.
+    /// Returns 16 bytes for the cumulative figures of a request without a number.
     static func cumulative(_ metrics: InstanceMetrics, of sender: UInt64) -> [UInt8] {
         var (points, totals) = (TableRows(Schema.cumulative), TableRows(Schema.processTotal))
         points.append(metrics.cumulative, sender: sender, arrival: 0)
@@ -50,26 +50,26 @@ enum RowIdentity {
         return StreamID(hashing: [points.bytes, totals.bytes]).bytes
     }
 
-    /// Returns 16 bytes of a cumulative stream and its start, which name the differences in it beside their ends.
+    /// Returns 16 bytes for a cumulative stream and its start. Together with their ends, they identify the differences in it.
     static func difference(_ stream: CumulativeDifferences.Stream) -> [UInt8] {
         hash(["difference", "\(stream.start)"], stream.id.bytes)
     }
 
-    /// Returns 16 bytes of a counter of a process and its start.
+    /// Returns 16 bytes for a counter of a process and its start.
     static func difference(_ counter: ProcessCounter, start: UnixNanoseconds) -> [UInt8] {
         hash(["total", "\(counter.rawValue)", "\(start)"])
     }
 
-    /// Returns 16 bytes of the requests that are new in an arrival.
+    /// Returns 16 bytes for the new requests in an arrival.
     static func arrival(_ time: Int64) -> [UInt8] { hash(["arrival", "\(time)"]) }
 
-    /// Returns 16 bytes of a sender's spans that have no number.
+    /// Returns 16 bytes for a sender's spans without a number.
     static func spans(_ spans: [SpanRecord], of sender: UInt64) -> [UInt8] {
         hash(["spans", String(sender)] + spans.map { "\($0.traceID) \($0.spanID) \($0.kind.rawValue)" })
     }
 
-    /// Returns the identity of a span among those of its trace with its id: a client and its server may share a span's id (Zipkin's
-    /// "shared spans").
+    /// Returns the identity of a span among the spans of its trace with the same id. A client and its server may share a span's id
+    /// (Zipkin's "shared spans").
     static func span(_ span: SpanRecord, of sender: UInt64, in batch: BatchID?) -> UInt64 {
         number([String(sender), span.kind.rawValue, batch?.description ?? ""])
     }

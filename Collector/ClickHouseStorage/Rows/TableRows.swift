@@ -8,7 +8,7 @@ struct TableRows: Sendable {
         self.table = table
     }
 
-    /// Appends a row, whose values `body` appends in the order of the table's columns.
+    /// Appends a row. `body` appends its values in the order of the table's columns.
     mutating func append(_ body: (inout TableRows) -> Void) {
         body(&self)
         count += 1
@@ -30,7 +30,7 @@ struct TableRows: Sendable {
     /// Appends a column of FixedString.
     mutating func fixed(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 
-    /// Appends columns that were made before, of which most rows have the same.
+    /// Appends columns that were made earlier and are the same for most rows.
     mutating func columns(_ made: [UInt8]) { bytes.append(contentsOf: made) }
 
     mutating func array<Elements: Collection>(
@@ -59,7 +59,7 @@ struct TableRows: Sendable {
         }
     }
 
-    /// Appends an array of zeros, and returns the place of the first one.
+    /// Appends an array of zeros, and returns the position of the first one.
     private mutating func room(for count: Int, size: Int) -> Int {
         length(count)
         bytes.append(contentsOf: repeatElement(0, count: count * size))
@@ -76,7 +76,7 @@ struct TableRows: Sendable {
     }
 }
 
-/// Reads values in ClickHouse's format RowBinary: numbers have the lowest byte first, a text and an array have their length before them
+/// Reads values in ClickHouse's format RowBinary. Numbers have the lowest byte first. Texts and arrays are preceded by their length
 /// as a varint.
 struct RowReader {
     private let bytes: [UInt8]
@@ -107,7 +107,7 @@ struct RowReader {
 
     mutating func array<Element>(_ read: (inout RowReader) throws -> Element) throws -> [Element] {
         let count = try length()
-        // Each one has a byte at least.
+        // Each element has at least one byte.
         guard count <= bytes.count - position else { throw ClickHouseError.malformed }
         var elements: [Element] = []
         elements.reserveCapacity(count)

@@ -1,26 +1,26 @@
 import MartletStorage
 
-/// Statements on the tables of a store.
+/// Runs statements on the tables of a store.
 struct ClickHouseClient: Sendable {
     let connection: ClickHouseConnection
     let layout: TableLayout
     /// Whether the server knows the settings of 2021 and later.
     let isModern: Bool
-    /// The settings in which versions differ: see ``init(_:_:cluster:timeout:)``.
+    /// The settings that differ between versions: see ``init(_:_:cluster:timeout:)``.
     private let settings: [(String, String)]
 
-    /// Long lists of values stand in the statements.
+    /// Statements may contain long lists of values.
     private static let common = [
         ("max_query_size", "67108864"), ("max_ast_elements", "2000000"), ("max_expanded_ast_elements", "2000000"),
     ]
-    /// The time for which an insert waits for others to reach their replicas.
+    /// How long an insert waits for other inserts to reach their replicas.
     private static let patience = Duration.seconds(10)
 
-    /// Asks the server for its version, and for the layout of the tables. All differences between versions are here and in
+    /// Asks the server for its version and for the layout of the tables. All differences between versions are here and in
     /// ``Schema/durability``.
     ///
     /// - Parameters:
-    ///   - cluster: the cluster for tables that are missing; `nil` for one server.
+    ///   - cluster: the cluster on which to create missing tables; `nil` for one server.
     ///   - timeout: the time limit of a request, in seconds.
     init(
         _ location: ClickHouseLocation, _ credentials: ClickHouseCredentials, cluster: String? = nil, timeout: Double
@@ -40,7 +40,7 @@ struct ClickHouseClient: Sendable {
             throw StorageFailure(
                 "\(location) has tables that do not lie on the cluster \(cluster ?? ""): name another database")
         }
-        // A modern server may otherwise answer before the rows are stored, and refuses batches of many weeks.
+        // Otherwise a modern server may answer before the rows are stored, and refuses batches that span many weeks.
         var settings =
             Self.common + (isModern ? [("async_insert", "0"), ("max_partitions_per_insert_block", "0")] : [])
         if let cluster = layout.cluster {
@@ -56,7 +56,7 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// Returns the rows of a SELECT, which has no FORMAT.
+    /// Returns the rows of a SELECT without FORMAT.
     ///
     /// - Parameter isInDatabase: `false` if the database may be missing.
     func rows<Row>(
@@ -77,7 +77,7 @@ struct ClickHouseClient: Sendable {
         return rows
     }
 
-    /// Inserts rows with one statement: all rows of a partition, in a cluster those of a shard, become visible at once.
+    /// Inserts rows with one statement. All rows of a partition become visible at once, in a cluster all rows of a shard.
     func insert(_ rows: TableRows) async throws {
         guard rows.count > 0 else { return }
         let sql = "INSERT INTO \(rows.table.name) (\(rows.table.columnList)) FORMAT RowBinary"
@@ -85,8 +85,8 @@ struct ClickHouseClient: Sendable {
         try await behindOtherInserts { _ = try await connection.run(sql, rows: rows.bytes, settings: settings) }
     }
 
-    /// Runs a statement, and repeats it while another insert waits for its replicas: with a quorum ClickHouse takes one insert after the
-    /// other.
+    /// Runs a statement, and repeats it while another insert waits for its replicas. With a quorum, ClickHouse accepts one insert
+    /// at a time.
     private func behindOtherInserts(_ run: () async throws -> Void) async throws {
         let end = ContinuousClock.now + Self.patience
         while true {
@@ -98,9 +98,9 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// Whether all replicas of a cluster are there, and those that are read have the rows of a minute ago. Otherwise no hour is made,
-    /// which could lack rows, and nothing is dropped: ClickHouse would wait for a replica, and 18.16 takes no insert any more into a table
-    /// that lost rows which wait for one.
+    /// Whether all replicas of a cluster are available, and those that are read have the rows of a minute ago. Otherwise no hour is
+    /// made, because it could lack rows. Nothing is dropped either, because ClickHouse would wait for a replica. And once a table
+    /// has lost rows that wait for a replica, 18.16 refuses all inserts into it.
     func hasAllReplicas() async throws -> Bool {
         guard let replicas = layout.replicas else { return true }
         let away = try await rows(
@@ -112,7 +112,7 @@ struct ClickHouseClient: Sendable {
         return away == [0]
     }
 
-    /// Returns the parts of a table that has partitions.
+    /// Returns the parts of a partitioned table.
     func parts(of table: Table) async throws -> [Int64] {
         try await rows(
             """
@@ -126,13 +126,13 @@ struct ClickHouseClient: Sendable {
         try await run("ALTER TABLE \(layout.everywhere(table)) DROP PARTITION \(part)")
     }
 
-    /// Removes all rows of a table that has partitions. `TRUNCATE` would block a cluster of 18.16 for minutes: each replica holds its
-    /// table and sends the statement to the leader, which waits for all replicas.
+    /// Removes all rows of a partitioned table. `TRUNCATE` would block a cluster of 18.16 for minutes: each replica locks its table
+    /// and sends the statement to the leader, which waits for all replicas.
     func removeRows(of table: Table) async throws {
         for part in try await parts(of: table) { try await drop(part, of: table) }
     }
 
-    /// Returns the end of the hours that are read from `hour` alone, in hours since 1970.
+    /// Returns the end of the hours that are read only from `hour`, in hours since 1970.
     func rolledHours() async throws -> UInt32 {
         try await rows("SELECT max(until) FROM rolled") { try $0.number(UInt32.self) }.first ?? 0
     }

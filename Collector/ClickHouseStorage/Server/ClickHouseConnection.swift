@@ -5,15 +5,15 @@ import MartletStorage
 import NIOCore
 import NIOHTTP1
 
-/// Requests to the HTTP interface of ClickHouse. Safe to use from any task.
+/// Sends requests to the HTTP interface of ClickHouse. Safe to use from any task.
 ///
-/// All requests may be carried out twice: rows that come again replace themselves (docs/clickhouse.md). So a request without
-/// an answer is repeated at the next server.
+/// Every request may run twice, because resent rows replace themselves (docs/clickhouse.md). So an unanswered request is repeated
+/// at the next server.
 final class ClickHouseConnection: Sendable {
-    /// Bytes of an answer at most.
+    /// The largest answer, in bytes.
     private static let maxAnswer = 256 << 20
-    /// Bytes of an answer that ClickHouse holds in memory until the statement has ended. Without it each answer is a file, for which a
-    /// full disk has no room.
+    /// Bytes of an answer that ClickHouse holds in memory until the statement has ended. Otherwise each answer is a file, which
+    /// needs room on the disk.
     private static let maxHeldAnswer = 64 << 20
     let location: ClickHouseLocation
     private let credentials: ClickHouseCredentials
@@ -26,10 +26,10 @@ final class ClickHouseConnection: Sendable {
         self.credentials = credentials
         self.timeout = .milliseconds(Int64(timeout * 1000))
         var configuration = HTTPClient.Configuration()
-        // A server that is away is left for the next one at once.
+        // If a server is away, the next one is tried at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(3)
-        // The time limit of a request ends with the head of its answer.
+        // The time limit of a request covers only the wait for the head of its answer.
         configuration.timeout.read = self.timeout
         // ClickHouse closes idle connections after 3 s by default (`keep_alive_timeout`).
         configuration.connectionPool.idleTimeout = .seconds(2)
@@ -43,7 +43,7 @@ final class ClickHouseConnection: Sendable {
     /// Runs a statement and returns the bytes of its answer.
     ///
     /// - Parameters:
-    ///   - sql: the statement; one that inserts takes its rows from `rows`.
+    ///   - sql: the statement. An insert takes its rows from `rows`.
     ///   - isInDatabase: `false` before the database exists.
     ///   - settings: settings of ClickHouse for this statement.
     func run(
@@ -59,7 +59,7 @@ final class ClickHouseConnection: Sendable {
         let path = "/?" + query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
         var failure: (any Error)?
         var slow: Set<String> = []
-        // The first server gets a second chance: it may have closed the connection that the request was sent on.
+        // The first server gets a second chance, because it may have closed the connection that the request used.
         for server in location.servers + location.servers.prefix(1) where !slow.contains(server) {
             do {
                 return try await answer(of: server, path, body, isCompressed: rows != nil)
@@ -97,21 +97,22 @@ final class ClickHouseConnection: Sendable {
     }
 }
 
-/// The failure of a request to ClickHouse, as one sentence.
+/// The failure of a request to ClickHouse, in one sentence.
 package enum ClickHouseError: Error, CustomStringConvertible {
-    /// No server answered, or none in time. The request may have been carried out.
+    /// No server answered in time. The request may have been carried out.
     case noAnswer(String)
-    /// A server refused the request. The request may have been carried out in part.
+    /// A server refused the request. Part of the request may have been carried out.
     case refused(code: Int?, String)
-    /// The answer has another form than was asked for.
+    /// The answer does not have the requested form.
     case malformed
 
-    /// Whether ClickHouse refused an insert because another one waits for its replicas (UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE).
+    /// Whether ClickHouse refused an insert because another insert is waiting for its replicas
+    /// (UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE).
     var isBehindAnotherInsert: Bool {
         if case .refused(code: 286, _) = self { true } else { false }
     }
 
-    /// Whether a statement for all servers of a cluster was not carried out by all of them in time (TIMEOUT_EXCEEDED).
+    /// Whether some servers of a cluster did not carry out a statement for all of them in time (TIMEOUT_EXCEEDED).
     var isBehindAServer: Bool {
         if case .refused(code: 159, _) = self { true } else { false }
     }
@@ -121,7 +122,7 @@ package enum ClickHouseError: Error, CustomStringConvertible {
         if case .noAnswer = self { true } else { false }
     }
 
-    /// The failure without names of hosts and words of ClickHouse, for anybody to read.
+    /// The failure without host names and ClickHouse's own text, so that anyone may read it.
     var summary: String {
         switch self {
         case .noAnswer: "no server answers"

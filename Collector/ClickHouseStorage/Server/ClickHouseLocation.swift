@@ -2,14 +2,14 @@ import Foundation
 import MartletStorage
 import NIOSSL
 
-/// The place of a store: the servers of one ClickHouse, and a database.
+/// The location of a store: the servers of one ClickHouse, and a database.
 package struct ClickHouseLocation: Sendable, Equatable, CustomStringConvertible {
-    /// The HTTP interfaces, `http://host:8123`; a request goes to the first one that answers.
+    /// The HTTP interfaces, `http://host:8123`. A request goes to the first one that answers.
     package let servers: [String]
-    /// Letters, digits and `_`, so that it stands in SQL as it is.
+    /// Letters, digits and `_`, so SQL needs no quotes around it.
     package let database: String
 
-    /// Reads `http://host:8123/martlet`, or several servers with the database after the last one:
+    /// Reads `http://host:8123/martlet`, or several servers with the database after the last:
     /// `http://a:8123,http://b:8123/martlet`. Throws ``StorageFailure`` for anything else.
     package init(_ text: String) throws {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -38,7 +38,8 @@ package struct ClickHouseLocation: Sendable, Equatable, CustomStringConvertible 
         return url
     }
 
-    /// Returns a cluster's name of letters, digits and `_`, so that it stands in SQL as it is. Throws ``StorageFailure`` for another.
+    /// Returns a cluster's name if it has only letters, digits and `_`, so that SQL needs no quotes around it. Otherwise throws
+    /// ``StorageFailure``.
     static func checkedCluster(_ cluster: String) throws -> String {
         guard !cluster.isEmpty, cluster.utf8.allSatisfy(isAllowed) else {
             throw StorageFailure("the name of a cluster is made of letters, digits and _")
@@ -56,14 +57,14 @@ package struct ClickHouseLocation: Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// The user that the collector is known to ClickHouse as, and the authorities that it believes a server of `https://`. User and
-/// password go in headers, which are in no log.
+/// The collector's user on ClickHouse, and the authorities that it trusts for servers with `https://`. User and password go in
+/// headers, which no log contains.
 package struct ClickHouseCredentials: Sendable {
     var user: String?
     var password: String?
     var tls: TLSConfiguration
 
-    /// Reads `MARTLET_CLICKHOUSE_USER` and `MARTLET_CLICKHOUSE_PASSWORD`; empty means unset.
+    /// Reads `MARTLET_CLICKHOUSE_USER` and `MARTLET_CLICKHOUSE_PASSWORD`. An empty value counts as unset.
     package init(_ environment: [String: String], tls: TLSConfiguration = .makeClientConfiguration()) {
         user = environment["MARTLET_CLICKHOUSE_USER"].flatMap { $0.isEmpty ? nil : $0 }
         password = environment["MARTLET_CLICKHOUSE_PASSWORD"].flatMap { $0.isEmpty ? nil : $0 }

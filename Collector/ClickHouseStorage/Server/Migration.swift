@@ -1,12 +1,14 @@
 import MartletStorage
 
-/// The making of a store's tables, and the check that a collector and a store fit.
+/// Creates a store's tables, and checks that a collector and a store fit together.
 package enum Migration {
-    /// Makes the database and its tables as far as they are missing. It may be run at any time, by several at once.
+    /// Creates the database and its tables if they are missing. It may run at any time, and several times at once.
     ///
-    /// - Parameter cluster: the cluster that the tables lie on, by its name in ClickHouse's configuration; `nil` for one server, or for
-    ///   the cluster that they lie on already.
-    /// - Returns: whether all servers of the cluster have the tables. Otherwise those have them that collectors need, and one is away.
+    /// - Parameter cluster: the cluster for the tables, by its name in ClickHouse's configuration; `nil` for one server, or for the
+    ///   cluster that they are already on.
+    ///
+    /// - Returns: whether all servers of the cluster have the tables. If not, the servers that collectors need have them, and one
+    ///   server is away.
     @discardableResult
     package static func run(
         at location: ClickHouseLocation, _ credentials: ClickHouseCredentials, cluster: String? = nil
@@ -44,8 +46,8 @@ package enum Migration {
         }
     }
 
-    /// Returns the store's id. Throws ``StorageFailure``, which names the command, unless the tables are those that this collector
-    /// knows.
+    /// Returns the store's id. Throws ``StorageFailure`` if this collector does not know the tables. If they are missing or older,
+    /// it names the command.
     static func check(_ client: ClickHouseClient) async throws -> String {
         let location = client.connection.location
         let found = try await knownVersion(client)

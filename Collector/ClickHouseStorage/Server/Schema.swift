@@ -1,10 +1,10 @@
-/// All tables of a store, and the versions of them.
+/// All tables of a store, and their version.
 ///
-/// Times are nanoseconds since 1970; `hour` is the hour that a time ends in, `(end - 1) / 3600 s`. Text columns hold `''` and
-/// number columns 0 if a value is absent. `sender`, `series` and `batch` are hashes of contents (``RowIdentity``), so that
-/// collectors need no coordination.
+/// Times are nanoseconds since 1970. `hour` is the hour in which a time ends, `(end - 1) / 3600 s`. For an absent value, text
+/// columns hold `''` and number columns 0. `sender`, `series` and `batch` are hashes of contents (``RowIdentity``), so collectors
+/// need no coordination.
 enum Schema {
-    /// The version of these tables. A change of a released table is a version of its own, which adds to the one before.
+    /// The version of these tables. A change to a released table gets a new version, which adds to the one before.
     static let version: UInt32 = 1
 
     static let all = [
@@ -16,18 +16,18 @@ enum Schema {
     /// The tables whose parts of four weeks are kept as long as hours.
     static let keptAsHours = [hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender]
 
-    /// The settings of the tables' engine that have rows on the disk before the answer. Old servers have no such settings.
+    /// The settings of the tables' engine that put rows on the disk before the answer. Old servers do not have them.
     static func durability(isModern: Bool) -> [String] {
         isModern ? ["fsync_after_insert = 1", "fsync_part_directory = 1"] : []
     }
 
     static let migration = Table("migration", key: "version", "version UInt32")
-    /// The store's identity. Two commands may make one at the same time; the smaller holds.
+    /// The store's identity. Two commands may create one at the same time; the smaller one wins.
     static let store = Table("store", key: "id", "id String")
-    /// The end of the hours whose points are read from `hour` instead of `point`, in hours since 1970. It only grows.
+    /// The end of the hours whose points are read from `hour` and not from `point`, in hours since 1970. It only grows.
     static let rolled = Table("rolled", key: "until", "until UInt32")
 
-    /// The senders, as each process of a collector has seen them. Rows of a sender that lives move on to the next part.
+    /// The senders as each collector process has seen them. Rows of a running sender move on to the next part.
     static let sender = Table(
         "sender", key: "service, id, writer", version: "revision",
         partition: "intDiv(last_seen, \(672 * StoredHour.length))",
@@ -119,18 +119,18 @@ enum Schema {
         phase_seconds Array(Float64)
         """
 
-    /// Points of metrics and of spans are read apart, so they lie apart.
+    /// Points of metrics and of spans are read separately, so they are stored separately.
     private static let pointKey = "hour, spans, service, series, end_ns, sender, batch, start_ns, ordinal"
 
     /// Points as they came, by the week.
     static let point = Table(
         "point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics)
-    /// Points of an hour, by four weeks. Of two roll-ups the one of more points stays.
+    /// Points of an hour, by four weeks. Of two roll-ups, the one from more points stays.
     static let hour = Table(
         "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
-    /// The hours that points or figures of processes were stored in, by the processes that stored them: see ``ChangedHours``.
-    /// `metrics` is 1 if points of metrics were among them.
+    /// The hours in which stored points or figures of processes end, by the process that stored them: see ``ChangedHours``.
+    /// `metrics` is 1 if they include points of metrics.
     static let changedHour = Table(
         "changed_hour", key: "hour, metrics, writer", version: "revision", partition: "intDiv(hour, 672)",
         """
@@ -142,7 +142,7 @@ enum Schema {
     /// The hours that were made early, with the sum of the revisions in `changed_hour` that their points had.
     static let madeHour = Table(
         "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
-    /// The hours that were made of all their points, likewise.
+    /// The hours that were made from all their points, with the same sum.
     static let wholeHour = Table(
         "whole_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
     private static let madeHourColumns = """
@@ -150,14 +150,14 @@ enum Schema {
         revision UInt64
         """
 
-    /// The differences of cumulative points, in the parts of `point`. Of two rows the one of the greater revision stays.
+    /// The differences of cumulative points, in the parts of `point`. Of two rows, the one with the higher revision stays.
     static let difference = Table(
         "difference", key: "hour, service, series, end_ns, sender, batch", version: "revision",
         partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics + "\nrevision UInt64")
 
-    /// The tables whose points become hours, all in the same parts.
+    /// The tables whose points are rolled up to hours. They all have the same parts.
     static let rolledUp = [point, difference, process]
-    /// Hours that the points of one part of `point` end in.
+    /// The number of hours in one part of `point`.
     static let hoursOfPart: Int64 = 168
 
     private static let processFigures = """
@@ -177,18 +177,18 @@ enum Schema {
         gauge_maxima Array(UInt64)
         """
 
-    /// The figures of processes as they came, by the week. The arrays have an element for each counter or gauge; bit n of
-    /// `counters` is set if counter n is told.
+    /// The figures of processes as they arrived, by week. The arrays have an element for each counter or gauge. Bit n of `counters`
+    /// is set if counter n was reported.
     static let process = Table(
         "process", key: "hour, sender, end_ns, batch, ordinal", version: "revision",
         partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", processFigures)
-    /// The figures of a process's hour, from the start of the first interval to the end of the last, by four weeks.
+    /// The figures of a process in one hour, from the start of the first interval to the end of the last, by four weeks.
     static let processHour = Table(
         "process_hour", key: "hour, sender", version: "points", partition: "intDiv(hour, 672)", shard: "sender",
         processFigures)
 
-    /// Points of cumulative streams as they came, by the day on which they came. `arrival` is the time at which they came, by the
-    /// collector's clock, and `hour` its hour, likewise in the two tables below.
+    /// Points of cumulative streams as they arrived, by day of arrival. `arrival` is the time of arrival by the collector's clock,
+    /// and `hour` its hour. The two tables below have the same columns.
     static let cumulative = Table(
         "cumulative", key: "hour, sender, arrival, stream, start_ns, end_ns", partition: "intDiv(hour, 24)",
         shard: "sender",
@@ -203,7 +203,7 @@ enum Schema {
         \(dimensions)
         \(figures)
         """)
-    /// Counters of processes as senders of cumulative metrics tell them.
+    /// Counters of processes as senders of cumulative metrics report them.
     static let processTotal = Table(
         "process_total", key: "hour, sender, arrival, counter, start_ns, end_ns", partition: "intDiv(hour, 24)",
         shard: "sender",
@@ -217,7 +217,7 @@ enum Schema {
         value UInt64
         """)
     /// The batches with rows in `cumulative` or `process_total`. `counted` is 1 once their differences are stored. `reading` is the
-    /// time of the sender's account of itself that came with them; 0 without one.
+    /// time of the ledger's reading that came with them; 0 without one.
     static let arrival = Table(
         "arrival", key: "hour, sender, arrival", version: "counted", partition: "intDiv(hour, 24)", shard: "sender",
         """
@@ -246,10 +246,10 @@ enum Schema {
         unwatched UInt64
         """)
 
-    /// The batches that arrived. `merged` is 1 for one of several sequences. `fresh` is the number of sequences that arrived whole
-    /// with it. A batch without a number has the hash of its contents as its instance.
+    /// The batches that have arrived. `merged` is 1 for a batch of several sequences. `fresh` is the number of sequences that
+    /// became whole with it. A batch without a number has the hash of its contents as its instance.
     ///
-    /// Each insert looks hundreds of batches up, so few rows share an entry of the index.
+    /// Each insert looks up hundreds of batches, so few rows share an index entry.
     static let batch = Table(
         "batch", key: "instance, signal, merged, last, first, part, hour", partition: "intDiv(hour, 672)",
         indexGranularity: 1024,
@@ -265,7 +265,7 @@ enum Schema {
         overlapping UInt64
         """)
 
-    /// The requests of senders without numbers whose spans are counted, by the day on which the latest span ended: see
+    /// The requests of unnumbered senders whose spans have been counted, by the day on which the latest span ended: see
     /// ``CountedSpans``.
     static let countedSpans = Table(
         "counted_spans", key: "name, day", partition: "day",
@@ -274,8 +274,8 @@ enum Schema {
         name FixedString(16)
         """)
 
-    /// Calls between services that spans showed, by the day on which the span of the callee started. They stay when the spans go.
-    /// `service` and `environment` are the callee's.
+    /// Calls between services that spans showed, by the day on which the callee's span started. They stay when the spans go.
+    /// `service` and `environment` belong to the callee.
     static let observedCall = Table(
         "observed_call", key: "day, service, environment, served_host, caller, called_host",
         partition: "intDiv(day, 28)",
@@ -288,9 +288,10 @@ enum Schema {
         called_host String
         """)
 
-    /// Kept spans, by the day that they started on. The kind is `''` for a span that is no request.
+    /// Kept spans, by the day on which they started. The kind is `''` for a span that is not a request.
     ///
-    /// They have no quorum: ClickHouse 18.16 takes no insert any more into a table that was emptied while one waited for replicas.
+    /// They have no quorum: if a table was emptied while an insert waited for replicas, ClickHouse 18.16 refuses all further
+    /// inserts into it.
     static let detail = Table(
         "detail", key: "trace_low, trace_high, span, identity, day", partition: "day", hasQuorum: false,
         """
@@ -332,14 +333,14 @@ enum Schema {
         """)
 }
 
-/// The number of the hour that a time ends in.
+/// The number of the hour in which a time ends.
 enum StoredHour {
     static let length: Int64 = 3_600_000_000_000
 
     static func of(_ end: Int64) -> UInt32 { UInt32(clamping: max(0, end - 1) / length) }
 }
 
-/// The number of the day that a time lies in.
+/// The number of the day that contains a time.
 enum StoredDay {
     static let length: Int64 = 24 * StoredHour.length
 

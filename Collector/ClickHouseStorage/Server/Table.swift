@@ -1,19 +1,19 @@
-/// A table of the store. Rows with the same ``key`` are the same row: of those that ClickHouse was given, a SELECT with FINAL
-/// returns the one with the greatest ``version``.
+/// A table of the store. Rows with the same ``key`` are the same row. Of all copies that ClickHouse received, a SELECT with FINAL
+/// returns the one with the highest ``version``.
 struct Table: Sendable {
     let name: String
     /// The columns with their types.
     let columns: [(name: String, type: String)]
     let key: String
-    /// The column that decides which of the same rows stays; `nil` for the one that came last.
+    /// The column that decides which of the same rows stays; `nil` if the last one to arrive stays.
     var version: String?
-    /// The expression of the part that a row is kept in and dropped with. It depends on columns of the key alone, so that the same rows
-    /// are in the same part; `nil` for a table that nothing is dropped from.
+    /// The expression for the part in which a row is kept and dropped. It uses only columns of the key, so that the same rows are
+    /// in the same part. `nil` for a table from which nothing is dropped.
     var partition: String?
-    /// The number that decides which shard of a cluster has a row. It depends on columns of the key alone, so that the same rows are in
+    /// The number that decides which shard of a cluster has a row. It uses only columns of the key, so that the same rows are in
     /// the same shard.
     var shard: String
-    /// Rows that share an entry of the index; `nil` for ClickHouse's default of 8,192.
+    /// Rows that share an index entry; `nil` for ClickHouse's default of 8,192.
     var indexGranularity: Int?
     /// Whether an answer waits for most replicas of a cluster.
     var hasQuorum: Bool
@@ -22,10 +22,10 @@ struct Table: Sendable {
 
     var columnsWithTypes: String { columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ") }
 
-    /// Returns the engine of the table that has the rows.
+    /// Returns the engine of the table that holds the rows.
     ///
     /// - Parameters:
-    ///   - replica: the arguments that name the table among its replicas; `nil` without replicas.
+    ///   - replica: the arguments that identify the table among its replicas; `nil` without replicas.
     ///   - settings: settings of all engines.
     func engine(replica: String? = nil, settings: [String]) -> String {
         let arguments = [replica, version].compactMap(\.self).joined(separator: ", ")
@@ -37,7 +37,7 @@ struct Table: Sendable {
             """
     }
 
-    /// Makes the columns of lines `name type`.
+    /// Creates the columns from lines of the form `name type`.
     init(
         _ name: String, key: String, version: String? = nil, partition: String? = nil, shard: String? = nil,
         indexGranularity: Int? = nil, hasQuorum: Bool = true, _ columns: String
@@ -56,16 +56,16 @@ struct Table: Sendable {
     }
 }
 
-/// The servers that a store's tables lie on: one, or the shards and replicas of a cluster.
+/// The servers that hold a store's tables: one server, or the shards and replicas of a cluster.
 ///
-/// In a cluster each table is a `Distributed` one over replicated tables `…_local` of the same columns. Rows with the same key
-/// are in the same shard, because FINAL looks at each shard alone. All differences between one server and a cluster are here.
+/// In a cluster, each table is a `Distributed` one over replicated tables `…_local` with the same columns. Rows with the same key
+/// are in the same shard, because FINAL looks at each shard separately. All differences between one server and a cluster are here.
 struct TableLayout: Sendable, Equatable {
     let database: String
     /// The cluster's name in the configuration of its servers; `nil` for one server.
     let cluster: String?
 
-    /// - Parameter engine: the engine of the store's first table, as `system.tables` tells it.
+    /// - Parameter engine: the engine of the store's first table, from `system.tables`.
     init(database: String, engine: String) {
         let arguments = engine.hasPrefix("Distributed(") ? engine.dropFirst("Distributed(".count) : ""
         let name = arguments.prefix { $0 != "," }.filter { $0 != "'" && $0 != "\\" }
@@ -77,7 +77,7 @@ struct TableLayout: Sendable, Equatable {
         self.cluster = cluster
     }
 
-    /// The table of parts of all servers, each part once.
+    /// The table of the parts on all servers, each part once.
     var parts: String { cluster.map { "cluster('\($0)', system.parts)" } ?? "system.parts" }
 
     /// The table of the replicated tables of all shards; `nil` for one server.
@@ -85,19 +85,19 @@ struct TableLayout: Sendable, Equatable {
 
     var onCluster: String { cluster.map { " ON CLUSTER \($0)" } ?? "" }
 
-    /// The name of the table that has the rows of one server.
+    /// The name of the table that holds the rows of one server.
     func nameOfRows(_ table: Table) -> String { cluster == nil ? table.name : table.name + "_local" }
 
-    /// The table on all servers, for statements that INSERT and SELECT are not.
+    /// The table on all servers, for statements other than INSERT and SELECT.
     func everywhere(_ table: Table) -> String { "\(database).\(nameOfRows(table))\(onCluster)" }
 
-    /// Returns the statements that make a table where it is missing.
+    /// Returns the statements that create a table if it is missing.
     ///
     /// - Parameter settings: settings of the engine of every table.
     func statements(_ table: Table, settings: [String]) -> [String] {
         let rows = "CREATE TABLE IF NOT EXISTS \(everywhere(table)) (\(table.columnsWithTypes)) ENGINE = "
         guard let cluster else { return [rows + table.engine(settings: settings)] }
-        // The servers put their own names into the braces.
+        // Each server replaces the braces with its own names.
         let replica = "'/clickhouse/tables/{shard}/\(database)/\(table.name)', '{replica}'"
         return [
             rows + table.engine(replica: replica, settings: settings),
@@ -108,7 +108,7 @@ struct TableLayout: Sendable, Equatable {
         ]
     }
 
-    /// The setting without which an answer waits for one replica alone.
+    /// The setting for the quorum. Without it, an answer waits for only one replica.
     static let quorum = "insert_quorum"
 
     /// Returns the settings for statements on a cluster.
@@ -116,15 +116,15 @@ struct TableLayout: Sendable, Equatable {
     /// - Parameter replicas: the replicas of a shard.
     static func settings(replicas: Int) -> [(String, String)] {
         [
-            // The answer to an INSERT follows the storing, by most replicas of each shard.
+            // An INSERT is answered only after most replicas of each shard have stored it.
             ("insert_distributed_sync", "1"), (quorum, "\(replicas / 2 + 1)"), ("insert_quorum_timeout", "10000"),
-            // A block that comes again is stored again, because its first one may lack replicas. FINAL returns one.
+            // A resent block is stored again, because its first copy may lack replicas. FINAL returns one copy.
             ("insert_deduplicate", "0"),
-            // The first replica of a shard that answers is read and written to, so that a SELECT finds what was stored before.
+            // Reads and writes use the first replica of a shard that answers, so that a SELECT finds what was stored before.
             // `select_sequential_consistency` would fail in 18.16 after a part was dropped.
             ("load_balancing", "in_order"), ("prefer_localhost_replica", "0"),
             ("distributed_product_mode", "global"),
-            // Less than the time limit of a request: see `ClickHouseConnection`.
+            // Shorter than the time limit of a request: see `ClickHouseConnection`.
             ("distributed_ddl_task_timeout", "20"),
         ]
     }

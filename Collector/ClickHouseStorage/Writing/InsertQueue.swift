@@ -2,8 +2,8 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// Joins the batches that wait into one insert. A batch that is alone is inserted at once; under load there is one insert in
-/// each pause. Safe to use from any task.
+/// Joins waiting batches into one insert. A single batch is inserted at once. Under load there is one insert in each pause. Safe to
+/// use from any task.
 final class InsertQueue: Sendable {
     private struct Job {
         let batch: PendingBatch
@@ -11,7 +11,7 @@ final class InsertQueue: Sendable {
         let continuation: CheckedContinuation<StoreOutcome, any Error>
     }
 
-    /// The time after which the queue looks again whether much waits.
+    /// How often the queue checks whether many batches are waiting.
     private static let look = Duration.milliseconds(50)
 
     private struct State {
@@ -31,15 +31,15 @@ final class InsertQueue: Sendable {
         self.limits = limits
     }
 
-    /// The reason why the latest insert failed, for anybody to read; `nil` if it did not. The log has the words of ClickHouse: the next
-    /// pass of maintenance tries an insert.
+    /// The reason why the latest insert failed, for anyone to read; `nil` if it succeeded. The log has ClickHouse's own text,
+    /// because the next pass of maintenance tries an insert.
     var fault: String? { state.withLock { $0.fault } }
 
-    /// Takes note that an insert of the store itself was answered. Nobody may send batches while the store is not ready.
+    /// Records that an insert by the store itself was answered. While the store is not ready, perhaps no one sends batches.
     func noteInsert() { state.withLock { $0.fault = nil } }
 
-    /// Stores a batch and returns after the answer to its insert. Throws ``StorageBusy`` if more wait than the limits allow.
-    /// Goes on if its task is cancelled, because other batches are in the same insert.
+    /// Stores a batch and returns after its insert has been answered. Throws ``StorageBusy`` if more wait than the limits allow.
+    /// Continues if its task is cancelled, because the same insert may contain other batches.
     func store(_ batch: PendingBatch) async throws -> StoreOutcome {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(batch: batch, bytes: batch.bytes, continuation: continuation)
@@ -58,7 +58,7 @@ final class InsertQueue: Sendable {
     }
 
     private func add(_ job: Job, to state: inout State) -> Admission {
-        // A job that is alone is taken even if it is too large, because it would never fit.
+        // A single job is accepted even if it is too large, because it would never fit.
         let fits = state.waiting.count < limits.maxWaitingBatches && state.bytes + job.bytes <= limits.maxWaitingBytes
         guard state.waiting.isEmpty || fits else { return .busy }
         state.waiting.append(job)
@@ -74,12 +74,12 @@ final class InsertQueue: Sendable {
         while let jobs = state.withLock({ takeNext(&$0) }) {
             let end = clock.now + .seconds(limits.insertPause)
             await write(jobs)
-            // The pause also follows a last insert: a batch that comes in it waits for the next one.
+            // There is also a pause after a last insert. A batch that arrives in it waits for the next insert.
             while clock.now < end, !state.withLock({ isMuchWaiting($0) }) { try? await clock.sleep(for: Self.look) }
         }
     }
 
-    /// Whether the next insert is large enough, or half of the room for waiting batches is full.
+    /// Whether the next insert is large enough, or the waiting batches fill half of their room.
     private func isMuchWaiting(_ state: State) -> Bool {
         state.rows >= limits.maxRows || state.bytes >= limits.maxWaitingBytes / 2
             || state.waiting.count >= limits.maxWaitingBatches / 2
@@ -96,7 +96,7 @@ final class InsertQueue: Sendable {
         }
     }
 
-    /// Takes the jobs of the next insert; `nil` if none waits.
+    /// Takes the jobs for the next insert; `nil` if none waits.
     private func takeNext(_ state: inout State) -> [Job]? {
         var (count, rows) = (0, 0)
         while count < state.waiting.count, count == 0 || rows < limits.maxRows {
@@ -124,7 +124,7 @@ struct PendingBatch: Sendable {
     /// The collector's clock.
     let arrival: UnixNanoseconds
 
-    /// The rows that it becomes, roughly.
+    /// The estimated number of its rows.
     var rows: Int {
         switch contents {
         case .metrics(let metrics): metrics.reduce(1) { $0 + $1.rows }
@@ -132,7 +132,7 @@ struct PendingBatch: Sendable {
         }
     }
 
-    /// Roughly the memory that it takes, in bytes.
+    /// Its estimated memory, in bytes.
     var bytes: Int {
         switch contents {
         case .metrics(let metrics): metrics.reduce(0) { $0 + $1.estimatedBytes }
@@ -140,7 +140,7 @@ struct PendingBatch: Sendable {
         }
     }
 
-    /// The latest time that the batch tells of, by the senders' clocks; 0 if it tells none.
+    /// The latest time in the batch, by the senders' clocks; 0 if there is none.
     var latestTime: UnixNanoseconds {
         switch contents {
         case .metrics(let metrics): metrics.reduce(0) { max($0, $1.latestEnd, $1.ledger?.time ?? 0) }
@@ -157,7 +157,7 @@ extension InstanceMetrics {
         ].max() ?? 0
     }
 
-    /// Whether there are figures that count as differences.
+    /// Whether there are figures that count by their differences.
     var isCumulative: Bool { !cumulative.isEmpty || !processTotals.isEmpty }
 
     fileprivate var rows: Int { points.count + cumulative.count + process.count + processTotals.count }

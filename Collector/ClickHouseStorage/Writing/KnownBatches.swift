@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The batches of some streams that have arrived, as far as they touch the batches that are asked about.
+/// The arrived batches of some streams, limited to those that touch the requested batches.
 struct KnownBatches {
     private struct Stream: Hashable {
         var instance: String
@@ -16,10 +16,11 @@ struct KnownBatches {
 
     private var streams: [Stream: [Arrived]] = [:]
 
-    /// Sequences of a batch that are looked up one by one; more of them are a range, which ClickHouse compares with every row.
+    /// The largest number of a batch's sequences that are looked up one by one. More of them become a range, which ClickHouse
+    /// compares with every row.
     private static let maxListed: UInt64 = 100
 
-    /// Reads what is known of batches, and of contents without a number.
+    /// Reads which of these batches, and of these contents without a number, are known.
     init(touching ids: [BatchID], contents: [String], in client: ClickHouseClient) async throws {
         let statements = Self.statements(ids, contents)
         guard !statements.isEmpty else { return }
@@ -32,7 +33,7 @@ struct KnownBatches {
         for (stream, first, last, part) in rows { insert(stream, first, last, part) }
     }
 
-    /// Returns statements that find rows by the table's key: of single sequences by their number, of merged ones by their stream,
+    /// Returns statements that find rows by the table's key: single sequences by their number, and merged ones by their stream,
     /// which has few of them.
     private static func statements(_ ids: [BatchID], _ contents: [String]) -> [String] {
         let metrics = "'\(Signal.metrics.rawValue)'"
@@ -60,7 +61,7 @@ struct KnownBatches {
         return conditions.map { "SELECT DISTINCT instance, signal, first, last, part FROM batch WHERE \($0)" }
     }
 
-    /// Returns the consequences of a batch's arrival, and takes note of it.
+    /// Returns what a batch's arrival changes, and records the arrival.
     mutating func arrival(of batch: BatchID) -> BatchArrival {
         let stream = Stream(instance: batch.instance, signal: batch.signal.rawValue)
         let known = streams[stream] ?? []
@@ -70,7 +71,7 @@ struct KnownBatches {
         return arrival
     }
 
-    /// Whether contents without a number have arrived; takes note of them.
+    /// Whether contents without a number have already arrived. Records them.
     mutating func contains(_ contents: String) -> Bool {
         let stream = Stream(instance: contents, signal: Signal.metrics.rawValue)
         guard streams[stream] == nil else { return true }
@@ -106,8 +107,8 @@ extension TableRows {
     /// - Parameters:
     ///   - id: a batch that arrived. Its part is `""` if all of its sequences arrived whole.
     ///   - fresh: see ``BatchArrival/newSequences``.
-    ///   - overlapping: the number of batches in it that arrived after some of their intervals had.
-    ///   - end: the latest time that the batch tells of.
+    ///   - overlapping: how many batches in it arrived after some of their intervals.
+    ///   - end: the latest time in the batch.
     mutating func append(_ id: BatchID, fresh: UInt64 = 0, overlapping: UInt64 = 0, end: UnixNanoseconds) {
         append { row in
             row.number(StoredHour.of(Int64(clamping: end)))

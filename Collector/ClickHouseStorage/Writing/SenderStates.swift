@@ -2,17 +2,17 @@ import Foundation
 import MartletStorage
 import MartletTelemetry
 
-/// The senders as this process has seen them. Each process writes rows of its own, which are put together when they are read,
-/// so collectors need not know of each other's.
+/// The senders as this process has seen them. Each process writes separate rows, which are combined when they are read. So
+/// collectors need not know the rows of others.
 struct SenderStates {
-    /// Senders at most. Past it all are forgotten, and later rows have the name of another process.
+    /// The largest number of senders. Past it all are forgotten, and later rows get a new number, as if another process wrote them.
     private static let maxSenders = 100_000
 
     private var writer = UInt64.random(in: 1 ... .max)
     private var revision: UInt64 = 0
     private var states: [UInt64: SenderState] = [:]
 
-    /// Takes note of a sender and appends its row.
+    /// Records a sender and appends its row.
     ///
     /// - Parameter points: the points that it sent.
     mutating func note(
@@ -38,13 +38,13 @@ struct SenderStates {
     }
 }
 
-/// A kind of requests and the telemetry that reported it, as a bit of a column.
+/// A kind of request and the telemetry that reported it, as a bit of a column.
 enum StatisticsBit {
     static func of(_ kind: RequestKind, _ source: StatisticsSource) -> UInt8 {
         1 << (UInt8(kind == .server ? 2 : 0) + (source == .spans ? 1 : 0))
     }
 
-    /// Returns the source that each reported kind is counted from: metrics, where there are some.
+    /// Returns the source that each reported kind is counted from: metrics if there are any.
     static func sources(of bits: UInt8) -> [RequestKind: StatisticsSource] {
         RequestKind.allCases.reduce(into: [:]) { sources, kind in
             sources[kind] = [.metrics, .spans].first { bits & of(kind, $0) != 0 }
@@ -66,7 +66,7 @@ struct SenderState {
     /// Requests in the batches of that reading.
     var requests: UInt64 = 0
 
-    /// Takes note of a reading. Two readings of the same time become one: the later account, with the sum of their requests.
+    /// Records a reading. Two readings of the same time become one: the later account with the sum of their requests.
     mutating func note(_ reading: LedgerReading, requests: UInt64) {
         firstReading = firstReading == 0 ? reading.time : min(firstReading, reading.time)
         lastReading = max(lastReading, reading.time)
@@ -84,8 +84,8 @@ struct SenderState {
 /// Senders as rows of `sender`.
 extension TableRows {
     /// - Parameters:
-    ///   - writer: the number of the process that has seen the sender so.
-    ///   - revision: of two rows of a process the one with the greater number holds.
+    ///   - writer: the number of the process that saw the sender like this.
+    ///   - revision: of two rows of one process, the one with the higher number wins.
     mutating func append(
         _ state: SenderState, of resource: TelemetryResource, id: UInt64, writer: UInt64, revision: UInt64
     ) {
@@ -116,7 +116,7 @@ extension TableRows {
 extension TableRows {
     /// - Parameters:
     ///   - requests: requests in the batch that brought the reading.
-    ///   - batch: 16 bytes that name it.
+    ///   - batch: 16 bytes that identify the batch.
     mutating func append(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: [UInt8]) {
         append { row in
             row.number(StoredHour.of(Int64(clamping: reading.time)))
@@ -128,7 +128,7 @@ extension TableRows {
     }
 }
 
-/// Requests by the reason for their loss, as the JSON object of a column.
+/// Writes requests by the reason for their loss as the JSON object of a column.
 enum DroppedText {
     static func text(of dropped: [String: UInt64]) -> String {
         guard !dropped.isEmpty, let json = try? JSONEncoder().encode(dropped) else { return "" }

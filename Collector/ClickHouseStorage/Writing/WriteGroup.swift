@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The rows of the batches that are stored together.
+/// The rows of batches that are stored together.
 struct WriteGroup {
     var known: KnownBatches
     var points = TableRows(Schema.point)
@@ -14,7 +14,7 @@ struct WriteGroup {
     private var arrivals = TableRows(Schema.arrival)
     private var ledgers = TableRows(Schema.ledger)
     private var countedSpans: CountedSpans
-    /// The numbers, which are inserted last.
+    /// The batches' numbers, which are inserted last.
     private(set) var batches = TableRows(Schema.batch)
     /// The points and spans that were not stored before.
     var added: [InstanceMetrics] = []
@@ -28,7 +28,7 @@ struct WriteGroup {
         var identity: UInt64
     }
 
-    /// Reads what is known of the batches.
+    /// Reads which of the batches are known.
     init(_ batches: [PendingBatch], _ client: ClickHouseClient) async throws {
         var (contents, spans, names) = ([String](), [SpanRecord](), [[UInt8]]())
         for batch in batches where batch.id == nil {
@@ -45,25 +45,25 @@ struct WriteGroup {
             }
         }
         known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
-        // Another collector may store the same spans now: it notes that they are counted before it stores the first of them.
+        // Another collector may be storing the same spans now. It records that they are counted before it stores the first one.
         knownSpans = try await Self.known(spans, in: client)
         countedSpans = try await CountedSpans(named: names, in: client)
     }
 
-    /// The rows of each table but ``batches`` in the order that they are inserted in: details come after the points that are counted
-    /// from them, because known spans are not counted again, and arrivals after their figures.
+    /// The rows of each table except ``batches``, in the order of insertion. Details come after the points counted from them,
+    /// because known spans are not counted again. Arrivals come after their figures.
     var inOrder: [TableRows] {
         [points, processes, cumulative, totals, arrivals, ledgers, senders, series, countedSpans.rows, details]
     }
 
-    /// The hours that points and figures of processes end in.
+    /// The hours in which points and figures of processes end.
     var changes: HourChanges {
         var changes = changesByProcesses
         for metrics in added { changes.note(metrics.points) }
         return changes
     }
 
-    /// Adds points without a number, apart from those of a sender other than Martlet that are known: see ``Storage/store(_:of:)``.
+    /// Adds points without a number. Leaves out points that are known if their sender is not Martlet: see ``Storage/store(_:of:)``.
     ///
     /// - Returns: the points that were added.
     mutating func addUnnumbered(
@@ -84,7 +84,7 @@ struct WriteGroup {
         return new
     }
 
-    /// Adds the cumulative figures of metrics, apart from those without a number that are known. They are counted later
+    /// Adds the cumulative figures of metrics. Leaves out known figures without a number. The figures are counted later
     /// (``CumulativePass``).
     ///
     /// - Returns: whether they were added; `nil` if there are none.
@@ -108,7 +108,7 @@ struct WriteGroup {
         var ordinals: [UnixNanoseconds: UInt32] = [:]
         let name = batch.map(RowIdentity.batch) ?? (resource.isMartlet ? Self.randomName() : nil)
         for point in process {
-            // Points of one name are told apart by their position; others by their figures.
+            // Position distinguishes points of one batch. Other points are distinguished by their figures.
             let ordinal = name == nil ? 0 : ordinals[point.end, default: 0]
             ordinals[point.end] = ordinal + 1
             changesByProcesses.note(endOfOther: point.end)
@@ -117,13 +117,13 @@ struct WriteGroup {
         }
     }
 
-    /// Whether a span of a batch is not stored yet; takes note of it.
+    /// Whether a span of a batch has not been stored yet. Records the span.
     mutating func isNew(_ span: SpanRecord, identity: UInt64, in batch: BatchID?) -> Bool {
         batch != nil
             || knownSpans.insert(SpanKey(trace: span.traceID, span: span.spanID, identity: identity)).inserted
     }
 
-    /// Notes that spans without a number count; returns `false` if they do already.
+    /// Records that spans without a number count. Returns `false` if they already do.
     mutating func noteCounted(_ details: DetailsBatch) -> Bool { countedSpans.note(details) }
 
     mutating func add(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: BatchID?) {
@@ -143,7 +143,7 @@ struct WriteGroup {
         Dictionary(grouping: points, by: \.end).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// A text that is no instance of a numbered batch: those have no `=`.
+    /// A text that cannot be the instance of a numbered batch, because those contain no `=`.
     private static func text(of name: [UInt8]) -> String { "=" + name.hexDigits }
 
     private static func randomName() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
@@ -170,15 +170,15 @@ struct WriteGroup {
     }
 }
 
-/// The requests of senders without numbers whose spans are counted. Each is noted after its points and before the first of its
-/// spans is stored. Without the note, a request that comes again after only some of its spans were stored would look like a
-/// request with new spans.
+/// The requests of unnumbered senders whose spans have been counted. Each is recorded after its points and before the first of its
+/// spans is stored. Without this record, a request resent after only some of its spans were stored would look like a request with
+/// new spans.
 struct CountedSpans {
-    /// The notes to store.
+    /// The records to store.
     private(set) var rows = TableRows(Schema.countedSpans)
     private var known: Set<[UInt8]>
 
-    /// Reads which of some requests are counted.
+    /// Reads which of these requests have been counted.
     init(named names: [[UInt8]], in client: ClickHouseClient) async throws {
         guard !names.isEmpty else {
             known = []
@@ -191,12 +191,12 @@ struct CountedSpans {
             })
     }
 
-    /// Returns 16 bytes that name the spans of a sender that came together.
+    /// Returns 16 bytes that identify the spans of a sender that arrived together.
     static func name(of details: DetailsBatch) -> [UInt8] {
         RowIdentity.spans(details.details, of: RowIdentity.sender(details.resource))
     }
 
-    /// Notes that spans count; returns `false` if they do already.
+    /// Records that spans count. Returns `false` if they already do.
     mutating func note(_ details: DetailsBatch) -> Bool {
         let name = Self.name(of: details)
         guard known.insert(name).inserted else { return false }

@@ -3,10 +3,10 @@ import MartletTelemetry
 
 /// Stores groups of batches, one group after the other.
 ///
-/// The rows of a batch are inserted before the row of its number. So a batch whose number is known is stored as a whole. A
-/// batch that was stored in part has no answer and comes again: its rows then replace themselves.
+/// The rows of a batch are inserted before the row of its number. So if the number is known, the whole batch is stored. A batch
+/// stored only in part was not answered and is resent; its rows then replace themselves.
 actor Writer {
-    /// Series that are remembered at most; past it all are written again.
+    /// The largest number of cached series. Past it all are written again.
     private static let maxSeries = 200_000
 
     private let client: ClickHouseClient
@@ -21,7 +21,7 @@ actor Writer {
         self.onStored = onStored
     }
 
-    /// Stores all batches or throws, in which case any of them may have been stored in part.
+    /// Stores all batches or throws. If it throws, any of them may have been stored in part.
     func write(_ batches: [PendingBatch]) async throws -> [StoreOutcome] {
         var group = try await WriteGroup(batches, client)
         let outcomes = try batches.map { try add($0, to: &group) }
@@ -33,7 +33,8 @@ actor Writer {
         return outcomes
     }
 
-    /// Stores the differences of cumulative figures. It may run beside ``write(_:)-(_)``: their rows have nothing in common.
+    /// Stores the differences of cumulative figures. It may run at the same time as ``write(_:)-(_)``, because they have no rows in
+    /// common.
     func write(_ counted: CountedArrivals) async throws {
         var series = TableRows(Schema.series)
         let added = counted.added
@@ -44,12 +45,12 @@ actor Writer {
         if !added.isEmpty { onStored(added, 0) }
     }
 
-    /// Inserts rows after a note of the hours that they change.
+    /// Inserts rows after recording the hours that they change.
     private func insert(_ tables: [TableRows], changing changes: HourChanges) async throws {
         let start = ContinuousClock.now
         try await client.insert(changedHours.rows(of: changes))
         for rows in tables { try await client.insert(rows) }
-        // An hour may have been made meanwhile by a collector that took the insert for over.
+        // A collector that believed the insert had ended may have made an hour meanwhile.
         guard ContinuousClock.now - start > ChangedHours.patience else { return }
         try await client.insert(changedHours.rows(of: changes))
     }
@@ -74,7 +75,7 @@ actor Writer {
         return isNew ? arrival?.outcome ?? .stored : .duplicate
     }
 
-    /// Returns whether something of the metrics was not stored before.
+    /// Returns whether any of the metrics had not been stored before.
     private func add(_ metrics: InstanceMetrics, of batch: PendingBatch, to group: inout WriteGroup) -> Bool {
         let sender = RowIdentity.sender(metrics.resource)
         let points: [RequestPoint]
@@ -103,14 +104,14 @@ actor Writer {
         new.details = []
         for span in details.details {
             let identity = RowIdentity.span(span, of: sender, in: batch.id)
-            // A sender that does not number its batches may have sent the span before.
+            // A sender that does not number its batches may already have sent the span.
             guard group.isNew(span, identity: identity, in: batch.id) else { continue }
             lastSpan = max(Int64(clamping: batch.arrival), lastSpan + 1)
             try group.details.append(
                 span, of: details.resource, sender: sender, identity: identity, stored: lastSpan)
             new.details.append(span)
         }
-        // A point's identity depends on its position, so the order has to be the same when the spans come again.
+        // A point's identity depends on its position, so the order must be the same when the spans are resent.
         var points = new.points.sorted {
             ($0.end, PointSeries.of($0.series).id) < ($1.end, PointSeries.of($1.series).id)
         }
@@ -124,7 +125,7 @@ actor Writer {
         group.spans += new.details.count
     }
 
-    /// Adds the rows of series that are new on their day, and returns them.
+    /// Adds the rows of series that are new on their day, and returns these series.
     private func addSeries(of added: [InstanceMetrics], to rows: inout TableRows) -> Set<SeriesDay> {
         var new: Set<SeriesDay> = []
         for metrics in added {

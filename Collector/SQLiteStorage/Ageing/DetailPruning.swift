@@ -1,13 +1,13 @@
 import GRDB
 import MartletTelemetry
 
-/// The deletion of kept spans that are too old, or too many by their number or their bytes. If there are too many, the service
-/// with the most of them gives up its oldest, so that a noisy service does not push out those of others.
+/// Deletes kept spans that are too old, or too many by their number or their bytes. If there are too many, the service with the
+/// most gives up its oldest, so a noisy service does not push out those of others.
 enum DetailPruning {
     struct Deleted {
-        /// Rows that were past their age.
+        /// Rows deleted because of their age.
         var old = 0
-        /// Rows that made room for others.
+        /// Rows deleted to make room for others.
         var early = 0
 
         var count: Int { old + early }
@@ -15,7 +15,7 @@ enum DetailPruning {
 
     /// Deletes rows that are past the limits, at most `rows`.
     ///
-    /// - Parameter time: the time that retention goes by.
+    /// - Parameter time: the time that retention uses.
     static func prune(atMost rows: Int, at time: Int64, _ limits: SQLiteLimits, in db: Database) throws -> Deleted {
         let oldest = time.subtractingReportingOverflow(Int64(clamping: limits.detailAge)).partialValue
         var deleted = Deleted()
@@ -38,8 +38,7 @@ enum DetailPruning {
         try delete("id <= ? ORDER BY id LIMIT ?", [id, rows], in: db)
     }
 
-    /// Deletes the oldest rows of all services that together free about `bytes`, at most `rows`, and returns the number
-    /// deleted.
+    /// Deletes the oldest rows of all services that together free about `bytes`, at most `rows`. Returns the number deleted.
     static func removeOldest(toFree bytes: UInt64, atMost rows: Int, in db: Database) throws -> Int {
         let oldest = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT id, bytes FROM detail ORDER BY id LIMIT ?"), arguments: [rows])
@@ -47,7 +46,7 @@ enum DetailPruning {
         return try remove(upTo: last, atMost: rows, in: db)
     }
 
-    /// Gives rows that a clock ahead has stamped with a time in the future the present one, at most `rows`, so that they
+    /// Corrects rows that a fast clock has stamped with a future time, at most `rows`. They get the present time, so that they
     /// reach their age.
     static func restamp(atMost rows: Int, receivedAfter latest: Int64, at time: Int64, in db: Database) throws -> Int {
         try db.cachedStatement(
@@ -56,16 +55,16 @@ enum DetailPruning {
         return db.changesCount
     }
 
-    /// A figure that a limit is about: a column of `detail_share`.
+    /// A limited figure: a column of `detail_share`.
     private enum Measure: String {
         case count
         case bytes
 
-        /// The part that a row has in it.
+        /// What one row adds to the figure.
         var ofRow: String { self == .count ? "1" : "bytes" }
     }
 
-    /// Returns the service with the most, and the surplus that it can free; `nil` if all together are within the limit.
+    /// Returns the service with the largest figure, and the surplus that it can free; `nil` if the total is within the limit.
     private static func largest(
         by measure: Measure, past limit: Int, in db: Database
     ) throws -> (service: String, surplus: Int)? {
@@ -79,7 +78,7 @@ enum DetailPruning {
         return total > limit ? (row["service"], min(total - limit, most)) : nil
     }
 
-    /// Returns the id of the last of the rows that together free `surplus`; `nil` if there is none.
+    /// Returns the id of the last of the rows that together free `surplus`; `nil` if there are no rows.
     private static func last(of rows: RowCursor, toFree surplus: Int) throws -> Int64? {
         var (last, freed): (Int64?, Int) = (nil, 0)
         while freed < surplus, let row = try rows.next() {

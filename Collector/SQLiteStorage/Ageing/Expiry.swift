@@ -2,27 +2,27 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// One step of deleting rows that are past the limits. A step is short, so that batches do not wait long to be stored.
+/// One step of deleting rows past the limits. A step is short, so that batches do not wait long to be stored.
 struct Expiry {
-    /// Rows of each table that one step deletes at most.
+    /// The largest number of rows of each table that one step deletes.
     static let maxRows = 256
 
     let limits: SQLiteLimits
-    /// The time that retention goes by: see ``RetentionClock``.
+    /// The time that retention uses: see ``RetentionClock``.
     let now: Int64
     /// Whether the collector's clock is believed.
     var isClockBelieved = true
 
     struct Outcome {
-        /// Whether another step is needed; the steps come to an end.
+        /// Whether another step is needed. The number of steps is finite.
         var isThereMore: Bool
         var deletedSeries: Bool
-        /// Details that were deleted before their age.
+        /// Details deleted before their age.
         var earlyDetails: Int
     }
 
-    /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first is deleted, so a
-    /// window never has half of them.
+    /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first one is deleted, so no
+    /// window has only some of them.
     func step(in db: Database) throws -> Outcome {
         let expired = try ExpiredRows.advance(
             to: ExpiredTimes(limits.retention, at: now),
@@ -41,7 +41,7 @@ struct Expiry {
             ObservedCallRows.delete(until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
             UncountedRows.delete(until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
         ]
-        // Senders come last, because each call searches all of them, and a sender with anything left stays.
+        // Senders come last, because each call searches all of them, and a sender with data left stays.
         let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
         return Outcome(isThereMore: isThereMore, deletedSeries: series > 0, earlyDetails: details.early)
     }
@@ -66,7 +66,7 @@ struct Expiry {
         return db.changesCount
     }
 
-    /// Deletes series without any point left, and returns the number deleted.
+    /// Deletes series without points, and returns the number deleted.
     private func deleteSeries(in db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: "DELETE FROM series WHERE id IN (SELECT id FROM series WHERE day < ? LIMIT \(Self.maxRows))")
@@ -74,11 +74,11 @@ struct Expiry {
         return db.changesCount
     }
 
-    /// Deletes a sender that has been silent for as long as points are kept and has none, with its ledger. Returns `false` if
-    /// no sender is due.
+    /// Deletes one sender, with its ledger, that has no points and has been silent for as long as points are kept. Returns `false`
+    /// if no sender is due.
     ///
-    /// A rolled-up chunk ends with its hour, up to an hour after its points. No chunk may be left, because the row's number
-    /// may be given to another sender.
+    /// A rolled-up chunk ends with its hour, up to an hour after its points. No chunk may remain, because another sender may get
+    /// the row's number.
     private func deleteResources(in db: Database) throws -> Bool {
         let old = try db.cachedStatement(
             sql: """
@@ -100,10 +100,10 @@ struct Expiry {
     }
 }
 
-/// The table of the times that retention has reached. They do not go back when retention is made longer, because the points
-/// are gone.
+/// The table of the times that retention has reached. They do not go back when retention becomes longer, because the points are
+/// gone.
 enum ExpiredRows {
-    /// The number of a tier that stands for summaries.
+    /// The tier number for summaries.
     private static let summaries = -1
 
     static func times(in db: Database) throws -> ExpiredTimes {
@@ -112,9 +112,9 @@ enum ExpiredRows {
             summaries: time(of: summaries, in: db))
     }
 
-    /// Advances to the times and returns those that hold from now on.
+    /// Advances to the times and returns the times that apply from now on.
     ///
-    /// - Parameter latest: times in the future, which retention reached by a clock that was ahead, go back to these.
+    /// - Parameter latest: the upper limit. A fast clock may have left times in the future; they go back to these.
     static func advance(
         to times: ExpiredTimes, atMost latest: ExpiredTimes = .never, in db: Database
     ) throws -> ExpiredTimes {
@@ -137,7 +137,7 @@ enum ExpiredRows {
     }
 }
 
-/// The row of the time that retention went by, so that a jump of the clock is noticed across a restart.
+/// The row of the time that retention used. It reveals a jump of the clock across a restart.
 enum RetentionClockRow {
     /// Returns `nil` for a store that was never maintained.
     static func time(in db: Database) throws -> Int64? {

@@ -2,15 +2,15 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// One step of rolling up: some chunks of a slot that is over are merged into chunks of the tier above. A reader reads and
-/// merges them; the writer's part is short.
+/// One step of rolling up: merges some chunks of a completed slot into chunks of the tier above. A reader reads and merges them, so
+/// the writer has little work.
 ///
-/// A chunk is rolled up once, and late chunks make another one of the same slot, so nothing counts twice.
+/// A chunk is rolled up once. Late chunks become another chunk of the same slot, so nothing counts twice.
 ///
-/// Metrics of the same requests may begin or end within a slot. Spans before and after that time are then kept apart, and the
-/// earlier chunk ends with its last source: so ``MetricsCover`` decides the same about it as about its sources.
+/// Metrics of the same requests may begin or end within a slot. Spans before and after that time then go into separate chunks, and
+/// the earlier chunk ends with its last source. So ``MetricsCover`` decides the same about the chunk as about its sources.
 struct RollUp {
-    /// Chunks that one step merges at most, and their bytes. They limit the memory, and the time for which the writer is
+    /// The largest number of chunks that one step merges, and of their bytes. They limit the memory and the time that the writer is
     /// busy.
     static let maxChunks = 512
     static let maxBytes = 16 * 1024 * 1024
@@ -20,7 +20,7 @@ struct RollUp {
 
     /// Merges the chunks of the oldest slot that is due; `nil` if nothing of `tier` is due.
     ///
-    /// - Parameter due: slots that end after it are left alone.
+    /// - Parameter due: the end of the last slot that is due.
     init?(_ tier: Tier, due: Int64, in db: Database) throws {
         guard let target = tier.next, let slot = try Self.oldestSlot(of: tier, target, due: due, in: db) else {
             return nil
@@ -32,7 +32,7 @@ struct RollUp {
 
     /// Marks the sources as rolled up and inserts the merged chunks.
     ///
-    /// - Throws: if a source has been rolled up in the meantime.
+    /// - Throws: if a source has already been rolled up.
     func write(in db: Database) throws {
         let mark = try db.cachedStatement(sql: "UPDATE chunk SET rolled = 1 WHERE id = ? AND rolled = 0")
         for source in sources {
@@ -64,7 +64,7 @@ struct RollUp {
         let resource: Int64
         /// See ``MetricsCover/section(of:)``.
         let section: Int
-        /// The end of the chunk that is made of the group.
+        /// The end of the group's merged chunk.
         var end: Int64
         var chunks: [Int64] = []
     }
@@ -80,7 +80,7 @@ struct RollUp {
         return try Int64.fetchOne(statement, arguments: [tier.rawValue, latest]).map(target.slotEnd(of:))
     }
 
-    /// Groups chunks by their sender and section. Chunks past the limits are left for the next step.
+    /// Groups chunks by sender and section. Chunks past the limits wait for the next step.
     private static func groups(of tier: Tier, from: Int64, to: Int64, in db: Database) throws -> [Group] {
         let statement = try db.cachedStatement(
             sql: """
@@ -111,19 +111,19 @@ struct RollUp {
         return count < maxChunks ? groups : withoutLastOfMany(groups)
     }
 
-    /// Drops the last group, some of whose chunks may be past the limit. They would make another chunk of the same slot:
-    /// correct, but one more than needed.
+    /// Drops the last group, because some of its chunks may be past the limit. Keeping it would be correct, but make one chunk more
+    /// than needed.
     private static func withoutLastOfMany(_ groups: [Group]) -> [Group] {
         groups.count > 1 ? groups.dropLast() : groups
     }
 }
 
-/// Merges many chunks into one, series by series. It holds their bytes and one point, however many series they have.
+/// Merges many chunks into one, series by series. It holds their bytes and one point, regardless of the number of series.
 struct ChunkMerge {
     private struct Source {
         var entries: ChunkEntries
         var reader: ByteReader
-        /// Entries that are still to be read.
+        /// Entries left to read.
         var left: Int
 
         mutating func add(
@@ -138,7 +138,7 @@ struct ChunkMerge {
         }
     }
 
-    /// Points that could not be read, now or when the chunks themselves were made.
+    /// Points that could not be read, now or when the source chunks were made.
     private(set) var damaged = 0
     private var sources: [Source] = []
     private var entryReader = EntryReader()
@@ -152,7 +152,7 @@ struct ChunkMerge {
         sources.append(Source(entries: ChunkEntries(bytes), reader: ByteReader(bytes), left: chunk.count))
     }
 
-    /// Returns the next points in the order of their series, at most `maxPoints` of them. Empty at the end.
+    /// Returns the next points, ordered by series, at most `maxPoints` of them. Empty at the end.
     mutating func next(maxPoints: Int) -> ChunkBlob {
         var blob = ChunkBlob(.tokens)
         while blob.count < maxPoints, let series = nextSeries() { append(series, to: &blob) }
@@ -170,7 +170,7 @@ struct ChunkMerge {
         return next
     }
 
-    /// Appends the sum of a series. The bytes of a series' only point are copied as they are.
+    /// Appends the sum of a series. If the series has only one point, its bytes are copied unchanged.
     private mutating func append(_ series: Int64, to blob: inout ChunkBlob) {
         let alone = alone(in: series)
         if let alone, let entry = sources[alone].entries.entry {
@@ -188,7 +188,7 @@ struct ChunkMerge {
         if !statistics.isEmpty { blob.append(statistics, series: series) }
     }
 
-    /// Returns the index of the only source whose current entry is of the series, or `nil` if several have it.
+    /// Returns the index of the only source whose current entry belongs to the series; `nil` if several do.
     private func alone(in series: Int64) -> Int? {
         var found: Int?
         for (index, source) in sources.enumerated() where source.entries.entry != nil && source.entries.series == series

@@ -2,8 +2,8 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// One step of making room when the store is larger than its limit: the oldest details go first, then the oldest points of
-/// 10 s and figures of processes, then those of minutes. All of them are in points of hours too, which stay.
+/// One step of making room when the store is larger than its limit. The oldest details go first, then the oldest points of 10 s and
+/// figures of processes, then those of minutes. Points of hours stay; they include all of these.
 struct Shedding {
     /// Bytes of the pages in use.
     let limit: UInt64
@@ -24,8 +24,8 @@ struct Shedding {
         return shed > 0 ? Outcome(chunks: shed) : nil
     }
 
-    /// Returns whether the rows that may be deleted, some of them once they are rolled up, take as much room as the store has past
-    /// its limit. The estimate of their room is high rather than low.
+    /// Returns whether deleting all rows that may go, some only after their roll-up, would bring the store below its limit. The
+    /// estimate of their size is generous.
     func maySucceed(in db: Database) throws -> Bool {
         let bytes = try StoreSize.bytesInUse(in: db)
         guard bytes > limit else { return true }
@@ -35,14 +35,14 @@ struct Shedding {
         return excess <= 0
     }
 
-    /// The room of each row that may go: its bytes, as many once more or the rest of a page, and its places in the indices.
+    /// The size of each row that may go: its bytes, the same again or the rest of a page, and its index entries.
     private static let sizesOfRows = """
         SELECT bytes FROM detail_share
         UNION ALL SELECT length(points) + min(length(points), 4096) + 300 FROM chunk WHERE tier < \(Tier.hour.rawValue)
         UNION ALL SELECT 2 * length(figures) + 300 FROM process_slot WHERE tier < \(Tier.hour.rawValue)
         """
 
-    /// Deletes the oldest rolled-up chunks of a tier, and has readers stop counting them first.
+    /// Deletes the oldest rolled-up chunks of a tier. Before that, it makes readers stop counting them.
     private func shed(_ tier: Tier, in db: Database) throws -> Int {
         guard let target = tier.next else { return 0 }
         guard let end = try endOfOldest(tier, in: db) else {
@@ -70,7 +70,7 @@ struct Shedding {
     }
 }
 
-/// The number of rows that were deleted before their age since the start. Safe to use from any task.
+/// The number of rows deleted before their age since the start. Safe to use from any task.
 final class EarlyDeletions: Sendable {
     private let state = Mutex((crowdedDetails: UInt64(0), shedDetails: UInt64(0), shedChunks: UInt64(0)))
 
@@ -78,7 +78,7 @@ final class EarlyDeletions: Sendable {
     var shedDetails: UInt64 { state.withLock { $0.shedDetails } }
     var shedChunks: UInt64 { state.withLock { $0.shedChunks } }
 
-    /// Adds details that gave way to others.
+    /// Adds details that made room for others.
     func add(crowdedDetails count: Int) { state.withLock { $0.crowdedDetails += UInt64(count) } }
 
     func add(_ outcome: Shedding.Outcome) {

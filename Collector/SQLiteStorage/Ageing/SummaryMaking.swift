@@ -3,18 +3,19 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// One step of making summaries: some chunks of minutes in a slot that is over are added up by endpoint and outcome, over all
-/// processes of a version of a service. A report that asks for no finer figures reads the summary instead, which has a fraction of
-/// their points. A reader makes it; the writer's part is short.
+/// One step of making summaries: adds up some chunks of minutes in a completed slot by endpoint and outcome, over all processes of
+/// one version of a service. A report that needs no finer figures reads the summary, which has a fraction of the points. A reader
+/// makes the summary, so the writer has little work.
 ///
-/// A chunk is summarized once, and late chunks make another summary of the same slot, so nothing counts twice. They wait for the
-/// next hour, because a sender that is always late would otherwise have a summary for each of its chunks. The chunks stay, and are
-/// rolled up to hours as if there were no summary.
+/// A chunk is summarized once. Late chunks become another summary of the same slot, so nothing counts twice. They wait for the next
+/// hour; otherwise a sender that is always late would have a summary for each of its chunks. The chunks stay, and are later rolled
+/// up to hours.
 ///
-/// Chunks with requests that are known from spans alone are left out: metrics that come later decide whether each of them counts
+/// Chunks with requests that only spans reported are left out, because later metrics may decide whether they count
 /// (``MetricsCover``).
 struct SummaryMaking {
-    /// Chunks that one step adds up at most, and their bytes. They limit the memory, and the time for which the writer is busy.
+    /// The largest number of chunks that one step adds up, and of their bytes. They limit the memory and the time that the writer
+    /// is busy.
     static let maxChunks = 512
     static let maxBytes = 16 * 1024 * 1024
 
@@ -26,8 +27,9 @@ struct SummaryMaking {
     /// Adds up chunks of the oldest slot that is due; `nil` if nothing is due.
     ///
     /// - Parameters:
-    ///   - done: slots that end by then are left alone, and so are those whose summaries are not kept any more.
-    ///   - due: slots that end after it are left alone.
+    ///   - done: the end of the last slot that has summaries. Slots up to it are skipped, and so are slots whose summaries have
+    ///     expired.
+    ///   - due: the end of the last slot that is due.
     init?(after done: Int64, due: Int64, _ memory: SeriesMemory, in db: Database) throws {
         let first = try max(done, ExpiredRows.times(in: db).summaries)
         guard let oldest = try Self.oldestEnd(after: first, notAfter: SummarySlot.end(notAfter: due), in: db) else {
@@ -55,7 +57,7 @@ struct SummaryMaking {
 
     /// Inserts the summaries and marks their sources.
     ///
-    /// - Throws: if a source has been summarized in the meantime.
+    /// - Throws: if a source has already been summarized.
     func write(in db: Database) throws {
         let mark = try db.cachedStatement(sql: "UPDATE chunk SET summarized = ? WHERE id = ? AND summarized = 0")
         for (chunks, state) in [(sources, 1), (leftOut, 2)] {
@@ -82,7 +84,7 @@ struct SummaryMaking {
         return try Int64.fetchOne(statement, arguments: [kept, latest])
     }
 
-    /// Returns chunks of a slot by version. Those past the limits are left for the next step.
+    /// Returns chunks of a slot by version. Chunks past the limits wait for the next step.
     private static func chunks(
         from: Int64, to: Int64, in db: Database
     ) throws -> [(id: Int64, version: SummarySums.Version)] {
@@ -105,10 +107,10 @@ struct SummaryMaking {
     }
 }
 
-/// The points of all processes of one version of a service in a slot, which become those of a summary: one for each name and outcome
-/// of their series. It holds the chunks' bytes and one sum at a time, however many series they have.
+/// Adds up the points of all processes of one version of a service in a slot. The summary gets one point for each name and outcome
+/// of their series. This type holds the chunks' bytes and one sum at a time, regardless of the number of series.
 struct SummarySums {
-    /// The senders whose points are added up.
+    /// What the added senders have in common.
     struct Version: Equatable {
         var service: String
         var version: String
@@ -127,14 +129,14 @@ struct SummarySums {
     }
 
     let version: Version
-    /// The sender that stands for all.
+    /// The sender that represents all of them.
     let resource: Int64
     private let known: KnownSeries
-    /// Points that could not be read, now or when the chunks themselves were made.
+    /// Points that could not be read, now or when the source chunks were made.
     private var damaged = 0
     private var readers: [ByteReader] = []
     private var points: [Point] = []
-    /// The first series of each sum. One of those that have points here lives at least as long as the summary.
+    /// The first series of each sum. At least one series with points here lives as long as the summary.
     private var series: [Int64] = []
     private var sumOfKey: [Key: Int] = [:]
     private var sumOfSeries: [Int64: Int] = [:]
@@ -143,8 +145,8 @@ struct SummarySums {
         (self.version, self.resource, self.known) = (version, resource, known)
     }
 
-    /// Adds the points of a chunk. Returns `false` and adds nothing if one of them is of requests that are known from spans, or of an
-    /// unknown series.
+    /// Adds the points of a chunk. Returns `false` and adds nothing if a point belongs to an unknown series, or to requests that
+    /// only spans reported.
     mutating func add(_ chunk: StoredChunk) -> Bool {
         guard let bytes = chunk.bytes else {
             damaged &+= chunk.damaged &+ chunk.count
@@ -166,7 +168,7 @@ struct SummarySums {
         return true
     }
 
-    /// Returns the sums as chunks, at least one if points are damaged, and the number of these points.
+    /// Returns the sums as chunks, and the number of damaged points. There is at least one chunk if points are damaged.
     consuming func finish() -> (blobs: [ChunkBlob], damaged: Int) {
         var (blobs, statistics) = ([ChunkBlob](), RequestStatistics())
         var entryReader = EntryReader()
@@ -190,7 +192,7 @@ struct SummarySums {
         blobs[blobs.count - 1].append(statistics, series: series)
     }
 
-    /// Returns the sum that a series' requests count to; `nil` if they are known from spans, or the series is unknown.
+    /// Returns the sum that a series' requests count to; `nil` for an unknown series or requests that only spans reported.
     private mutating func sum(ofSeries id: Int64) -> Int? {
         if let met = sumOfSeries[id] { return met }
         guard let (requests, name) = known.place(of: id).flatMap(known.entry), !requests.isOfSpans else { return nil }

@@ -1,5 +1,4 @@
-/// Reads the bytes that ``ByteWriter`` wrote. Every read returns `nil` at the end of the bytes or on nonsense, and never
-/// traps.
+/// Reads the bytes that ``ByteWriter`` wrote. Every read returns `nil` at the end or if the bytes are invalid, and never traps.
 struct ByteReader {
     let bytes: [UInt8]
     private(set) var position = 0
@@ -37,7 +36,7 @@ struct ByteReader {
         return first < 0x80 ? UInt64(first) : longVarint(from: first)
     }
 
-    /// Reads the rest of a varint of several bytes; `first` is the byte that was read already.
+    /// Reads the rest of a varint of several bytes. `first` is the byte already read.
     mutating func longVarint(from first: UInt8) -> UInt64? {
         var value = UInt64(first & 0x7f)
         for shift in stride(from: UInt64(7), through: 63, by: 7) {
@@ -55,14 +54,14 @@ struct ByteReader {
         return Int32(bitPattern: value >> 1) ^ -Int32(bitPattern: value & 1)
     }
 
-    /// Passes over the next `count` bytes and returns their range.
+    /// Skips the next `count` bytes and returns their range.
     mutating func range(of count: UInt64) -> Range<Int>? {
         guard count <= UInt64(end - position) else { return nil }
         defer { position += Int(count) }
         return position..<position + Int(count)
     }
 
-    /// Goes to a range of the bytes, which becomes the limit of all reads.
+    /// Moves to a range of the bytes and limits all reads to it.
     mutating func enter(_ range: Range<Int>) {
         (position, end) = (min(range.lowerBound, bytes.count), min(range.upperBound, bytes.count))
     }
@@ -97,7 +96,7 @@ struct ByteWriter {
         append(varint: UInt64(UInt32(bitPattern: (value << 1) ^ (value >> 31))))
     }
 
-    /// Begins anew in the same memory.
+    /// Empties the bytes but keeps their memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }

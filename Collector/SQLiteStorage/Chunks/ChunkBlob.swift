@@ -11,8 +11,8 @@ import MartletTelemetry
 ///     phases          varint, the length of a ``PhasesBlob``, and that
 ///     sketch          a ``SketchBlob``, to the end of the entry
 ///
-/// A batch takes one row; a row for each of its points would cost the writer ten times as much. Columns beside the bytes hold
-/// their checksum and the number of entries.
+/// A batch takes one row. One row for each point would cost the writer ten times as much. Other columns hold the bytes' checksum
+/// and the number of entries.
 struct ChunkBlob {
     private let form: SketchBlob.Form
     private(set) var count = 0
@@ -39,7 +39,7 @@ struct ChunkBlob {
         append(entry: entry.bytes[...], series: series)
     }
 
-    /// Adds an entry with the bytes that it has in another chunk. Its series must not come before the last one.
+    /// Adds an entry with its bytes from another chunk. Its series must not come before the last one.
     mutating func append(entry: ArraySlice<UInt8>, series: Int64) {
         writer.append(varint: UInt64(clamping: series &- lastSeries))
         writer.append(varint: UInt64(entry.count))
@@ -54,7 +54,7 @@ struct ChunkBlob {
     }
 }
 
-/// Goes through the entries of a ``ChunkBlob``, one at a time. Nonsense ends it.
+/// Reads the entries of a ``ChunkBlob`` one at a time. Invalid bytes end the reading.
 struct ChunkEntries {
     /// The series of the current entry.
     private(set) var series: Int64 = 0
@@ -64,7 +64,7 @@ struct ChunkEntries {
 
     var bytes: [UInt8] { heads.bytes }
 
-    /// Goes to the first entry.
+    /// Moves to the first entry.
     init(_ bytes: [UInt8]) {
         heads = ByteReader(bytes)
         next()
@@ -80,7 +80,7 @@ struct ChunkEntries {
     }
 }
 
-/// Reads entries and adds them up. All reads use the same memory.
+/// Reads entries and adds them up. All reads reuse the same memory.
 struct EntryReader {
     private var sketch = SparseHistogram()
     private var count: UInt64 = 0
@@ -89,7 +89,7 @@ struct EntryReader {
     private var sent: UInt64 = 0
     private var received: UInt64 = 0
 
-    /// Reads an entry. Returns `false` if the bytes are no entry.
+    /// Reads an entry. Returns `false` if the bytes are invalid.
     mutating func read(_ entry: Range<Int>, of reader: inout ByteReader) -> Bool {
         reader.enter(entry)
         guard let sent = reader.varint(), let received = reader.varint(), let length = reader.varint(),
@@ -103,7 +103,7 @@ struct EntryReader {
         return true
     }
 
-    /// Adds the entry that was read last.
+    /// Adds the entry read last.
     func add(to statistics: inout RequestStatistics) {
         statistics.duration.merge(sketch, count: count)
         statistics.bytesSent &+= sent
@@ -111,7 +111,7 @@ struct EntryReader {
         for index in 0..<phaseCount { statistics.phases.add(phases[index].total, to: phases[index].phase) }
     }
 
-    /// Adds the count and the time of the entry that was read last.
+    /// Adds the count and the time of the entry read last.
     func add(to figures: inout RankFigures, isFailure: Bool) {
         guard count > 0 || sent > 0 || received > 0 else { return }
         figures.add(count, time: sketch.sum, isFailure: isFailure)
@@ -121,13 +121,13 @@ struct EntryReader {
 /// The phases of a point as the bytes of a BLOB column; empty for none.
 ///
 ///     version      1 byte, 1
-///     phases       1 byte: bit n stands for the phase n in the order below
+///     phases       1 byte: bit n is the phase n in the order below
 ///     then, for each phase whose bit is set:
 ///       count      varint
 ///       seconds    8 bytes, the bits of a Double, little-endian
 enum PhasesBlob {
     private static let version: UInt8 = 1
-    /// The phases in the order of their bits. New phases are only added at the end, because later versions read the store.
+    /// The phases in the order of their bits. New phases may only be appended, because later versions read the store.
     private static let order: [RequestPhase] = [.queue, .dns, .connect, .tls, .firstByte, .transfer]
 
     typealias Phase = (phase: RequestPhase, total: PhaseTotals.Total)
@@ -149,8 +149,8 @@ enum PhasesBlob {
     /// An array with a total of 0 for every phase, for ``read(_:into:)``.
     static var emptyPhases: [Phase] { order.map { ($0, PhaseTotals.Total()) } }
 
-    /// Reads the totals to the reader's end into `phases`, an array from ``emptyPhases``, and returns their number. The
-    /// result is a list because most points have two phases. Returns `nil` if the bytes cannot have come from ``encode(_:)``.
+    /// Reads the totals up to the reader's end into `phases`, an array from ``emptyPhases``, and returns their number. The result
+    /// is a list because most points have two phases. Returns `nil` if the bytes cannot come from ``encode(_:)``.
     static func read(_ reader: inout ByteReader, into phases: inout [Phase]) -> Int? {
         guard !reader.isAtEnd else { return 0 }
         guard reader.byte() == version, let bits = reader.byte(), bits < 1 << order.count else { return nil }
@@ -168,14 +168,14 @@ enum PhasesBlob {
     }
 }
 
-/// A checksum that reveals bytes changed on the disk: SQLite has no checksum of its pages.
+/// A checksum that reveals bytes changed on the disk. SQLite has no checksums of its pages.
 ///
-/// Each step is a bijection of the state for a given word. Bytes that differ within one word of 8 therefore never have the
-/// same 64 bits at the end. Of all other changes a share of two to the power of -32 leaves the 32 kept bits the same.
+/// Each step is a bijection of the state for a given word. So two inputs that differ only within one word of 8 bytes never end in
+/// the same 64 bits. For any other change, the chance that the 32 kept bits stay the same is two to the power of -32.
 enum ChunkChecksum {
     static func of(_ bytes: [UInt8]) -> Int64 {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(bytes.count)
-        // The loop reads words, which may be unaligned: byte by byte it would take as long as all else.
+        // The loop reads words, which may be unaligned. Reading single bytes would take as long as all other work.
         bytes.withUnsafeBytes { bytes in
             let words = bytes.count / 8 * 8
             for offset in stride(from: 0, to: words, by: 8) {

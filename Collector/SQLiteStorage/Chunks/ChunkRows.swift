@@ -3,9 +3,9 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Writes points into chunks, one for each end and tier. Usually all points of a batch share both.
+/// Writes points into chunks, one for each end and tier. All points of a batch usually share both.
 enum ChunkWriting {
-    /// A larger batch becomes several chunks, so that a reader holds little at once.
+    /// The points of one chunk at most. A larger batch becomes several chunks, so that a reader holds little at once.
     static let maxPoints = 10_000
 
     /// A point of the batch: its index, and the properties that decide where it is written.
@@ -20,10 +20,9 @@ enum ChunkWriting {
 
     /// Inserts the points of a sender.
     ///
-    /// - Parameter unlessKnown: leaves out a chunk that is stored already, byte for byte: a sender that does not number its
-    ///   batches may have sent it before. Two chunks of one sender are the same if they end in the same nanosecond and have
-    ///   the same figures in every bit.
-    /// - Returns: the points that were not left out.
+    /// - Parameter unlessKnown: whether to skip a chunk that is already stored, byte for byte. A sender that does not number its
+    ///   batches may have sent it before. Two chunks of one sender are equal if they end in the same nanosecond and have the same
+    ///   figures in every bit.
     static func insert(
         _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
         at now: UnixNanoseconds, index: inout SeriesIndex, in db: Database
@@ -58,7 +57,7 @@ enum ChunkWriting {
             if one.end != other.end { return one.end < other.end }
             if one.tier != other.tier { return one.tier.rawValue < other.tier.rawValue }
             if one.series != other.series { return one.series < other.series }
-            // Equal points need a fixed order, so that the same batch makes the same bytes.
+            // Equal points need a fixed order, so that the same batch gives the same bytes.
             return points[one.index].statistics.isOrdered(before: points[other.index].statistics)
         }
     }
@@ -75,14 +74,14 @@ extension RequestStatistics {
 struct ChunkRow {
     var tier: Tier
     var resource: Int64
-    /// The end of the points' intervals; for derived chunks the end of their slot, or a time within it: see ``RollUp``.
+    /// The end of the points' intervals. For derived chunks it is the end of their slot, or a time within the slot: see ``RollUp``.
     var end: Int64
-    /// Whether it was rolled up from the tier below; `false` for points as they were delivered.
+    /// Whether the chunk was rolled up from the tier below; `false` for delivered points.
     var isDerived: Bool
-    /// Points of its sources that are missing because they could not be read.
+    /// Points of its sources that could not be read and are missing.
     var damaged: Int
 
-    /// Inserts the row, as not rolled up yet.
+    /// Inserts the row as one that has not been rolled up.
     func insert(_ blob: ChunkBlob, in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -95,7 +94,7 @@ struct ChunkRow {
         ])
     }
 
-    /// Whether a chunk was delivered with the same points, rolled up or not.
+    /// Whether a delivered chunk with the same points is stored, rolled up or not.
     func isKnown(_ blob: ChunkBlob, in db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -108,7 +107,7 @@ struct ChunkRow {
     }
 }
 
-/// A chunk as it was read: its points and the number that it should have.
+/// A chunk as it was read: its points, and how many there should be.
 struct StoredChunk {
     /// `nil` if the disk returned other bytes than were written.
     var bytes: [UInt8]?
@@ -122,15 +121,15 @@ struct StoredChunk {
             sql: "SELECT \(columns) FROM chunk WHERE id = ?")
         let rows = try Row.fetchCursor(statement, arguments: [id])
         var chunk: StoredChunk?
-        // The row is valid as long as the cursor is.
+        // The row is valid only as long as the cursor.
         while let row = try rows.next() { chunk = try StoredChunk(row) }
         return chunk
     }
 
-    /// Calls `body` for many chunks, in the order of `ids`. A statement for each would take as long as reading its points, if
-    /// they are few.
+    /// Calls `body` for many chunks, in the order of `ids`. One statement for each chunk would take as long as reading its points,
+    /// if there are few.
     ///
-    /// - Parameter isOfSummaries: whether the numbers are those of summaries.
+    /// - Parameter isOfSummaries: whether the ids belong to summaries.
     static func forEach(
         _ ids: [Int64], isOfSummaries: Bool, in db: Database, _ body: (StoredChunk) throws -> Void
     ) throws {

@@ -3,8 +3,8 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// The table of series: the dimensions that tell requests of one service apart. Senders share their service's series, so
-/// processes that come and go add none.
+/// The table of series: the dimensions that distinguish the requests of one service. Senders of a service share its series, so new
+/// processes add none.
 enum SeriesRows {
     static func find(_ dimensions: RequestDimensions, service: String, in db: Database) throws -> Row? {
         let statement = try db.cachedStatement(
@@ -32,7 +32,7 @@ enum SeriesRows {
         try db.cachedStatement(sql: "UPDATE series SET day = ? WHERE id = ?").execute(arguments: [day, id])
     }
 
-    /// Returns the number of series with points on a day or a later one.
+    /// Returns the number of series with points on this day or later.
     static func count(ofService service: String, since day: Int64, in db: Database) throws -> Int {
         let statement = try db.cachedStatement(sql: "SELECT count(*) FROM series WHERE service = ? AND day >= ?")
         return try Int.fetchOne(statement, arguments: [service, day]) ?? 0
@@ -47,31 +47,31 @@ enum SeriesRows {
         ]
     }
 
-    /// `client`, or `client spans` for requests that are known from spans alone.
+    /// `client`, or `client spans` for requests that only spans reported.
     private static func text(of kind: RequestKind, _ source: StatisticsSource) -> String {
         source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
     }
 
-    /// Returns all texts in the column of kinds that stand for a kind of this name.
+    /// Returns all texts for kinds of this name in the column of kinds.
     static func kinds(named name: String) -> [String] {
         RequestKind(rawValue: name).map { [text(of: $0, .metrics), text(of: $0, .spans)] } ?? []
     }
 
-    /// Returns `nil` for a series that has been deleted.
+    /// Returns `nil` for a deleted series.
     static func find(_ id: Int64, in db: Database) throws -> RequestDimensions? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM series WHERE id = ?")
         return try Row.fetchOne(statement, arguments: [id]).flatMap(decode)
     }
 
-    /// Returns the number of the series of a service that was made last; `nil` if it has none.
+    /// Returns the number of a service's newest series; `nil` if it has none.
     static func latest(ofService service: String, in db: Database) throws -> Int64? {
         let statement = try db.cachedStatement(sql: "SELECT max(id) FROM series WHERE service = ?")
         return try Int64.fetchOne(statement, arguments: [service])
     }
 
-    /// Returns all series of a service. They are read at once: reading each as it is met takes five times as long.
+    /// Returns all series of a service. They are read in one query; reading each one when needed would take five times as long.
     static func all(ofService service: String, latest: Int64?, in db: Database) throws -> KnownSeries {
-        // The index over these columns has them all, in their order.
+        // The index over these columns contains them all, in their order.
         let statement = try db.cachedStatement(
             sql: "SELECT id, kind, method, host, port, endpoint, status, error, rule FROM series WHERE service = ?")
         let rows = try Row.fetchCursor(statement, arguments: [service])
@@ -93,7 +93,7 @@ enum SeriesRows {
             status: row["status"], error: row["error"], rule: row["rule"])
     }
 
-    /// Returns the dimensions that ``columns(of:)`` made the values from; `nil` for an unknown kind.
+    /// Returns the dimensions from the values of ``columns(of:)``; `nil` for an unknown kind.
     static func dimensions(
         kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String,
         rule: String
@@ -117,15 +117,15 @@ enum SeriesRows {
     }
 }
 
-/// The latest day on which a point of a series ended, in days since 1970. A series is therefore written once a day instead of
-/// with each point.
+/// The latest day on which a point of a series ended, in days since 1970. A series is therefore written once a day and not with
+/// each point.
 enum SeriesDay {
     static let length: Int64 = 24 * 3_600_000_000_000
 
     static func of(_ time: Int64) -> Int64 { time / length }
 }
 
-/// The index of a store's writer. Its lock is always free, because only one transaction is being written at a time.
+/// The index of a store's writer. Its lock is always free, because only one transaction at a time is written.
 final class WriterSeries: Sendable {
     private let index: Mutex<SeriesIndex>
 
@@ -138,10 +138,10 @@ final class WriterSeries: Sendable {
     }
 }
 
-/// The writer's memory of each series' row. It includes the rows of the current transaction, so it has to be emptied when
-/// that is rolled back.
+/// The writer's cache of each series' row. It includes rows of the current transaction, so it must be emptied when that is rolled
+/// back.
 struct SeriesIndex {
-    /// Series at most, some 20 MB. Past it the index is emptied, and the rows are read when they are next needed.
+    /// The largest number of series, about 20 MB. Past it the index is emptied, and rows are read again when needed.
     static let maxSeries = 50_000
 
     private struct Entry {
@@ -151,10 +151,10 @@ struct SeriesIndex {
 
     private struct Service {
         var entries: [SharedDimensions: Entry] = [:]
-        /// The series with points on ``since`` or later. Only these count against the budget, so that a flood of names gives
-        /// up its room a day after it ends.
+        /// The series with points on ``since`` or later. Only these count against the budget, so a flood of names gives up its room
+        /// a day after it ends.
         var live: Int
-        /// The day before the one on which ``live`` was counted.
+        /// The day before ``live`` was counted.
         var since: Int64
     }
 
@@ -171,17 +171,17 @@ struct SeriesIndex {
         count = 0
     }
 
-    /// Returns the row that each point counts to. The first point of a series makes its row.
+    /// Returns the row that each point counts to. A series gets its row with its first point.
     ///
     /// - Parameter now: the collector's clock.
     mutating func ids(
         of points: [RequestPoint], service: String, at now: UnixNanoseconds, in db: Database
     ) throws -> [Int64] {
-        // Without points the entry would have no series, and no limit would count it.
+        // Without points the entry would have no series, so no limit would apply to it.
         guard !points.isEmpty else { return [] }
         if count >= Self.maxSeries { removeAll() }
         let yesterday = SeriesDay.of(Int64(clamping: now)) - 1
-        // The entry leaves the dictionary, so that it is changed in its memory and not copied.
+        // The entry leaves the dictionary, so that it is changed in place and not copied.
         var known = services.removeValue(forKey: service) ?? Service(live: 0, since: .min)
         if known.since != yesterday {
             known.live = try SeriesRows.count(ofService: service, since: yesterday, in: db)
@@ -192,7 +192,7 @@ struct SeriesIndex {
             count += known.entries.count - before
             services[service] = known
         }
-        // The loop uses indexes: a copy of a point costs more than the look-up.
+        // The loop uses indexes, because a copy of a point costs more than the look-up.
         return try points.indices.map { index in
             let series = points[index].series
             let day = SeriesDay.of(Int64(clamping: points[index].end))
@@ -223,10 +223,10 @@ struct SeriesIndex {
     }
 }
 
-/// The series of each service as a reader met them, so that most reports read no names. A row keeps its names, and its number is
-/// given to no other row. So the memory of a service is complete as long as the latest number is the same.
+/// The series of each service that a reader has read, so that most reports read no names. A row never changes its names, and its
+/// number is never reused. So the cached series of a service are complete while the newest number is the same.
 final class SeriesMemory: Sendable {
-    /// Series at most, some 25 MB. Past it the memory is emptied, and the rows are read when they are next needed.
+    /// The largest number of series, about 25 MB. Past it the cache is emptied, and rows are read again when needed.
     static let maxSeries = 50_000
 
     private struct Known: Sendable {
@@ -236,13 +236,13 @@ final class SeriesMemory: Sendable {
 
     private let known = Mutex(Known())
 
-    /// The number of series that are remembered.
+    /// The number of cached series.
     var count: Int { known.withLock { $0.count } }
 
-    /// Returns the series of a service, from the store if any was made since they were last read.
+    /// Returns the series of a service. Reads the store if new series were created since the last read.
     ///
-    /// - Parameter isRemembered: whether series that were read are remembered. Maintenance goes through all services, and would empty
-    ///   the memory of reports.
+    /// - Parameter isRemembered: whether to cache series that were read. Maintenance goes through all services, and would empty the
+    ///   cache of reports.
     func series(of service: String, isRemembered: Bool = true, in db: Database) throws -> KnownSeries {
         let latest = try SeriesRows.latest(ofService: service, in: db)
         if let known = known.withLock({ $0.services[service] }), known.latest == latest { return known }
@@ -263,18 +263,17 @@ final class SeriesMemory: Sendable {
     }
 }
 
-/// The series of one service as a reader remembers them. What every query asks of a series is worked out once.
+/// A reader's cache of the series of one service. It computes only once what every query needs of a series.
 struct KnownSeries: Sendable {
-    /// The number of the series that was made last; `nil` if there is none.
+    /// The number of the newest series; `nil` if there is none.
     let latest: Int64?
-    /// The dimensions without status, error and rule, by which most queries tell groups apart. Most series have the same as the one
-    /// before.
+    /// The dimensions without status, error and rule, which most queries group by. Most series share them with the series before.
     private(set) var names: [RequestDimensions] = []
-    /// The dimensions of each series; `nil` for one that this version cannot read.
+    /// The dimensions of each series; `nil` if this version cannot read them.
     private(set) var dimensions: [RequestDimensions?] = []
     private var classes: [RequestClass?] = []
     private var nameIndexes: [Int] = []
-    /// The numbers of the series in ascending order, each with its place in the arrays above.
+    /// The numbers of the series in ascending order, each with its index in the arrays above.
     private var places: [(id: Int64, place: Int)] = []
 
     init(latest: Int64?) {
@@ -290,10 +289,10 @@ struct KnownSeries: Sendable {
         nameIndexes.append(dimensions.map { nameIndex(of: $0) } ?? 0)
     }
 
-    /// Ends the series, which are asked for afterwards.
+    /// Sorts the series once all are added. Look-ups need this.
     mutating func sort() { places.sort { $0.id < $1.id } }
 
-    /// Returns the place of a series; `nil` if it is not one of the service's.
+    /// Returns the index of a series; `nil` if it does not belong to the service.
     func place(of id: Int64) -> Int? {
         var (low, high) = (0, places.count)
         while low < high {
@@ -303,7 +302,7 @@ struct KnownSeries: Sendable {
         return low < places.count && places[low].id == id ? places[low].place : nil
     }
 
-    /// Returns the class of the series at a place, and the index of its name; `nil` for a series that this version cannot read.
+    /// Returns the class of the series at an index, and the index of its name; `nil` if this version cannot read the series.
     func entry(at place: Int) -> (requests: RequestClass, name: Int)? {
         classes[place].map { ($0, nameIndexes[place]) }
     }

@@ -4,7 +4,7 @@ import MartletTelemetry
 ///
 ///     form         1 byte
 ///     bounds       1 byte: bit 0 a smallest value follows, bit 1 a largest
-///     sum          8 bytes, the bits of a Double, little-endian; then the bounds likewise
+///     sum          8 bytes, the bits of a Double, little-endian; then the bounds in the same form
 ///     scale        varint, zigzag
 ///     zero count   varint
 ///     offset       varint, zigzag
@@ -12,10 +12,10 @@ import MartletTelemetry
 enum SketchBlob {
     /// The encoding of the buckets. The raw value is the first byte.
     enum Form: UInt8, CaseIterable {
-        /// The form of delivered points. It must never change: points that are sent twice without an id are found by their
-        /// bytes, which an earlier version may have stored.
+        /// The form of delivered points. It must never change: points sent twice without an id are recognized by their bytes, which
+        /// an earlier version may have stored.
         case gaps = 1
-        /// The form of rolled-up points, which are read repeatedly: fewer bytes and less work.
+        /// The form of rolled-up points. These are read repeatedly, and it needs fewer bytes and less work.
         case tokens = 2
     }
 
@@ -25,7 +25,7 @@ enum SketchBlob {
         return writer.bytes
     }
 
-    /// Returns `nil` if the bytes cannot have come from ``append(_:as:to:)``.
+    /// Returns `nil` if the bytes cannot come from ``append(_:as:to:)``.
     static func decode(_ bytes: [UInt8]) -> ExponentialHistogram? {
         var (reader, sketch) = (ByteReader(bytes), SparseHistogram())
         guard read(&reader, into: &sketch) else { return nil }
@@ -48,8 +48,7 @@ enum SketchBlob {
         }
     }
 
-    /// Reads to the reader's end. Returns `false` if the bytes cannot have come from ``append(_:as:to:)``; `sketch` is then
-    /// unusable.
+    /// Reads up to the reader's end. Returns `false` if the bytes cannot come from ``append(_:as:to:)``; `sketch` is then unusable.
     static func read(_ reader: inout ByteReader, into sketch: inout SparseHistogram) -> Bool {
         guard let form = reader.byte().flatMap(Form.init), let bounds = reader.byte(), bounds < 4,
             let sum = reader.double()
@@ -70,10 +69,10 @@ enum SketchBlob {
     }
 }
 
-/// The buckets of a sketch as varints: n > 0 is a bucket of n values, 0 and n are n + 1 empty buckets.
+/// The buckets of a sketch as varints. A number n > 0 is a bucket of n values; 0 and then n are n + 1 empty buckets.
 ///
-/// One interval of one endpoint has clusters of neighbouring buckets with small counts, and gaps between them. A full bucket
-/// costs one byte and a gap of any length two or three; pairs of index and count would cost two for each bucket.
+/// One interval of one endpoint has clusters of neighbouring buckets with small counts, separated by gaps. A full bucket costs one
+/// byte, and a gap of any length two or three. Pairs of index and count would cost two bytes for each bucket.
 enum BucketGaps {
     static func append(_ buckets: [UInt64], to writer: inout ByteWriter) {
         var gap: UInt64 = 0
@@ -89,8 +88,8 @@ enum BucketGaps {
         writer.append(gap: gap)
     }
 
-    /// Reads buckets to the reader's end into `sketch`, as many as it has room for; `offset` is the first bucket's index.
-    /// Returns `false` if the bytes cannot have come from ``append(_:to:)``.
+    /// Reads buckets up to the reader's end into `sketch`, as many as fit. `offset` is the first bucket's index. Returns `false` if
+    /// the bytes cannot come from ``append(_:to:)``.
     static func read(_ reader: ByteReader, from offset: Int32, into sketch: inout SparseHistogram) -> Bool {
         guard let count = readBuckets(reader, from: offset, into: &sketch.buckets) else { return false }
         sketch.bucketCount = count
@@ -103,10 +102,10 @@ enum BucketGaps {
         return !isTooLarge
     }
 
-    /// Reads to the reader's end into `buckets`, as many as it has room for, and returns the number of buckets read.
+    /// Reads up to the reader's end into `buckets`, as many as fit, and returns the number of buckets read.
     ///
-    /// No branch depends on the meaning of a byte. Buckets and gaps alternate at random, and mispredicted branches took
-    /// longer than all else.
+    /// No branch depends on the meaning of a byte. Buckets and gaps alternate at random, and mispredicted branches took longer than
+    /// all other work.
     @inline(never)
     private static func readBuckets(
         _ reader: ByteReader, from offset: Int32, into buckets: inout [SparseHistogram.Bucket]
@@ -151,9 +150,8 @@ extension ByteWriter {
 ///                  is from the one before, 1 for a neighbour. A number that does not fit has 0 in its bits and follows as a
 ///                  varint, the distance first.
 ///
-/// An hour of an endpoint with few requests has single values far apart; an hour of many requests has neighbours with large
-/// counts. The number of bits is therefore chosen for each sketch. A reader never has to guess: the next token is always a
-/// bucket.
+/// An hour of an endpoint with few requests has single values far apart. An hour of many requests has neighbouring buckets with
+/// large counts. So each sketch chooses its own number of bits. A reader never has to guess: the next token is always a bucket.
 enum BucketTokens {
     private static let maxBits = 15
 
@@ -171,8 +169,8 @@ enum BucketTokens {
         }
     }
 
-    /// Reads buckets to the reader's end into `sketch`, as many as it has room for; `offset` is the first bucket's index.
-    /// Returns `false` if the bytes cannot have come from ``append(_:to:)``.
+    /// Reads buckets up to the reader's end into `sketch`, as many as fit. `offset` is the first bucket's index. Returns `false` if
+    /// the bytes cannot come from ``append(_:to:)``.
     static func read(_ reader: inout ByteReader, from offset: Int32, into sketch: inout SparseHistogram) -> Bool {
         guard let bits = reader.byte().map(Int.init), (1...maxBits).contains(bits),
             let (count, values) = read(reader, bits: bits, from: offset, into: &sketch.buckets)
@@ -182,7 +180,7 @@ enum BucketTokens {
         return true
     }
 
-    /// Reads from its own copy of the reader, which the compiler keeps in registers.
+    /// Reads from a local copy of the reader, which the compiler keeps in registers.
     @inline(never)
     private static func read(
         _ reader: ByteReader, bits: Int, from offset: Int32, into buckets: inout [SparseHistogram.Bucket]
@@ -218,7 +216,7 @@ enum BucketTokens {
         return reader.isAtEnd && index <= Int(Int32.max) ? (read, values) : nil
     }
 
-    /// Calls `body` for each bucket that has values, with its distance from the one before.
+    /// Calls `body` for each bucket with values, with its distance from the bucket before.
     private static func forEach(of buckets: [UInt64], _ body: (_ distance: UInt64, _ count: UInt64) -> Void) {
         var distance: UInt64 = 0
         for bucket in buckets {
@@ -231,14 +229,14 @@ enum BucketTokens {
 
     // MARK: Choosing
 
-    /// Returns the number of bits for the count with which the tokens take the fewest bytes.
+    /// Returns the number of bits for the count that gives the shortest tokens.
     private static func bits(for buckets: [UInt64]) -> Int {
         var (allDistances, allCounts) = (UInt64(0), UInt64(0))
         forEach(of: buckets) { distance, count in
             allDistances |= distance
             allCounts |= count
         }
-        // Most sketches have tokens of one byte, and need no comparison.
+        // Most sketches fit tokens of one byte and need no comparison.
         if width(of: allDistances) + width(of: allCounts) <= 8 { return max(1, width(of: allCounts)) }
         var (distances, counts) = (Widths(), Widths())
         forEach(of: buckets) { distance, count in
@@ -258,7 +256,7 @@ enum BucketTokens {
 
     private static func width(of number: UInt64) -> Int { UInt64.bitWidth - number.leadingZeroBitCount }
 
-    /// A count of numbers for each width in bits.
+    /// Counts numbers by their width in bits.
     private struct Widths {
         private(set) var count = 0
         private var counts = [Int](repeating: 0, count: UInt64.bitWidth + 2)
@@ -268,7 +266,7 @@ enum BucketTokens {
             counts[BucketTokens.width(of: number)] += 1
         }
 
-        /// The bytes of the numbers of at least each width, as varints.
+        /// For each width, the bytes of the numbers that are at least as wide, as varints.
         var bytesOfVarints: [Int] {
             var bytes = counts
             for width in (1...UInt64.bitWidth).reversed() {

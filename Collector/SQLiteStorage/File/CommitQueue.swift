@@ -3,9 +3,9 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// Joins the batches that are stored at the same time into one transaction, so that many senders share one sync of the disk.
-/// Batches that come while a transaction is being written go into the next one, which waits a moment for others that are
-/// expected: under load the transaction is much of the cost of a small batch. Safe to use from any task.
+/// Joins batches that arrive at the same time into one transaction, so that many senders share one sync of the disk. Batches that
+/// arrive while a transaction is being written go into the next one. That one waits a moment for further expected batches, because
+/// under load the transaction is much of the cost of a small batch. Safe to use from any task.
 final class CommitQueue: Sendable {
     typealias Work = @Sendable (Database) throws -> StoreOutcome
 
@@ -34,12 +34,12 @@ final class CommitQueue: Sendable {
         self.onRollback = onRollback
     }
 
-    /// Stores a batch and returns once its transaction is on disk. Throws the error of `work`, whose changes are then rolled
-    /// back. Throws ``StorageBusy`` if more batches wait than the limits allow.
+    /// Stores a batch and returns once its transaction is on disk. Throws the error of `work`, whose changes are then rolled back.
+    /// Throws ``StorageBusy`` if more batches wait than the limits allow.
     ///
-    /// Goes on if its task is cancelled, because other batches may be in the same transaction.
+    /// Continues if its task is cancelled, because the same transaction may contain other batches.
     ///
-    /// - Parameter bytes: roughly the memory that the work holds while it waits.
+    /// - Parameter bytes: the estimated memory that the work holds while it waits.
     func commit(bytes: Int, _ work: @escaping Work) async throws -> StoreOutcome {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(bytes: bytes, work: work, continuation: continuation)
@@ -51,8 +51,8 @@ final class CommitQueue: Sendable {
         }
     }
 
-    /// Writes the waiting jobs as one transaction. The writer's queue is first in, first out, so other writes get their turn
-    /// between two transactions.
+    /// Writes the waiting jobs as one transaction. The writer's queue is first in, first out, so other writes run between two
+    /// transactions.
     private func write() {
         pool.asyncWriteWithoutTransaction { [self] db in
             if state.withLock({ $0.expected.areMore(than: $0.waiting.count) }) {
@@ -60,14 +60,14 @@ final class CommitQueue: Sendable {
             }
             let jobs = state.withLock { $0.takeAll() }
             let results = results(of: jobs, in: db)
-            // The senders have no answer yet. A sender that was answered may send at once, and would be counted twice.
+            // The senders have no answer yet. After the answer a sender may send at once, and would be counted twice.
             state.withLock { $0.expected = ExpectedBatches(after: jobs.count, with: $0.waiting.count) }
             for (job, result) in zip(jobs, results) { job.continuation.resume(with: result) }
             if state.withLock({ $0.isThereMore() }) { write() }
         }
     }
 
-    /// Runs the jobs in one transaction. If a job fails, the jobs are run one by one, so that it fails alone.
+    /// Runs the jobs in one transaction. If a job fails, the jobs run one by one, so that only that job fails.
     private func results(of jobs: [Job], in db: Database) -> [Result<StoreOutcome, any Error>] {
         do {
             var outcomes: [StoreOutcome] = []
@@ -101,7 +101,7 @@ extension CommitQueue.State {
     }
 
     fileprivate mutating func add(_ job: CommitQueue.Job, _ limits: SQLiteLimits) -> Admission {
-        // A job that is alone is taken even if it is too large, because it would never fit.
+        // A single job is accepted even if it is too large, because it would never fit.
         let isAlone = waiting.isEmpty
         guard isAlone || (waiting.count < limits.maxWaitingBatches && bytes + job.bytes <= limits.maxWaitingBytes)
         else { return .busy }
@@ -123,19 +123,19 @@ extension CommitQueue.State {
     }
 }
 
-/// The number of batches that a transaction may expect: those of the last one, and those that waited when it ended, because
-/// senders mostly send the next batch once they are answered. A sender that is alone therefore waits once at most.
+/// The number of batches that a transaction may expect: those of the last transaction, and those waiting when it ended. Senders
+/// mostly send the next batch once they have the answer. So a single sender waits at most once.
 package struct ExpectedBatches: Sendable {
     private let count: Int
 
-    /// Creates the expectation before the first transaction: no batches.
+    /// Creates the expectation before the first transaction: zero batches.
     package init() {
         count = 0
     }
 
     /// - Parameters:
     ///   - written: batches of the transaction that ended.
-    ///   - waiting: batches that waited when it ended.
+    ///   - waiting: batches waiting when it ended.
     package init(after written: Int, with waiting: Int) {
         count = written + waiting
     }

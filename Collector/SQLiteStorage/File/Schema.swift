@@ -2,12 +2,12 @@ import GRDB
 
 /// All tables of a store, and the mark of its file.
 ///
-/// The tables are one migration until the first release. A change of them gives it a new name, so that a store with other
-/// tables is refused. A released migration is never changed: a later change of a table is another migration after it, which
-/// GRDB runs once in each store.
+/// The tables are one migration until the first release. A change to them renames the migration, so that a store with other tables
+/// is refused. A released migration never changes. A later change to a table is a new migration after it, which GRDB runs once in
+/// each store.
 ///
-/// Times are nanoseconds since 1970. Text columns hold `''` and number columns 0 if a value is absent: SQLite's UNIQUE takes
-/// two NULLs for different.
+/// Times are nanoseconds since 1970. For an absent value, text columns hold `''` and number columns 0, because SQLite's UNIQUE
+/// treats two NULLs as different.
 enum Schema {
     /// "MRTL": marks the file as Martlet's (SQLite file format, section 1.3.14).
     static let applicationID: Int64 = 0x4D52_544C
@@ -106,7 +106,7 @@ enum Schema {
 
         """
 
-    /// The series that points count to. Processes of a service share them.
+    /// The series that points count to. All processes of a service share them.
     private static let series = """
         CREATE TABLE series (
             -- AUTOINCREMENT gives no number twice, so that a reader may remember a series: see SeriesMemory.
@@ -126,7 +126,7 @@ enum Schema {
 
         """
 
-    /// The points, and how far retention has got.
+    /// The points, and the times that retention has reached.
     private static let chunks = """
         CREATE TABLE chunk (
             id INTEGER PRIMARY KEY,
@@ -168,8 +168,8 @@ enum Schema {
 
         """
 
-    /// The batches that arrived: a stream for each instance and signal, a bit for each sequence, and the parts of incomplete
-    /// batches. A row for each batch would be half a million rows of an instance in 30 days.
+    /// The batches that have arrived: a stream for each instance and signal, a bit for each sequence, and the parts of incomplete
+    /// batches. One row for each batch would be half a million rows for an instance in 30 days.
     private static let batches = """
         CREATE TABLE batch_stream (
             id INTEGER PRIMARY KEY,
@@ -223,7 +223,7 @@ enum Schema {
 
         """
 
-    /// Kept spans. The kind is `''` for a span that is no request.
+    /// Kept spans. The kind is `''` for a span that is not a request.
     private static let details = """
         CREATE TABLE detail (
             -- AUTOINCREMENT lets ids only grow, so the oldest rows are those with the smallest ids.
@@ -290,7 +290,7 @@ enum Schema {
         """
 }
 
-/// The row of the store's identity, which is made with the tables: see ``Storage/id``.
+/// The row of the store's identity, created with the tables: see ``Storage/id``.
 enum StoreID {
     /// 128 random bits.
     private static let random = "lower(hex(randomblob(16)))"
@@ -303,6 +303,6 @@ enum StoreID {
 
     static func read(in db: Database) throws -> String { try String.fetchOne(db, sql: "SELECT id FROM store") ?? "" }
 
-    /// Gives a copy an identity of its own: from now on it gets other batches than the store that it was copied from.
+    /// Gives a copy a new identity, because from now on it receives other batches than the original store.
     static func renew(in db: Database) throws { try db.execute(sql: "UPDATE store SET id = \(random)") }
 }

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import MartletStorage
 
-/// Copies of a store, made in one transaction of SQLite: each is of one moment, and has no free pages.
+/// Copies stores, each in one transaction of SQLite. A copy shows one moment and has no free pages.
 package enum StoreBackup {
-    /// Writes a copy of a store to a new file. A collector may use the store meanwhile.
+    /// Writes a copy of a store to a new file. A collector may use the store at the same time.
     ///
     /// - Returns: the bytes of the copy.
-    /// - Throws: ``StorageFailure`` if the file exists, or one of the two cannot be used.
+    /// - Throws: ``StorageFailure`` if the file exists, or if one of the two cannot be used.
     package static func backUp(_ path: String, to file: String) throws -> UInt64 {
         try StoreFile.inspect(path, forReading: true)
         guard try StoreFile.makeFile(file, O_EXCL) else {
@@ -23,11 +23,12 @@ package enum StoreBackup {
         return StoreSize.bytes(ofFile: file)
     }
 
-    /// Puts a copy of a backup in the place of a store, and moves the store aside.
+    /// Moves a store aside and puts a copy of a backup in its place.
     ///
     /// - Returns: the path of the former store; `nil` if there was none.
-    /// - Throws: ``StorageFailure`` if a collector uses the store, an earlier former store is in the way, or the backup cannot
-    ///   be used. The store is then as it was.
+    ///
+    /// - Throws: ``StorageFailure`` if a collector uses the store, an earlier former store is in the way, or the backup cannot be
+    ///   used. The store is then unchanged.
     package static func restore(_ backup: String, to path: String) throws -> String? {
         try StoreFile.inspect(backup, forReading: true)
         try check(backup)
@@ -49,7 +50,7 @@ package enum StoreBackup {
         return hadStore ? former : nil
     }
 
-    /// Copies a store into a file of ours, which is replaced if an earlier attempt left it.
+    /// Copies a store into a temporary file. Replaces a file that an earlier attempt left.
     private static func copy(_ path: String, to file: String) throws {
         try? FileManager.default.removeItem(atPath: file)
         do {
@@ -71,7 +72,7 @@ package enum StoreBackup {
         }
     }
 
-    /// Goes through the whole file, which takes some seconds for a gigabyte.
+    /// Reads the whole file, which takes some seconds for a gigabyte.
     private static func check(_ path: String) throws {
         let result = try reading(path) { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         guard result == "ok" else { throw StorageFailure("\(path) is damaged: \(result ?? "no answer")") }
@@ -88,18 +89,18 @@ package enum StoreBackup {
         }
     }
 
-    /// Moves a store with its log, which may have batches that the file has not.
+    /// Moves a store with its log, which may contain batches that the file does not have yet.
     private static func moveStore(_ path: String, to other: String) throws {
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
             try move(path + suffix, to: other + suffix)
         }
     }
 
-    /// Gives a file to the owner of another, if this process is root's: the collector may be another user's.
+    /// Gives a file to the owner of another file, if this process runs as root. The collector may run as another user.
     private static func give(_ file: String, toOwnerOf other: String) throws {
         var info = stat()
         guard geteuid() == 0, stat(other, &info) == 0 else { return }
-        // If somebody put a link in the file's place, the link is given away and its target is not.
+        // If someone has put a link in the file's place, the link changes its owner and its target does not.
         guard lchown(file, info.st_uid, info.st_gid) == 0 else {
             throw StorageFailure("\(file) cannot be given to the store's owner: \(String(cString: strerror(errno)))")
         }
@@ -112,7 +113,7 @@ package enum StoreBackup {
         try sync(URL(fileURLWithPath: path).deletingLastPathComponent().path)
     }
 
-    /// Has the disk keep a file or the entries of a folder.
+    /// Syncs a file, or the entries of a folder, to the disk.
     private static func sync(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }

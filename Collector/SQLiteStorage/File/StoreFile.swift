@@ -8,8 +8,8 @@ enum StoreFile {
     /// The size of the smallest database, in bytes: one page.
     private static let minSize = 512
 
-    /// Makes the directory and an empty file if they are missing, for the owner alone: endpoints and addresses are private.
-    /// SQLite gives its log the rights of the file. A link is followed, also to a file that is missing.
+    /// Creates the directory and an empty file if they are missing. Only the owner may read them, because endpoints and addresses
+    /// are private. SQLite gives its log the file's permissions. A link is followed, even to a missing file.
     ///
     /// - Returns: the path without links.
     static func make(_ path: String) throws -> String {
@@ -28,10 +28,11 @@ enum StoreFile {
         }
     }
 
-    /// Makes an empty file for the owner alone.
+    /// Creates an empty file that only the owner may read.
     ///
-    /// - Parameter flags: `O_EXCL` to make no file if anything is at the path.
-    /// - Returns: `false` if something is.
+    /// - Parameter flags: `O_EXCL` to create no file if the path exists.
+    ///
+    /// - Returns: `false` if it does.
     static func makeFile(_ path: String, _ flags: Int32 = 0) throws -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0o600)
         if descriptor < 0, errno == EEXIST { return false }
@@ -45,8 +46,8 @@ enum StoreFile {
     /// Returns the path without links.
     static func resolve(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
 
-    /// Throws if the path leads to anything but an empty file or one that can be a database. It is not opened: a pipe would
-    /// keep its opener waiting, and SQLite takes a file of one byte for an empty one.
+    /// Throws unless the path leads to an empty file or to one that can be a database. Does not open the file: a pipe would block,
+    /// and SQLite treats a file of one byte as an empty one.
     private static func inspectKind(of path: String) throws {
         var info = stat()
         guard stat(path, &info) == 0 else {
@@ -63,9 +64,9 @@ enum StoreFile {
         }
     }
 
-    /// Throws if the file is no store of Martlet, has the schema of another Martlet, or is damaged. Changes nothing.
+    /// Throws if the file is not a store of Martlet, has the schema of another version, or is damaged. Changes nothing.
     ///
-    /// - Parameter forReading: whether the file and all its tables have to exist, because a reader cannot make them.
+    /// - Parameter forReading: whether the file and all its tables must exist, because a reader cannot create them.
     static func inspect(_ path: String, forReading: Bool) throws {
         guard FileManager.default.fileExists(atPath: path) else {
             if forReading { throw StorageFailure("there is no store at \(path)") }
@@ -98,7 +99,7 @@ enum StoreFile {
         }
     }
 
-    /// Returns the system's reason why a file or its folder cannot be written, after a colon; empty if it has none.
+    /// Returns the system's reason why a file or its folder cannot be written, after a colon; empty if the system gives none.
     private static func refusal(of path: String) -> String {
         for path in [path, URL(fileURLWithPath: path).deletingLastPathComponent().path]
         where access(path, R_OK | W_OK) != 0 {
@@ -124,16 +125,16 @@ enum StoreFile {
         try readOneRowOfEachTable(db)
     }
 
-    /// Reveals a damaged schema and damaged roots of tables. Other damage is found when it is read: going through the file
-    /// would take longer the larger it is.
+    /// Reveals a damaged schema and damaged roots of tables. Other damage is found when it is read. Reading the whole file would
+    /// take longer the larger it is.
     private static func readOneRowOfEachTable(_ db: Database) throws {
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in tables { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
     }
 }
 
-/// The files that a store has open. If one of them is moved or deleted, SQLite goes on writing to it, and no later start finds
-/// what was written.
+/// The identity of a store's open files. If one of them is moved or deleted, SQLite keeps writing to it, and no later start finds
+/// these writes.
 struct StoreIdentity: Sendable {
     private struct File: Equatable {
         let device: UInt64
@@ -150,14 +151,14 @@ struct StoreIdentity: Sendable {
     private let path: String
     private let files: [String: File]
 
-    /// - Parameter path: the path of a store that is open, without links.
+    /// - Parameter path: the path of an open store, without links.
     init(of path: String) throws {
         self.path = path
         files = ["", "-wal", "-shm"].reduce(into: [:]) { $0[$1] = File(path + $1) }
         guard files[""] != nil else { throw Self.failure(path) }
     }
 
-    /// Throws ``StorageFailure`` if the path leads to other files, or to none. It holds again once they are moved back.
+    /// Throws ``StorageFailure`` if the path leads to other files, or to none. Passes again once the files are moved back.
     func check() throws {
         for (suffix, file) in files where File(path + suffix) != file { throw Self.failure(path + suffix) }
     }
@@ -169,8 +170,8 @@ struct StoreIdentity: Sendable {
     }
 }
 
-/// The claim of one collector to a store: a lock on a file beside it, `collector.sqlite-lock`. The kernel releases it when the
-/// process ends, in whatever way. The commands that only read need no claim. Safe to use from any task.
+/// One collector's lock on a store, held on the neighbouring file `collector.sqlite-lock`. The kernel releases it whenever and
+/// however the process ends. Commands that only read need no lock. Safe to use from any task.
 final class StoreLock: Sendable {
     private let file: Mutex<FileHandle?>
 
@@ -189,10 +190,10 @@ final class StoreLock: Sendable {
         self.file = Mutex(file)
     }
 
-    /// Ends the claim; the end of the value does so too.
+    /// Releases the lock. Deinitialization does the same.
     func release() {
         file.withLock { file in
-            // A child that another thread has just forked has the lock as well until it executes its program.
+            // A child that another thread has just forked also holds the lock until it executes its program.
             if let file { _ = flock(file.fileDescriptor, LOCK_UN) }
             try? file?.close()
             file = nil
@@ -202,34 +203,34 @@ final class StoreLock: Sendable {
     deinit { release() }
 }
 
-/// The settings of SQLite that differ from its defaults.
+/// The SQLite settings that differ from the defaults.
 enum Pragmas {
     /// Configures the writer's connection. `page_size` and `auto_vacuum` keep their defaults; an existing file keeps its own
     /// values.
     ///
-    /// `page_size` is 4 KiB: a batch of 50 points fills about one page, and a commit writes each page that it touches whole,
-    /// so larger pages would make small commits dearer.
+    /// `page_size` is 4 KiB. A batch of 50 points fills about one page, and a commit writes each changed page in full. So larger
+    /// pages would make small commits more expensive.
     ///
-    /// `auto_vacuum` is off: retention frees about as many pages as new points take, and SQLite uses free pages first. To
-    /// give them back it would have to move other pages, in a file that grows again. After retention was shortened, `VACUUM`
-    /// makes the file small.
+    /// `auto_vacuum` is off. Retention frees about as many pages as new points take, and SQLite uses free pages first. To return
+    /// them it would have to move other pages, in a file that will grow again. After retention has been shortened, `VACUUM` shrinks
+    /// the file.
     static func configureWriter(_ db: Database) throws {
         // GRDB sets NORMAL, which may lose the last transactions in a power cut.
         try db.execute(sql: "PRAGMA synchronous = FULL")
-        // The log grows to 16 MiB instead of 4 before a checkpoint writes it to the file: pages that most commits touch, those of
-        // indices and of the streams of batches, are written a quarter as often.
+        // A checkpoint writes the log to the file at 16 MiB instead of 4. Most commits touch the pages of indices and of the batch
+        // streams; these are then written a quarter as often.
         try db.execute(sql: "PRAGMA wal_autocheckpoint = 4096")
-        // A long report keeps the log from being reset. The log then shrinks to this size.
+        // A long report prevents a reset of the log. Afterwards the log shrinks to this size.
         try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
     }
 
     /// Configures each connection, reading or writing.
     ///
-    /// `mmap_size` stays 0: in a mapped file an error of the disk is a signal that ends the process.
+    /// `mmap_size` stays 0: in a mapped file, a disk error is a signal that ends the process.
     static func configure(_ db: Database) throws {
-        // 4 MiB for each connection hold inner pages of the indices; points are read once, and the kernel caches them.
+        // 4 MiB for each connection hold the inner pages of the indices. Points are read once, and the kernel caches them.
         try db.execute(sql: "PRAGMA cache_size = -4096")
-        // Sorts are small (the chunks of one minute), and a kill then leaves no files beside the store.
+        // Sorts are small (the chunks of one minute). In memory, they leave no files next to the store after a kill.
         try db.execute(sql: "PRAGMA temp_store = MEMORY")
     }
 }

@@ -3,8 +3,8 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// The faults of the file that its use has shown: damage, after which nothing is written to it, so that the rest can be saved
-/// and senders keep their batches; and the failure of the latest write. Safe to use from any task.
+/// Faults that appeared while the file was used. After damage nothing more is written, so that the rest can be saved and senders
+/// keep their batches. The other fault is the failure of the latest write. Safe to use from any task.
 final class StoreHealth: Sendable {
     private struct State {
         var damage: StorageFailure?
@@ -19,14 +19,14 @@ final class StoreHealth: Sendable {
         self.path = path
     }
 
-    /// See ``Storage/fault``. Anyone may read it, so it names no path.
+    /// See ``Storage/fault``. Anyone may read it, so it contains no path.
     var fault: String? {
         state.withLock { $0.damage == nil ? $0.refusal : "the store is damaged; nothing more is stored in it" }
     }
 
     var refusesWrites: Bool { state.withLock { $0.refusal != nil } }
 
-    /// Throws once damage was found.
+    /// Throws once damage has been found.
     func check() throws {
         if let damage = state.withLock({ $0.damage }) { throw damage }
     }
@@ -44,17 +44,17 @@ final class StoreHealth: Sendable {
         }
     }
 
-    /// Runs `body`, which writes a batch, as ``noting(_:)`` does. The disk takes batches again if it took this one.
+    /// Runs `body`, which writes a batch, as ``noting(_:)`` does. If it succeeds, the disk accepts batches again.
     func writing<Value>(_ body: () async throws -> Value) async throws -> Value {
         let value = try await noting(body)
         noteRoom()
         return value
     }
 
-    /// Notes that the disk takes batches again.
+    /// Records that the disk accepts batches again.
     func noteRoom() { state.withLock { $0.refusal = nil } }
 
-    /// Runs `body` as ``watching(_:)`` does, and remembers why the disk refused a write.
+    /// Runs `body` as ``watching(_:)`` does, and records why the disk refused a write.
     func noting<Value>(_ body: () async throws -> Value) async throws -> Value {
         do {
             return try await watching(body)
@@ -66,10 +66,10 @@ final class StoreHealth: Sendable {
 }
 
 extension DatabaseError {
-    /// Whether the error reveals a damaged file; a full disk and a lock do not.
+    /// Whether the error reveals a damaged file. A full disk or a lock does not.
     var showsDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 
-    /// Whether the error comes from a disk without room.
+    /// Whether the error comes from a full disk.
     ///
     /// - Parameter path: the store's.
     func isOfFullDisk(at path: String) -> Bool {
@@ -80,7 +80,7 @@ extension DatabaseError {
         }
     }
 
-    /// Returns the reason why no batch can be written now; `nil` for an error of a single batch and for a lock.
+    /// Returns the reason why no batch can be written now; `nil` for a lock or for an error that affects only one batch.
     fileprivate func refusal(of path: String) -> String? {
         switch resultCode {
         case _ where isOfFullDisk(at: path): "the disk is full; nothing is stored until there is room"
@@ -91,10 +91,10 @@ extension DatabaseError {
     }
 }
 
-/// The size of a store in bytes, and the room beside it. All figures are read at once, however large the store is.
+/// The size of a store in bytes, and the free room on its disk. Reading them takes the same time for a store of any size.
 enum StoreSize {
-    /// Returns the bytes of the pages in use. Free pages do not count, because new rows take them first; the log does not
-    /// either, because its pages are written to the file.
+    /// Returns the bytes of the pages in use. Free pages do not count, because new rows use them first. The log does not count,
+    /// because its pages are written to the file.
     static func bytesInUse(in db: Database) throws -> UInt64 {
         func number(_ pragma: String) throws -> UInt64 {
             UInt64(clamping: try Int64.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0)
@@ -108,22 +108,22 @@ enum StoreSize {
         return stat(path, &info) == 0 ? UInt64(clamping: info.st_size) : 0
     }
 
-    /// Returns the free bytes of the disk that a file lies on; `nil` if the system does not tell them.
+    /// Returns the free bytes of a file's disk; `nil` if unknown.
     static func freeBytes(beside path: String) -> UInt64? {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let disk = try? FileManager.default.attributesOfFileSystem(forPath: folder)
         return (disk?[.systemFreeSize] as? NSNumber)?.uint64Value
     }
 
-    /// Whether the disk that a store lies on has too little room for SQLite's files. It then reports an error of input or output where
-    /// the index of its log does not fit.
+    /// Whether the store's disk has too little room for SQLite's files. SQLite then reports an I/O error where the index of its log
+    /// does not fit.
     static func isDiskFull(beside path: String) -> Bool { freeBytes(beside: path).map { $0 < minFreeBytes } ?? false }
 
     private static let minFreeBytes: UInt64 = 1 << 20
 }
 
-/// A file beside the store, `collector.sqlite-reserve`, that is given up when the disk is full: SQLite needs room even to
-/// delete, because it first writes the changed pages to its log. Safe to use from any task.
+/// A file next to the store, `collector.sqlite-reserve`, that is deleted when the disk is full. SQLite needs room even to delete,
+/// because it first writes the changed pages to its log. Safe to use from any task.
 final class DiskReserve: Sendable {
     private let path: String
     private let bytes: Int
@@ -134,17 +134,17 @@ final class DiskReserve: Sendable {
         self.bytes = bytes
     }
 
-    /// Whether the reserve is in use. New batches have to wait, or they would take it.
+    /// Whether the reserve has been released. New batches must then wait, or they would use it up.
     var isReleased: Bool { released.load(ordering: .relaxed) }
 
-    /// Gives up the file; returns `false` if there is none.
+    /// Deletes the file. Returns `false` if there is none.
     func release() -> Bool {
         guard unlink(path) == 0 else { return false }
         released.store(true, ordering: .relaxed)
         return true
     }
 
-    /// Makes the file if it is missing and the disk has room for it, and ends the use of the reserve.
+    /// Creates the file if it is missing and the disk has room for it. The reserve then no longer counts as released.
     func make() {
         defer { released.store(false, ordering: .relaxed) }
         guard StoreSize.bytes(ofFile: path) < bytes else { return }

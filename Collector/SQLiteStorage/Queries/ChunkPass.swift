@@ -2,17 +2,17 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// A pass over chunks for the sums of many queries. Sums of the same chunks share one, in which each point is read and looked up
-/// once. The chunks and what was looked up serve a second pass for some of the groups.
+/// A pass over chunks for the sums of many queries. Sums of the same chunks share one pass, which reads and looks up each point
+/// once. A second pass for some of the groups reuses the chunks and the look-ups.
 struct ChunkPass {
-    /// The chunks that are read.
+    /// The chunks to read.
     private let ranges: [ChunkRange]
     /// The sums that share the pass.
     private var indexes: [Int]
-    /// The place of each sum's target among those of a series.
+    /// The column of each sum's target among the targets of a series.
     private var columns: [Int]
     private var entryReader = EntryReader()
-    /// The targets of each class of senders: senders that none of the sums tells apart.
+    /// The targets for each class of senders: senders that no sum distinguishes.
     private var targets: [SeriesTargets] = []
     private var classOfSenders: [[TargetLookup.SenderClass?]: Int] = [:]
     private var classOfResource: [Int64: Int] = [:]
@@ -38,11 +38,11 @@ struct ChunkPass {
         return passes
     }
 
-    /// Adds the points of selected groups once more.
+    /// Adds the points of selected groups again.
     ///
     /// - Parameters:
-    ///   - sources: the index of the sums from which the groups of each sum were selected; `nil` for groups that are looked up anew.
-    ///   - passes: the passes that these sums were made in.
+    ///   - sources: the index of the sums from which each sum's groups were selected; `nil` for groups that need a new look-up.
+    ///   - passes: the passes that made these sums.
     static func add(
         toSelected sums: inout [GroupSums], of sources: [Int?], after passes: [ChunkPass], in db: Database
     ) throws {
@@ -76,11 +76,11 @@ struct ChunkPass {
                 }
             }
         } catch is TooManyGroups {
-            // All of them have failed, so nothing is left to read for.
+            // All of them have failed, so there is nothing to read.
         }
     }
 
-    /// Returns the class of a sender in one of the sums that count it; `nil` if none does.
+    /// Returns the class of a sender in one of the sums that count it; `nil` if no sum does.
     private func sender(
         _ resource: Int64, of sums: inout [GroupSums], in db: Database
     ) throws -> TargetLookup.SenderClass? {
@@ -114,10 +114,10 @@ struct ChunkPass {
         read.add(kept)
     }
 
-    /// Adds a point to the sums of whose groups it is. Returns `false` if it is of none.
+    /// Adds a point to the sums that have its group. Returns `false` if none has.
     ///
     /// - Parameters:
-    ///   - found: the place of its series' targets.
+    ///   - found: the index of its series' targets.
     ///   - counting: the sums that count points of the chunk.
     private mutating func add(
         _ entry: Range<Int>, of reader: inout ByteReader, _ found: Int, _ senders: Int, _ counting: [Int],
@@ -140,7 +140,7 @@ struct ChunkPass {
         return isRead != nil
     }
 
-    /// Adds a chunk that the first pass has read.
+    /// Adds a chunk read by the first pass.
     private mutating func add(_ chunk: ReadChunks.Chunk, to sums: inout [GroupSums], in db: Database) throws {
         let counting = try indexes.indices.filter { try sums[indexes[$0]].begin(chunk.stored, in: db) }
         if let bytes = chunk.stored.bytes, !counting.isEmpty {
@@ -153,7 +153,7 @@ struct ChunkPass {
         for sum in counting where chunk.missing > 0 { sums[indexes[sum]].addDamaged(chunk.missing) }
     }
 
-    /// Looks up a series in all sums and returns the place of its targets.
+    /// Looks up a series in all sums and returns the index of its targets.
     private mutating func meet(
         _ series: Int64, _ senders: Int, _ sums: inout [GroupSums], in db: Database
     ) throws -> Int {
@@ -179,11 +179,11 @@ struct ChunkPass {
     }
 }
 
-/// The chunks of a range in the order that is fastest to read: one slice of time after the other, and within a slice by
-/// service and sender. The sums that the points are added to then stay in the processor's caches; in the order of time alone
-/// a report of a month takes a third longer.
+/// The chunks of a range in the fastest order to read: one slice of time after the other, and within a slice by service and sender.
+/// The sums that receive the points then stay in the processor's caches. Ordered only by time, a report of a month takes a third
+/// longer.
 struct ChunkSlices {
-    /// Chunks of a slice at most. They are held at once and take 24 bytes each.
+    /// The largest number of chunks of a slice. They are held at once and take 24 bytes each.
     static let maxChunks = 10_000
 
     private let rows: RowCursor
@@ -195,14 +195,14 @@ struct ChunkSlices {
             arguments: arguments + [range.from, range.to])
     }
 
-    /// Returns the table of a range's chunks, with a condition for them.
+    /// Returns the table of a range's chunks, with a condition that selects them.
     private static func rows(of range: ChunkRange) -> (sql: String, StatementArguments) {
         let ofTier: StatementArguments = [range.tier.rawValue, range.isRolled]
         switch range.contents {
         case .all: return ("chunk WHERE tier = ? AND rolled = ?", ofTier)
         case .delivered: return ("chunk WHERE tier = ? AND rolled = ? AND NOT derived", ofTier)
         case .unsummarized, .unsummarizable:
-            // SQLite takes the index only if its own condition is among these.
+            // SQLite uses the index only if the index's own condition is among these.
             return (
                 """
                 chunk INDEXED BY chunk_unsummarized
@@ -215,7 +215,7 @@ struct ChunkSlices {
 
     /// Returns the next slice, as the numbers of its chunks; `nil` at the end.
     ///
-    /// - Parameter sender: returns the sender of a resource; chunks are left out if it is `nil`.
+    /// - Parameter sender: returns the sender of a resource; `nil` leaves out the resource's chunks.
     func next(sender: (_ resource: Int64) throws -> TargetLookup.SenderClass?) throws -> [Int64]? {
         var chunks: [(id: Int64, sender: TargetLookup.SenderClass)] = []
         while chunks.count < Self.maxChunks, let row = try rows.next() {
@@ -226,30 +226,30 @@ struct ChunkSlices {
     }
 }
 
-/// The chunks that the first pass over a transaction's points has read, for the second one, which looks up no series and finds each
-/// point by its place.
+/// The chunks that the first pass over a transaction's points has read. The second pass looks up no series and finds each point by
+/// its position.
 struct ReadChunks {
-    /// Bytes that are kept at most: those of some hours. More are read twice.
+    /// The largest number of bytes kept: a few hours. Past it, chunks are read twice.
     static let maxBytes = 32 << 20
 
-    /// A point that counts for one of the sums.
+    /// A point that counts for at least one of the sums.
     struct Point {
-        /// The place of its series' targets in ``SeriesTargets``.
+        /// The index of its series' targets in ``SeriesTargets``.
         let found: Int
-        /// Its place in the chunk's bytes.
+        /// Its range in the chunk's bytes.
         let entry: Range<Int>
     }
 
     struct Chunk {
         let stored: StoredChunk
-        /// The class of its senders, by which targets are found.
+        /// The class of its sender, by which targets are found.
         let senders: Int
         var points: [Point] = []
-        /// Points that could not be found.
+        /// Points of the chunk that were not found in its bytes.
         var missing = 0
     }
 
-    /// The chunks in the order in which they were read; `nil` if they are not kept.
+    /// The chunks in reading order; `nil` if they are not kept.
     private(set) var chunks: [Chunk]?
     private var bytes = 0
 
@@ -257,7 +257,7 @@ struct ReadChunks {
         chunks = isKeeping ? [] : nil
     }
 
-    /// Adds a chunk, unless nothing of it counts. Past the limit all are given up.
+    /// Adds a chunk, unless nothing in it counts. Past the limit, all chunks are dropped.
     mutating func add(_ chunk: Chunk) {
         guard !chunk.points.isEmpty || chunk.missing > 0 || chunk.stored.damaged > 0 else { return }
         bytes += (chunk.stored.bytes?.count ?? 0) + chunk.points.count * MemoryLayout<Point>.stride
@@ -265,25 +265,25 @@ struct ReadChunks {
     }
 }
 
-/// The targets of each series that was met, one for each of the sums that share a pass. Searches are fast if series are asked for
-/// in ascending order repeatedly, as chunks have them.
+/// The targets of each series that was found, one for each of the sums that share a pass. Searches are fast if they ask for series
+/// in ascending order repeatedly, as chunks do.
 struct SeriesTargets {
-    /// Series that are compared after the last one found, before a search of all.
+    /// The number of series compared after the last match, before a full search.
     private static let reach = 8
 
     /// The series in ascending order.
     private var series: [Int64] = []
     /// The index of each series' first target.
     private var first: [Int] = []
-    /// The targets in the order in which the series were met; `nil` for a series that is left out.
+    /// The targets in the order in which their series were added; `nil` for a series that is left out.
     private var targets: [SeriesTarget?] = []
-    /// The index after the series that was found last.
+    /// The index after the series found last.
     private var next = 0
 
-    /// A target of a series that was found: of the sum with this number.
+    /// The target of a found series in the sum with this number.
     subscript(found: Int, sum: Int) -> SeriesTarget? { targets[found + sum] }
 
-    /// Returns the place of a series' targets; `nil` for a series that was not met.
+    /// Returns the index of a series' targets; `nil` if the series was not added.
     mutating func find(_ wanted: Int64) -> Int? {
         var index = next
         let end = min(next + Self.reach, series.count)
@@ -295,7 +295,7 @@ struct SeriesTargets {
     }
 
     /// - Parameter new: a series that ``find(_:)`` did not find.
-    /// - Returns: the place of its targets.
+    /// - Returns: the index of its targets.
     mutating func insert(_ added: [SeriesTarget?], of new: Int64) -> Int {
         let index = firstIndex(notBefore: new)
         series.insert(new, at: index)

@@ -2,48 +2,50 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The sums of a query's groups, to which ``ChunkPass`` adds points from the bytes as they are read. It holds the groups, and an
-/// entry for each series that it met. If the groups' sketches take more memory than the limit, each step of coarseness halves them,
-/// and doubles the error of quantiles.
+/// The sums of a query's groups. ``ChunkPass`` adds points directly from the bytes. The sums hold the groups, and an entry for each
+/// series that was found. If the groups' sketches exceed the memory limit, they become coarser. Each step halves them and doubles
+/// the error of quantiles.
 struct GroupSums {
     /// The window of the answer.
     let window: TimeWindow
     /// `nil` for groups without slots.
     private(set) var grid: SlotGrid?
-    /// The chunks that have the window's points.
+    /// The chunks with the window's points.
     private(set) var ranges: [ChunkRange]
     private(set) var damagedPoints = 0
-    /// The groups that were met, including empty ones; with a grid, each group's slots in the order of time. None while there is a
-    /// ranking.
+    /// The groups found so far, including empty ones. With a grid, these are each group's slots in order of time. Empty while there
+    /// is a ranking.
     private(set) var sums: [RequestGroup] = []
-    /// The groups without slots, if they are not the sums of their slots: those are coarse, or have few points each.
+    /// The groups without slots; `nil` if they are the sums of their slots. They differ if slots are coarse or have few points
+    /// each.
     private(set) var wholes: [RequestGroup]?
     /// The reason why there is no answer.
     private(set) var failure: TooManyGroups?
     private var index: GroupIndex
     private var lookup: TargetLookup
-    /// The chunk whose points are added.
+    /// The chunk whose points are being added.
     private var chunk: (sender: TargetLookup.SenderClass, resource: Int64, end: Int64, slot: Int)?
-    /// The cover of each sender's spans, read when the first series of spans is met.
+    /// The cover of each sender's spans, read with the first series of spans.
     private var covers: [Int64: MetricsCover]?
-    /// The groups past which all are only ranked, because the query's limit cuts off most of them.
+    /// The number of groups past which all groups are only ranked, because the query's limit drops most of them.
     private let maxWholeGroups: Int
-    /// The place of the kind among a group's values.
+    /// The index of the kind among a group's values.
     private let kind: Int
-    /// The figures that order the groups, in place of their sums; `nil` for groups that have sums.
+    /// The figures that order the groups and replace their sums; `nil` if groups have sums.
     private var ranking: GroupRanking?
-    /// The first element of ``sums`` for each group of ``index``, -1 for a group that is left out; `nil` if all are summed up.
+    /// The first element of ``sums`` for each group of ``index``, -1 for a group that is left out; `nil` if all groups are added
+    /// up.
     private var positions: [Int]?
     private let maxSketchBytes: Int
     private var sketchBytes = 0
-    /// The scale of all sketches at most.
+    /// The highest scale of all sketches.
     private var scale = ExponentialHistogram.defaultScale
-    /// The scale of those in slots at most.
+    /// The highest scale of sketches in slots.
     private var slotScale = ExponentialHistogram.defaultScale
 
-    /// Creates sums of all groups of a query, `limits.maxGroups` at most; each slot of a group counts as one.
+    /// Creates sums of all groups of a query, `limits.maxGroups` at most. Each slot of a group counts as one.
     ///
-    /// - Parameter isInSlots: whether the groups are summed up in the query's slots.
+    /// - Parameter isInSlots: whether the groups are added up in the query's slots.
     init(
         _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits,
         _ series: SeriesMemory
@@ -64,7 +66,7 @@ struct GroupSums {
     /// Whether the groups are only ranked.
     var isRanking: Bool { ranking != nil }
 
-    /// Whether the groups of a query can be selected from these sums.
+    /// Whether a query's groups can be selected from these sums.
     ///
     /// - Parameter own: the query of these sums.
     func canSelect(_ query: StatisticsQuery, of own: StatisticsQuery) -> Bool {
@@ -72,13 +74,13 @@ struct GroupSums {
             && (own.window, own.filter, own.by) == (query.window, query.filter, query.by)
     }
 
-    /// Returns sums of some of the groups alone, for a second pass over the same points.
+    /// Returns sums of only some of the groups, for a second pass over the same points.
     ///
     /// - Parameters:
     ///   - wanted: the values of these groups.
-    ///   - query: the query that they are for, about the same requests as the sums' own.
-    ///   - isInSlots: whether the groups are summed up in the query's slots.
-    ///   - hasWholes: whether they are summed up as a whole beside their slots.
+    ///   - query: the query of the new sums. It is about the same requests as these sums.
+    ///   - isInSlots: whether the groups are added up in the query's slots.
+    ///   - hasWholes: whether they are also added up without slots.
     func selecting(
         _ wanted: [[String?]], _ query: StatisticsQuery, isInSlots: Bool, hasWholes: Bool = false,
         _ expired: ExpiredTimes, _ limits: SQLiteLimits
@@ -111,7 +113,7 @@ struct GroupSums {
         }
     }
 
-    /// Returns the answer to the query that the sums were made for.
+    /// Returns the answer to the query of these sums.
     func answer(
         to query: StatisticsQuery, _ accounts: inout WindowAccounts, in db: Database
     ) throws -> Result<StatisticsAnswer, TooManyGroups> {
@@ -143,7 +145,7 @@ struct GroupSums {
         try lookup.senderClass(ofResource: id, in: db)
     }
 
-    /// Goes to a chunk. Returns `false` if none of its points count.
+    /// Starts a chunk. Returns `false` if none of its points count.
     mutating func begin(_ chunk: StoredChunk, in db: Database) throws -> Bool {
         guard failure == nil, let sender = try lookup.senderClass(ofResource: chunk.resource, in: db) else {
             self.chunk = nil
@@ -157,23 +159,23 @@ struct GroupSums {
 
     mutating func addDamaged(_ points: Int) { damagedPoints += points }
 
-    /// Returns the target of a series of the chunk's sender, which ``counted(_:)`` maps if groups are selected; `nil` for a series that
-    /// does not count.
+    /// Returns the target of a series of the chunk's sender; `nil` for a series that does not count. If groups are selected,
+    /// ``counted(_:)`` maps the target.
     mutating func target(ofSeries series: Int64, in db: Database) throws -> SeriesTarget? {
         guard let chunk, var target = try target(ofSeries: series, sender: chunk.sender, in: db) else { return nil }
         if positions == nil { target.group *= max(1, grid?.count ?? 1) }
         return target
     }
 
-    /// Returns the target of a point: that of its series, or if groups are selected, the one among these.
+    /// Returns the target of a point: that of its series, or if groups are selected, the target among these.
     func counted(_ target: SeriesTarget) -> SeriesTarget? {
         guard let positions else { return target }
-        // A series that is met in the second pass alone is of a group that the answer has not.
+        // A series first seen in the second pass belongs to a group that is not in the answer.
         guard target.group < positions.count, positions[target.group] >= 0 else { return nil }
         return SeriesTarget(group: positions[target.group], requests: target.requests)
     }
 
-    /// Whether requests of a class count in the chunk: those from spans do not if the same sender's metrics cover its time.
+    /// Whether requests of a class count in the chunk. Requests from spans do not if the same sender's metrics cover its time.
     mutating func counts(_ requests: RequestClass, in db: Database) throws -> Bool {
         guard let chunk else { return false }
         guard requests.isOfSpans else { return true }
@@ -185,8 +187,8 @@ struct GroupSums {
     /// Adds a point of the chunk.
     ///
     /// - Parameters:
-    ///   - point: has read it.
-    ///   - target: from ``counted(_:)``, one that ``counts(_:in:)``.
+    ///   - point: the reader of the point.
+    ///   - target: a target from ``counted(_:)`` that ``counts(_:in:)``.
     mutating func add(_ point: EntryReader, to target: SeriesTarget) {
         guard let chunk else { return }
         let (end, sum) = (UnixNanoseconds(clamping: chunk.end), target.group + chunk.slot)
@@ -202,11 +204,11 @@ struct GroupSums {
         if sketchBytes > maxSketchBytes { makeCoarser() }
     }
 
-    /// The scale at which slots have few buckets: coarser ones would free little.
+    /// The scale at which slots have few buckets. Coarser slots would free little memory.
     private static let coarsestSlotScale: Int32 = 0
 
-    /// Halves the sketches, as often as necessary. Those of slots come first: they have most of the memory, and the others are the
-    /// figures of rows. At the coarsest scale they take no memory to speak of.
+    /// Halves the sketches as often as necessary. Those of slots come first: they have most of the memory, and the others are the
+    /// figures of rows. At the coarsest scale they take hardly any memory.
     private mutating func makeCoarser() {
         while sketchBytes > maxSketchBytes, scale > ExponentialHistogram.scales.lowerBound {
             if wholes == nil || slotScale <= Self.coarsestSlotScale { scale -= 1 }
@@ -256,8 +258,8 @@ struct GroupSums {
 }
 
 extension StatisticsQuery {
-    /// Groups that are added up from the start, for each group of the answer. A second pass over the points of the answer's groups
-    /// costs less than the sums of more groups.
+    /// The number of fully summed groups at the start, for each group of the answer. A second pass over the points of the answer's
+    /// groups costs less than sums of more groups.
     private static let wholeGroups = 2
 
     /// Returns the ranges of the chunks that make up the slots of the query.
@@ -265,7 +267,7 @@ extension StatisticsQuery {
         WindowRanges.ranges(of: grid, expired: expired, hasSummaries: fitsSummaries)
     }
 
-    /// Whether the query leaves together what summaries do.
+    /// Whether the query groups and filters only by what summaries distinguish.
     fileprivate var fitsSummaries: Bool {
         !(by + filter.wanted.keys).contains { $0 == .instance || $0.isOfOutcome }
     }
@@ -278,24 +280,24 @@ extension StatisticsQuery {
     }
 }
 
-/// The groups of a query, found by the values of its dimensions.
+/// The groups of a query, looked up by the values of its dimensions.
 struct GroupIndex {
     /// The values of each group.
     private(set) var values: [[String?]] = []
     private var indexes: [[String?]: Int] = [:]
-    /// The first values of the groups that are wanted; `nil` for all.
+    /// The leading values of the wanted groups; `nil` for all groups.
     private let wanted: Set<[String?]>?
-    /// The number of these values.
+    /// The number of leading values.
     private let wantedValues: Int
     private let maxGroups: Int
-    /// The groups that each of them counts for.
+    /// The number that each group counts for.
     private let slots: Int
 
-    /// Creates an index without groups, which are added as they are met.
+    /// Creates an index without groups. They are added when they are first seen.
     ///
     /// - Parameters:
-    ///   - maxGroups: slots of groups at most.
-    ///   - slots: the slots of a group; 1 if it has none.
+    ///   - maxGroups: the largest number of groups, in which each slot of a group counts as one.
+    ///   - slots: the number of slots of a group; 1 if it has none.
     init(of query: StatisticsQuery, maxGroups: Int, slots: Int) {
         wanted = if case .named(let values) = query.groups { Set(values) } else { nil }
         wantedValues = query.by.count
@@ -303,14 +305,14 @@ struct GroupIndex {
         self.slots = max(1, slots)
     }
 
-    /// Returns the index of the group with these values; `nil` if the query leaves it out.
+    /// Returns the index of the group with these values; `nil` if the query leaves out the group.
     mutating func index(of values: [String?]) throws(TooManyGroups) -> Int? {
-        // Most groups are not wanted, where some are.
+        // If only some groups are wanted, most are not.
         if let wanted, !wanted.contains(values.count == wantedValues ? values : Array(values.prefix(wantedValues))) {
             return nil
         }
         if let known = indexes[values] { return known }
-        // Wanted groups were counted before, without the kinds that each of them may be of.
+        // Wanted groups were counted before, but without the kinds that each of them may have.
         let most = maxGroups / slots * (wanted == nil ? 1 : RequestKind.allCases.count)
         guard self.values.count < most else { throw TooManyGroups(limit: maxGroups) }
         indexes[values] = self.values.count
@@ -319,18 +321,18 @@ struct GroupIndex {
     }
 }
 
-/// The order of the groups of a query with a limit, and all its requests of each kind, as a first pass over its points finds them. A
-/// second pass adds up the groups that the limit leaves. All groups of an hour would have thousands of sketches; these few figures stay
-/// in the processor's caches.
+/// The order of the groups of a query with a limit, and all its requests of each kind, from a first pass over its points. A second
+/// pass adds up the groups within the limit. All groups of an hour would have thousands of sketches. These few figures stay in the
+/// processor's caches.
 struct GroupRanking {
-    /// The figures of each group, in the order in which the groups were met.
+    /// The figures of each group, in the order in which the groups were added.
     private(set) var figures: [RankFigures] = []
     private var clients = RequestGroup(values: [])
     private var servers = RequestGroup(values: [])
 
     var totals: [RequestKind: RequestGroup] { [.client: clients, .server: servers] }
 
-    /// Takes groups that have been added up.
+    /// Takes over groups that have already been added up.
     ///
     /// - Parameter kind: returns the kind of a group's requests.
     init(of groups: [RequestGroup], kind: (RequestGroup) -> RequestKind?) {
@@ -344,7 +346,7 @@ struct GroupRanking {
         }
     }
 
-    /// Makes room for groups that were met.
+    /// Makes room for new groups.
     mutating func grow(to count: Int) {
         while figures.count < count { figures.append(RankFigures()) }
     }
@@ -352,7 +354,7 @@ struct GroupRanking {
     /// Adds a point of a group.
     ///
     /// - Parameters:
-    ///   - point: has read it.
+    ///   - point: the reader of the point.
     ///   - end: the end of its interval.
     mutating func add(_ point: EntryReader, to target: SeriesTarget, until end: UnixNanoseconds) {
         point.add(to: &figures[target.group], isFailure: target.requests.isFailure)
@@ -365,7 +367,8 @@ struct GroupRanking {
 
 /// The sum that a series' requests count to, and their class.
 struct SeriesTarget: Equatable {
-    /// The index of the group's sum, or of its first slot. Before ``GroupSums/counted(_:)`` that of the group, if groups are selected.
+    /// The index of the group's sum, or of its first slot. If groups are selected, it is the index of the group until
+    /// ``GroupSums/counted(_:)``.
     var group: Int
     var requests: RequestClass
 }

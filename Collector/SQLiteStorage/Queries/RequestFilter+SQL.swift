@@ -3,16 +3,16 @@ import MartletStorage
 import MartletTelemetry
 
 extension RequestFilter {
-    /// The condition on a row of `resource` whose sender the filter selects.
+    /// The condition on rows of `resource` that selects the filter's senders.
     var senderCondition: SQL { condition(on: Dimension.ofSender) }
 
-    /// The condition on the request of a row of `detail`, apart from its sender.
+    /// The condition on the request in a row of `detail`, without its sender.
     var requestCondition: SQL { condition(on: Dimension.ofRequest) }
 
-    /// Whether the filter leaves out senders.
+    /// Whether the filter has conditions on senders.
     var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
 
-    /// Whether the filter leaves out requests of a sender.
+    /// Whether the filter has conditions on requests.
     var selectsRequests: Bool { wanted.keys.contains { !$0.isOfSender } }
 
     private func condition(on dimensions: [Dimension]) -> SQL {
@@ -46,7 +46,7 @@ extension RequestFilter {
     }
 }
 
-/// The SQL of the question.
+/// The SQL of the query.
 extension RequestsQuery {
     /// The condition on the rows of all pages.
     var condition: SQL {
@@ -74,7 +74,7 @@ extension RequestsQuery {
             """
     }
 
-    /// The condition that a row comes after the last one of the page before.
+    /// The condition that a row comes after the last row of the page before.
     ///
     /// - Parameter key: the column of the order.
     private func isAfterPageBefore(_ key: SQL, in db: Database) throws -> SQL {
@@ -88,7 +88,7 @@ extension RequestsQuery {
 
     /// The condition that a kept field contains a text.
     private static func condition(_ text: String) -> SQL {
-        // Attributes, with headers and bodies among them, and events are stored as JSON.
+        // Events and attributes, which include headers and bodies, are stored as JSON.
         let (plain, inJSON) = (pattern(text), pattern(SpanJSON.inQuotes(text)))
         let ofPlain = contains(
             plain,

@@ -2,8 +2,8 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The answers to queries of one transaction: those about all groups from a first pass over the points, and what these select from a
-/// second one.
+/// Answers the queries of one transaction. Queries about all groups are answered from a first pass over the points. Groups selected
+/// from these answers are read in a second pass.
 struct StatisticsReading {
     private let queries: [StatisticsQuery]
     private let expired: ExpiredTimes
@@ -33,7 +33,7 @@ struct StatisticsReading {
         for index in queries.indices where queries[index].groups.isOfAnswers {
             add(index, to: &selected, of: sums, of: first)
         }
-        // The selected groups have copies of the lookups, so the memory of the other groups is free.
+        // The selected groups have copies of the look-ups, so the memory of the other groups can be freed.
         sums = []
         try selected.complete(&known, &accounts, after: passes, in: db)
         let dataSince = try FirstData.start(expired, in: db)
@@ -43,7 +43,7 @@ struct StatisticsReading {
     /// Adds a query about the groups of other answers.
     ///
     /// - Parameters:
-    ///   - sums: those of the first pass.
+    ///   - sums: the sums of the first pass.
     ///   - first: the indexes of their queries.
     private mutating func add(
         _ index: Int, to selected: inout SelectedGroups, of sums: [GroupSums], of first: [Int]
@@ -66,12 +66,12 @@ struct StatisticsReading {
 }
 
 extension StatisticsQuery {
-    /// Whether the points of the groups that the limit leaves may be read once more.
+    /// Whether the points of the groups within the limit may need a second read.
     fileprivate var needsSecondPass: Bool { limit != nil && (hasFigures || step != nil) }
 }
 
-/// The beginning of all points of a store. A chunk has the end of its points' intervals, which are as long as a slot of its tier at most:
-/// an agent's are just as long.
+/// The beginning of all points of a store. A chunk has only the end of its points' intervals. These are at most as long as a slot
+/// of its tier; an agent's intervals are exactly as long.
 private enum FirstData {
     /// Returns `nil` if the store has no points.
     static func start(_ expired: ExpiredTimes, in db: Database) throws -> UnixNanoseconds? {
@@ -81,7 +81,7 @@ private enum FirstData {
         let starts = try chunks.compactMap { tier, isRolled -> Int64? in
             guard let row = try Row.fetchOne(statement, arguments: [tier.rawValue, isRolled]) else { return nil }
             let (isDerived, end): (Bool, Int64) = (row[0], row[1])
-            // The finer points that it was merged from begin more exactly, if they are still there.
+            // The finer points that it was merged from begin more exactly, if they still exist.
             let finest = expired.finest(at: end - 1) ?? .fine
             return isDerived && finest.rawValue < tier.rawValue ? nil : end - tier.length
         }
@@ -89,8 +89,8 @@ private enum FirstData {
     }
 }
 
-/// The groups that are known after a pass over all points: those that the limits of queries have left, and those that queries take
-/// from other answers (``WantedGroups``). Their figures and slots are added up in a second pass.
+/// Groups that are known after a pass over all points: those within the limits of queries, and those that queries take from other
+/// answers (``WantedGroups``). A second pass adds up their figures and slots.
 struct SelectedGroups {
     private struct Part {
         let query: StatisticsQuery
@@ -117,21 +117,21 @@ struct SelectedGroups {
         case figures
         /// The slots of the groups of an answer.
         case slots
-        /// An answer of its own.
+        /// An answer to a query about other answers' groups.
         case answer
     }
 
     private var parts: [Part] = []
     /// The sums of each part.
     private var sums: [GroupSums] = []
-    /// The index of the sums from which each part's groups were selected; `nil` for groups that are looked up anew.
+    /// The index of the sums from which each part's groups were selected; `nil` for groups that need a new look-up.
     private var sources: [Int?] = []
 
-    /// Adds the groups of a limited query, of which its answer lacks a part.
+    /// Adds the groups of a query with a limit whose answer lacks a part.
     ///
     /// - Parameters:
-    ///   - index: that of the query.
-    ///   - source: the sums that the answer was made of, and their index.
+    ///   - index: the index of the query.
+    ///   - source: the sums that the answer came from, and their index.
     mutating func add(
         _ answer: StatisticsAnswer, to query: StatisticsQuery, at index: Int, of source: (sums: GroupSums, index: Int),
         _ expired: ExpiredTimes, _ limits: SQLiteLimits
@@ -147,11 +147,11 @@ struct SelectedGroups {
         }
     }
 
-    /// Adds the groups of a query, which have an answer of their own.
+    /// Adds the groups of a query that need a separate answer.
     ///
     /// - Parameters:
-    ///   - index: that of the query.
-    ///   - source: the index of the sums from which the groups were selected; `nil` for groups that are looked up anew.
+    ///   - index: the index of the query.
+    ///   - source: the index of the sums from which the groups were selected; `nil` for groups that need a new look-up.
     mutating func add(_ groups: GroupSums, to query: StatisticsQuery, at index: Int, source: Int?) {
         add(groups, Part(query: query, index: index, contents: .answer), source)
     }
@@ -162,7 +162,7 @@ struct SelectedGroups {
         sources.append(source)
     }
 
-    /// Adds what the answers are missing.
+    /// Adds the missing parts of the answers.
     ///
     /// - Parameter passes: the first passes, which have kept their chunks.
     mutating func complete(
@@ -181,8 +181,8 @@ struct SelectedGroups {
     }
 }
 
-/// The accounts of the windows that a transaction asks for. Its queries are mostly about the same window and senders, and an
-/// account reads the ledgers of all of them.
+/// The accounts of a transaction's windows, each computed once. Its queries are mostly about the same window and senders, and an
+/// account reads the ledgers of all of these.
 struct WindowAccounts {
     private var known: [(window: TimeWindow, senders: RequestFilter, account: WindowAccount)] = []
 
@@ -197,18 +197,18 @@ struct WindowAccounts {
     }
 }
 
-/// The share of a window's requests that arrived, according to the agents' ledgers, and how long capture was off.
+/// Computes the share of a window's requests that arrived, from the agents' ledgers, and how long capture was off.
 ///
-/// `captured` counts on from an instance's start, so a batch that never arrived leaves a gap between the ledgers around it
-/// and the requests in the batches. An instance without a reading in the window is judged by its first reading after the
-/// window: the window lies within the gap before that reading, or within the hour of which only that reading is left.
+/// `captured` counts from an instance's start. So a batch that never arrived shows as a difference between the ledgers around it
+/// and the requests in the batches. An instance without a reading in the window is judged by its first reading after the window:
+/// the window lies within the gap before that reading, or within an hour that has only that reading left.
 enum Completeness {
     /// Returns the account of the senders that the filter selects.
     static func account(in window: TimeWindow, _ filter: RequestFilter, in db: Database) throws -> WindowAccount {
-        // The sums are doubles, and total() replaces sum(), which would throw: a sender that lies about its numbers must not
-        // break a report. CROSS JOIN keeps the order of the tables: a search for each instance and no scan of all readings.
-        // The HAVING clause leaves out instances that began after the window. Without an age, an instance counts as begun in
-        // the hour of its first reading: merged batches and thinned ledgers have a reading for each hour at least.
+        // The sums are doubles, and total() replaces sum(), which would throw: a sender with false numbers must not break a report.
+        // CROSS JOIN fixes the order of the tables, so SQLite searches for each instance and does not scan all readings. The HAVING
+        // clause leaves out instances that began after the window. An instance without an age counts as begun in the hour of its
+        // first reading, because merged batches and thinned ledgers have at least one reading in each hour.
         let (from, to, hour) = (Int64(clamping: window.from), Int64(clamping: window.to), Tier.hour.length)
         let rows = try SQLRequest<Row>(
             literal: """
@@ -240,7 +240,7 @@ enum Completeness {
         return account
     }
 
-    /// Returns the clocks of the senders that may have requests in a window and that the filter selects.
+    /// Returns how far the clocks are ahead, for senders that may have requests in the window and that the filter selects.
     private static func clocksAhead(
         in window: TimeWindow, _ filter: RequestFilter, in db: Database
     ) throws -> WindowAccount.ClocksAhead {
@@ -256,7 +256,7 @@ enum Completeness {
         return WindowAccount.ClocksAhead(senders: row["senders"], longest: UInt64(clamping: longest))
     }
 
-    /// Returns the number of senders of which points of the window found no room, among those that the filter selects.
+    /// Returns the number of selected senders with points in the window that found no room.
     private static func uncountedSenders(
         in window: TimeWindow, _ filter: RequestFilter, in db: Database
     ) throws -> Int {

@@ -2,11 +2,10 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Finds the group of a query that a sender's series counts to. Senders that the query does not tell apart are one class, so
-/// the series of a service are looked up once instead of for each of its processes.
+/// Finds the group of a query that a sender's series counts to. Senders that the query does not distinguish form one class. So the
+/// series of a service are looked up once, not for each of its processes.
 struct TargetLookup {
-    /// The number of a class of senders, from ``senderClass(ofResource:in:)``. The order keeps the classes of one service
-    /// together.
+    /// The number of a class of senders, from ``senderClass(ofResource:in:)``. Classes of one service are adjacent in the order.
     struct SenderClass: Comparable, Hashable {
         fileprivate var service: Int
         fileprivate var index: Int
@@ -19,22 +18,22 @@ struct TargetLookup {
     private let dimensions: [Dimension]
     private let filter: RequestFilter
     private let memory: SeriesMemory
-    /// A sender of each class.
+    /// One sender of each class.
     private var classes: [TelemetryResource] = []
     /// The class of each resource; `nil` for senders that the filter leaves out.
     private var classOfResource: [Int64: SenderClass?] = [:]
     private var services: [String: Int] = [:]
     private var classOfValues: [[String?]: SenderClass] = [:]
-    /// The class that was asked for last: chunks of one class are read one after the other.
+    /// The class requested last. Chunks of one class are read one after the other.
     private var current: Int?
     /// The series of the current class's service.
     private var series: ServiceSeries?
-    /// Whether each service that was met has a series that the filter selects.
+    /// Whether the filter selects a series of the service, for each service seen so far.
     private var counting: [String: Bool] = [:]
-    /// The group of each of the series' names; `nil` until it is asked for, and `.some(nil)` if it is left out.
+    /// The group of each of the series' names; `nil` until it is requested, and `.some(nil)` if it is left out.
     private var groups: [Int??] = []
 
-    /// - Parameter dimensions: the dimensions that groups are told apart by.
+    /// - Parameter dimensions: the dimensions to group by.
     init(by dimensions: [Dimension], _ filter: RequestFilter, _ memory: SeriesMemory) {
         self.dimensions = dimensions
         self.filter = filter
@@ -49,8 +48,8 @@ struct TargetLookup {
         return found
     }
 
-    /// Returns the group in `index` that counts the series' requests; `nil` if the filter leaves the series out or it has
-    /// been deleted.
+    /// Returns the group in `index` that counts the series' requests; `nil` if the filter leaves out the series, or if it has been
+    /// deleted.
     mutating func target(
         ofSeries wanted: Int64, sender: SenderClass, in index: inout GroupIndex, _ db: Database
     ) throws -> SeriesTarget? {
@@ -59,7 +58,7 @@ struct TargetLookup {
             guard let entry, let group = try group(ofName: entry.name, sender, in: &index) else { return nil }
             return SeriesTarget(group: group, requests: entry.requests)
         }
-        // Swift takes some names for equal that have different bytes, which SQLite tells apart.
+        // Swift treats some names with different bytes as equal. SQLite does not.
         guard let dimensions = try SeriesRows.find(wanted, in: db), filter.matches(dimensions) else { return nil }
         return try index.index(of: values(of: dimensions, sender))
             .map { SeriesTarget(group: $0, requests: RequestClass(dimensions)) }
@@ -74,7 +73,7 @@ struct TargetLookup {
         return group
     }
 
-    /// Makes the series of a class's service the current ones.
+    /// Makes the series of a class's service the current series.
     private mutating func goToSeries(of sender: SenderClass, in db: Database) throws {
         if series != nil, current == sender.index { return }
         let service = classes[sender.index].service
@@ -84,7 +83,7 @@ struct TargetLookup {
         (current, groups) = (sender.index, Array(repeating: nil, count: series?.names ?? 0))
     }
 
-    /// Whether a service has requests that the filter selects. The points of any other service need not be read.
+    /// Whether the filter selects requests of a service. The points of other services need not be read.
     private mutating func counts(_ service: String, in db: Database) throws -> Bool {
         guard filter.selectsRequests else { return true }
         if let known = counting[service] { return known }
@@ -111,7 +110,7 @@ struct TargetLookup {
     }
 }
 
-/// The series of one service, as a query sees them.
+/// The series of one service, as a query uses them.
 struct ServiceSeries {
     struct Entry {
         let requests: RequestClass
@@ -124,9 +123,9 @@ struct ServiceSeries {
     private let filter: RequestFilter
     private let selectsRequests: Bool
     private let selectsOutcomes: Bool
-    /// Whether status, error or rule tell groups apart, so that each series has a name of its own.
+    /// Whether groups depend on status, error or rule, so that each series has a separate name.
     private let isByOutcome: Bool
-    /// Whether the filter selects each of the known names; `nil` until it is asked for.
+    /// Whether the filter selects each of the known names; `nil` until it is requested.
     private var isSelected: [Bool?]
 
     init(_ known: KnownSeries, of service: String, by dimensions: [Dimension], _ filter: RequestFilter) {
@@ -139,14 +138,14 @@ struct ServiceSeries {
     /// The number of names.
     var names: Int { isByOutcome ? known.count : known.names.count }
 
-    /// Returns `nil` for a series that is not the service's, and `.some(nil)` for one that is left out.
+    /// Returns `nil` for a series of another service, and `.some(nil)` for a series that is left out.
     mutating func entry(of series: Int64) -> Entry?? {
         guard let place = known.place(of: series) else { return nil }
         guard let (requests, name) = known.entry(at: place), isSelected(place, name) else { return .some(nil) }
         return Entry(requests: requests, name: isByOutcome ? place : name)
     }
 
-    /// Returns dimensions that have the query's values for all series of a name.
+    /// Returns dimensions with the query's values for all series of a name.
     func name(_ index: Int) -> RequestDimensions? { isByOutcome ? known.dimensions[index] : known.names[index] }
 
     private mutating func isSelected(_ place: Int, _ name: Int) -> Bool {
@@ -160,7 +159,7 @@ struct ServiceSeries {
 }
 
 extension KnownSeries {
-    /// Whether a filter selects one of the series.
+    /// Whether a filter selects at least one of the series.
     func contains(_ filter: RequestFilter) -> Bool {
         filter.selectsOutcomes
             ? dimensions.contains { $0.map(filter.matches) ?? false } : names.contains(where: filter.matches)
@@ -168,7 +167,7 @@ extension KnownSeries {
 }
 
 extension Dimension {
-    /// Whether the series with one name differ in it (``KnownSeries/names``).
+    /// Whether series with the same name may differ in this dimension (``KnownSeries/names``).
     var isOfOutcome: Bool { !isOfSender && ![.kind, .method, .host, .endpoint].contains(self) }
 }
 

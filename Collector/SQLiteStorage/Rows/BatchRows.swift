@@ -3,14 +3,14 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The ids of the batches that are stored. The store knows a batch for `age` after its arrival, and longer while its instance
-/// goes on sending.
+/// The ids of the stored batches. The store remembers a batch for `age` after its arrival, and longer while its instance keeps
+/// sending.
 ///
-/// The size is bounded by the number of instances in that time: an instance takes a few bytes for 4096 sequences if all
-/// arrived, and 0.5 KiB if some did not, as is usual for details.
+/// The number of instances in that time limits the size. An instance takes a few bytes for 4096 sequences if all arrived, and 0.5
+/// KiB if some did not, as is usual for details.
 enum BatchRows {
-    /// Remembers a batch and returns its outcome, which holds once the transaction is committed. A batch without an id counts
-    /// as new, because it cannot be told from another.
+    /// Records a batch and returns its outcome, which is valid once the transaction is committed. A batch without an id counts as
+    /// new, because it cannot be recognized.
     ///
     /// - Parameter oldest: batches that arrived before this time are forgotten.
     static func remember(
@@ -38,14 +38,14 @@ enum BatchRows {
     }
 }
 
-/// The row of the batches of one instance and signal; ``BatchBlockRows`` and ``BatchPartRows`` tell which batches arrived.
+/// The row for the batches of one instance and signal. ``BatchBlockRows`` and ``BatchPartRows`` say which batches have arrived.
 struct BatchStream {
     let id: Int64
     var sequences: BatchSequences
     /// Whether the stream has a batch that arrived only in part.
     let hasParts: Bool
 
-    /// Returns `nil` if the stream is unknown or was forgotten.
+    /// Returns `nil` if the stream is unknown or forgotten.
     static func find(instance: String, _ signal: Signal, in db: Database) throws -> BatchStream? {
         let statement = try db.cachedStatement(
             sql: """
@@ -63,8 +63,7 @@ struct BatchStream {
         }
     }
 
-    /// Returns the stream of a batch's sender. When a stream begins, all streams that received nothing since `oldest` are
-    /// deleted.
+    /// Returns the stream of a batch's sender. When a new stream begins, all streams without a batch since `oldest` are deleted.
     static func findOrMake(
         for batch: BatchID, at now: Int64, forgetting oldest: Int64, in db: Database
     ) throws -> BatchStream {
@@ -84,7 +83,7 @@ struct BatchStream {
                 UPDATE batch_stream SET highest = ?, arrived = ?, overlapping = ?, received = max(received, ?)
                 WHERE id = ?
                 """)
-        // The bit patterns keep all 64 bits: two sequences must never become one.
+        // Bit patterns keep all 64 bits, so that two sequences never become equal.
         try statement.execute(arguments: [
             Int64(bitPattern: sequences.highestSequence), Int64(bitPattern: sequences.arrivedSequences),
             Int64(bitPattern: sequences.overlappingBatches), now, id,
@@ -94,16 +93,16 @@ struct BatchStream {
     private static func unsigned(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) }
 }
 
-/// The rows of the sequences of a stream that arrived whole.
+/// The rows for the sequences of a stream that arrived whole.
 enum BatchBlockRows {
     /// The part of a range of sequences that lies in one block.
     struct Slice {
         let block: Int64
         let positions: ClosedRange<Int>
-        /// `nil` if nothing of the block arrived.
+        /// `nil` if nothing in the block has arrived.
         var bits: BatchBlock?
 
-        /// The number of these sequences that arrived.
+        /// The number of arrived sequences in the slice.
         var arrived: Int { bits?.count(in: positions) ?? 0 }
     }
 
@@ -121,7 +120,7 @@ enum BatchBlockRows {
 
     /// Marks the sequences as arrived.
     ///
-    /// - Parameter oldest: when a block begins, the stream's blocks that received nothing since this time are deleted.
+    /// - Parameter oldest: when a block begins, the stream's blocks without a batch since this time are deleted.
     static func insert(
         _ slices: [Slice], stream: Int64, at now: Int64, forgetting oldest: Int64, in db: Database
     ) throws {
@@ -142,7 +141,7 @@ enum BatchBlockRows {
     }
 }
 
-/// The rows of the parts that arrived of incomplete batches.
+/// The rows for the arrived parts of incomplete batches.
 enum BatchPartRows {
     static func find(of batch: BatchID, stream: Int64, in db: Database) throws -> BatchParts {
         let statement = try db.cachedStatement(
@@ -150,7 +149,7 @@ enum BatchPartRows {
         return BatchParts(try String.fetchSet(statement, arguments: [stream] + range(of: batch)))
     }
 
-    /// Replaces the rows of a batch; a whole batch needs none.
+    /// Replaces the rows of a batch. A whole batch needs none.
     ///
     /// - Parameter oldest: the stream's parts that arrived before this time are deleted.
     static func replace(

@@ -9,8 +9,8 @@ enum CumulativeRows {
     private typealias Stream = CumulativeDifferences.Stream
     private typealias LatestPoint = CumulativeDifferences.LatestPoint
 
-    /// Returns the requests that are new in the points, and remembers the points. The points of streams without room count
-    /// nothing: they would count from their start each time.
+    /// Returns the new requests in the points, and stores the points. Points of streams without room count nothing. Otherwise they
+    /// would count from their start each time.
     static func newRequests(
         in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits,
         _ streams: WriterStreams, in db: Database
@@ -26,7 +26,7 @@ enum CumulativeRows {
             }
         }
         let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
-        // Room is made of other processes' streams, which are part of the history until then.
+        // Other processes' streams may be deleted to make room. Until then they belong to the history.
         let past = isAllKnown ? CumulativeHistory() : try history(of: resource, in: db)
         let new = Set(points.map(Stream.init)).filter { latest[$0] == nil && !damaged.contains($0) }
         let admitted = new.isEmpty ? 0 : try room(for: new.count, at: now, limits, streams, in: db)
@@ -63,7 +63,7 @@ enum CumulativeRows {
     private enum Found {
         case point(LatestPoint)
         case nothing
-        /// The stored point cannot be read, so the next point tells nothing about new requests.
+        /// The stored point cannot be read, so the next point says nothing about new requests.
         case damaged
     }
 
@@ -109,7 +109,7 @@ enum CumulativeRows {
         ])
     }
 
-    /// Returns the number of new streams that there is room for, at most `wanted`, and makes room if silent streams have it.
+    /// Returns the number of new streams that fit, at most `wanted`. If needed, it makes room by deleting silent streams.
     private static func room(
         for wanted: Int, at now: UnixNanoseconds, _ limits: SQLiteLimits, _ streams: WriterStreams, in db: Database
     ) throws -> Int {
@@ -122,12 +122,12 @@ enum CumulativeRows {
         return min(max(free + freed, 0), wanted)
     }
 
-    /// Deletes the processes that were silent for the longest time, each with all its streams: if some were left, the others
-    /// would look new.
+    /// Deletes the processes that have been silent longest, each with all its streams. If some streams remained, the others would
+    /// look new.
     ///
     /// - Parameters:
-    ///   - surplus: the number of streams to delete at least, as far as so many are silent.
-    ///   - time: the time since when a process has to be silent, by the collector's clock.
+    ///   - surplus: the number of streams to delete, if that many are silent.
+    ///   - time: the start of the silence that is required, by the collector's clock.
     /// - Returns: the number of deleted streams.
     private static func prune(_ surplus: Int, silentSince time: UnixNanoseconds, in db: Database) throws -> Int {
         let processes = try Row.fetchCursor(
@@ -146,9 +146,8 @@ enum CumulativeRows {
         return deleted
     }
 
-    /// Deletes a process but remembers its latest end, so that it does not count from its start if it comes back. The
-    /// collector's clock limits that end; otherwise a sender whose clock is ahead would affect all processes that share its
-    /// resource.
+    /// Deletes a process but keeps its latest end, so that it does not count from its start if it comes back. The collector's clock
+    /// limits that end. Otherwise a sender with a fast clock would affect all processes that share its resource.
     private static func forget(_ process: Row, in db: Database) throws {
         let (resource, start, last): (Int64, Int64, Int64) = (
             process["resource_id"], process["start_time"], process["last"]
@@ -160,29 +159,29 @@ enum CumulativeRows {
     }
 }
 
-/// The writer's memory of a full table of cumulative streams.
+/// The writer's record of a full table of cumulative streams.
 final class WriterStreams: Sendable {
-    /// A search for silent streams reads all rows, so the next one waits, in nanoseconds.
+    /// The wait before the next search, in nanoseconds. A search for silent streams reads all rows.
     private static let pause: UnixNanoseconds = 60 * 1_000_000_000
 
     private let nextSearch = Atomic<UnixNanoseconds>(0)
     private let uncounted = Atomic<UInt64>(0)
 
-    /// The points of streams that found no room, since the start.
+    /// Points of streams without room, since the start.
     var uncountedPoints: UInt64 { uncounted.load(ordering: .relaxed) }
 
     func countUncounted(_ points: Int) { uncounted.wrappingAdd(UInt64(points), ordering: .relaxed) }
 
-    /// Returns whether silent streams may be searched for now.
+    /// Returns whether a search for silent streams is allowed now.
     func maySearch(at now: UnixNanoseconds) -> Bool { now >= nextSearch.load(ordering: .relaxed) }
 
-    /// Notes a search that found too few silent streams.
+    /// Records a search that found too few silent streams.
     func noteSearch(at now: UnixNanoseconds) { nextSearch.store(now &+ Self.pause, ordering: .relaxed) }
 }
 
-/// The table of the times in which points of cumulative streams found no room: see ``CumulativeRows``.
+/// The table of the times in which points of cumulative streams had no room: see ``CumulativeRows``.
 enum UncountedRows {
-    /// Notes the points of a sender that found no room.
+    /// Records the points of a sender that had no room.
     static func note(_ points: [CumulativePoint], of resource: Int64, in db: Database) throws {
         let ends = Dictionary(grouping: points.map { Int64(clamping: $0.point.end) }) { $0 / Tier.hour.length }
         let statement = try db.cachedStatement(
@@ -197,7 +196,7 @@ enum UncountedRows {
         }
     }
 
-    /// Deletes hours that ended by a time, at most `limit`, and returns the number deleted.
+    /// Deletes hours that ended by this time, at most `limit`, and returns the number deleted.
     static func delete(until time: Int64, atMost limit: Int, in db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: """

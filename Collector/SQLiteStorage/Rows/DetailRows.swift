@@ -40,7 +40,7 @@ enum DetailRows {
             ] + request + identity + span)
     }
 
-    /// The bytes of a row's texts, and of its numbers and its places in the indices.
+    /// The bytes of a row: its texts, its numbers and its index entries.
     private static func bytes(of detail: SpanRecord, _ service: String, _ json: [String]) -> Int {
         let request = [
             detail.request?.host, detail.request?.endpoint, detail.request?.method, detail.request?.error,
@@ -52,7 +52,8 @@ enum DetailRows {
 
     private static let rowBytes = 300
 
-    /// Whether the same sender's span is stored: a client and its server may share a span's id (Zipkin's "shared spans").
+    /// Whether this span of the same sender is already stored. A client and its server may share a span's id (Zipkin's "shared
+    /// spans").
     static func contains(_ detail: SpanRecord, resource: Int64, in db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -66,7 +67,7 @@ enum DetailRows {
         return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 
-    /// Returns `nil` for a row that is no span.
+    /// Returns `nil` if the row is not a valid span.
     static func decode(_ row: Row) throws -> SpanRecord? {
         let (trace, id, parent): (Data, Data, Data) = (row["trace_id"], row["span_id"], row["parent_span_id"])
         guard let traceID = TraceID(bytes: trace), let spanID = SpanID(bytes: id),
@@ -106,7 +107,7 @@ extension SpanID {
     var blob: Data { Data(bytes) }
 }
 
-/// The id of a kept span as people see it: the number of its row in the digits 0 to 9 and a to z.
+/// The id of a kept span as people see it: the number of its row in base 36, with the digits 0 to 9 and a to z.
 struct DetailID: CustomStringConvertible {
     let row: Int64
 
@@ -114,7 +115,7 @@ struct DetailID: CustomStringConvertible {
 }
 
 extension DetailID {
-    /// Returns `nil` if the text is no such number.
+    /// Returns `nil` if the text is not such a number.
     init?(_ text: String) {
         guard let row = Int64(text, radix: 36), row > 0 else { return nil }
         self.row = row

@@ -4,8 +4,8 @@ import MartletStorage
 import MartletTelemetry
 
 enum LedgerRows {
-    /// A statement that adds a reading. If two batches of one instance have the same time, the row keeps the later account
-    /// and the sum of their requests.
+    /// A statement that adds a reading. If two batches of one instance have the same time, the row keeps the later account and the
+    /// sum of their requests.
     private static let upsert = """
         INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched, cpu)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -29,19 +29,19 @@ enum LedgerRows {
         ])
     }
 
-    /// Returns the account with the most captured requests, brought up to date: it was written before its own batch and those
-    /// waiting with it arrived. The time does not tell the latest account, because a sender's clock may be set back.
+    /// Returns the account with the most captured requests, brought up to date. The agent wrote it before its batch and the batches
+    /// waiting with it arrived. The time does not identify the latest account, because a sender's clock may be set back.
     static func latest(of resource: Int64, in db: Database) throws -> LedgerReading? {
         let statement = try db.cachedStatement(
             sql: "SELECT * FROM ledger WHERE resource_id = ? ORDER BY captured DESC, time DESC LIMIT 1")
         guard let row = try Row.fetchOne(statement, arguments: [resource]) else { return nil }
         let reading = decode(row, arrived: 0)
-        // Most agents have nothing else waiting. Adding up thousands of readings would take longer than all the rest.
+        // Most agents have no other batch waiting. Adding up thousands of readings would take longer than all other work.
         return reading.waiting == 0 ? reading : decode(row, arrived: try arrived(from: resource, in: db))
     }
 
-    /// Returns the requests in all batches of a sender. The sum uses total(): sum() fails past 63 bits, and a sender that lies
-    /// must not hide the others.
+    /// Returns the requests in all batches of a sender. It uses total(), because sum() fails past 63 bits, and a sender with false
+    /// numbers must not hide the others.
     private static func arrived(from resource: Int64, in db: Database) throws -> Int64 {
         let statement = try db.cachedStatement(
             sql: "SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger WHERE resource_id = ?")
@@ -62,7 +62,7 @@ enum LedgerRows {
     }
 
     private static func text(of dropped: [String: UInt64]) throws -> String {
-        // Nearly all batches have no drops, and making an encoder costs as much as a statement.
+        // Almost no batch has drops, and creating an encoder costs as much as a statement.
         guard !dropped.isEmpty else { return "{}" }
         return String(decoding: try JSONEncoder().encode(dropped), as: UTF8.self)
     }
@@ -72,13 +72,13 @@ enum LedgerRows {
     }
 }
 
-/// Reduces a ledger to one reading for each hour once the finest resolution has expired: with one for each batch, a sender
-/// that lives for a year would have three million.
+/// Reduces a ledger to one reading for each hour once the finest resolution has expired. With one for each batch, a sender that
+/// lives for a year would have three million.
 ///
-/// The reading with the most captured requests stays and takes the requests of all, so the share of requests that arrived
-/// stays the same for windows of whole hours.
+/// The reading with the most captured requests stays and gets the requests of all. So the share of requests that arrived stays the
+/// same for windows of whole hours.
 enum LedgerThinning {
-    /// Hours that one step thins at most.
+    /// The largest number of hours that one step thins.
     static let maxHours = 256
 
     struct Hour {
@@ -87,7 +87,7 @@ enum LedgerThinning {
         let end: Int64
     }
 
-    /// Returns hours with several readings that lie in `(from, to]`, both of which are ends of hours.
+    /// Returns hours in `(from, to]` with several readings. Both bounds are ends of hours.
     static func hours(from: Int64, to: Int64, in db: Database) throws -> [Hour] {
         let length = Tier.hour.length
         let rows = try Row.fetchAll(

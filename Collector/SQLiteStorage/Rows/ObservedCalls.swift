@@ -2,7 +2,7 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The calls between services: those that kept spans show, and those that are remembered of spans that have gone.
+/// The calls between services: those that kept spans show, and remembered calls of deleted spans.
 extension SQLiteStorage {
     package func calls(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int
@@ -15,8 +15,8 @@ extension SQLiteStorage {
         }
     }
 
-    /// Remembers the calls of spans that came since the last time. A caller's span may come after that of its callee, and the first
-    /// time after a start looks at all that are kept.
+    /// Remembers the calls of spans that arrived since the last time. The span of a caller may arrive after that of its callee. The
+    /// first call after a start looks at all kept spans.
     func rememberCalls() async throws {
         while true {
             let before = rememberedSpan.load(ordering: .relaxed)
@@ -34,7 +34,7 @@ extension SQLiteStorage {
 
 /// The calls that kept spans show at both ends.
 enum ObservedCalls {
-    /// Looks up the parents of the window's latest server spans by their traces.
+    /// Looks up the parents of the window's latest server spans by trace.
     static func find(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int, in db: Database
     ) throws -> Set<ObservedCall> {
@@ -75,18 +75,19 @@ enum ObservedCalls {
     }
 }
 
-/// The calls that some spans belong to, with the times at which kept spans show them.
+/// The calls that some spans belong to, with the times at which kept spans show these calls.
 struct CallSightings {
-    /// Spans that one step looks at. All spans of their traces are read.
+    /// The largest number of spans that one step looks at. It reads all spans of their traces.
     private static let maxSpans = 2_000
-    /// Spans with their callers that one step compares: senders may give many spans the same id.
+    /// The largest number of pairs of a span and its caller that one step compares, because senders may give many spans the same
+    /// id.
     private static let maxPairs = 50_000
 
     let calls: [RememberedCall]
-    /// The number of the last span that was looked at.
+    /// The number of the last span that this step looked at.
     let last: Int64
 
-    /// Looks at the next spans after one; `nil` if there are none.
+    /// Looks at the spans that follow `span`; `nil` if there are none.
     init?(after span: Int64, in db: Database) throws {
         let page = try db.cachedStatement(
             sql: "SELECT max(id) FROM (SELECT id FROM detail WHERE id > ? ORDER BY id LIMIT \(Self.maxSpans))")
@@ -121,7 +122,8 @@ struct CallSightings {
 
 /// The remembered calls.
 enum ObservedCallRows {
-    /// Adds calls, or the times of known ones, and deletes those past the limit that were not observed for the longest time.
+    /// Adds calls, or updates the times of known ones. Past the limit, deletes those that have not been observed for the longest
+    /// time.
     static func add(_ calls: [RememberedCall], atMost limit: Int, in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -145,8 +147,8 @@ enum ObservedCallRows {
         ).execute(arguments: [limit])
     }
 
-    /// Returns the calls that were observed within a window, or both before and after it; those that were observed last, if there are
-    /// more than a limit. It returns none for a version or an instance, which are not remembered.
+    /// Returns the calls that were observed in a window, or both before and after it. If there are more than the limit, it returns
+    /// those observed last. Filters for a version or an instance select none, because these are not remembered.
     static func find(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int, in db: Database
     ) throws -> Set<ObservedCall> {
@@ -168,7 +170,7 @@ enum ObservedCallRows {
             servedHost: row["served_host"])
     }
 
-    /// Deletes calls that were not observed after a time, at most `rows`, and returns the number deleted.
+    /// Deletes calls that were not observed after this time, at most `rows`, and returns the number deleted.
     static func delete(until time: Int64, atMost rows: Int, in db: Database) throws -> Int {
         try db.cachedStatement(
             sql: "DELETE FROM observed_call WHERE id IN (SELECT id FROM observed_call WHERE last_time <= ? LIMIT ?)"

@@ -3,28 +3,28 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The table of the figures of processes. A point is added to a slot of each tier at once, so a sender has a bounded number of
+/// The table of the figures of processes. A point is added to a slot of each tier at once. So a sender has a bounded number of
 /// rows, whatever it sends, and nothing is rolled up later.
 enum ProcessRows {
-    /// Starts of one counter that are remembered, for processes that share a resource.
+    /// The largest number of remembered starts of one counter. Processes that share a resource have different starts.
     private static let maxStarts = 64
 
-    /// - Parameter unlessKnown: whether points are left out that the sender has sent before, because it does not number its
-    ///   batches.
+    /// - Parameter unlessKnown: whether to skip points that the sender has already sent. It may resend them if it does not number
+    ///   its batches.
     static func insert(
         _ metrics: InstanceMetrics, of resource: Int64, unlessKnown: Bool, _ limits: SQLiteLimits, in db: Database
     ) throws {
         let growths = try metrics.processTotals.sorted { $0.end < $1.end }.compactMap {
             try growth($0, of: resource, limits, in: db)
         }
-        // A body is sent again as a whole, so its last point stands for all.
+        // A body is resent as a whole, so its last point represents all.
         let isKnown = try unlessKnown && areLast(metrics.process.max { $0.end < $1.end }, of: resource, in: db)
         for point in (isKnown ? [] : metrics.process) + growths {
             for tier in Tier.allCases { try add(point, to: tier, of: resource, in: db) }
         }
     }
 
-    /// Returns whether the latest figures of a point's slot end with it and include all of its figures.
+    /// Returns whether the latest figures of the point's slot end with the point and include all of its figures.
     private static func areLast(_ point: ProcessPoint?, of resource: Int64, in db: Database) throws -> Bool {
         guard let point, let row = try slot(of: point, in: .fine, of: resource, in: db), let known = decode(row) else {
             return false
@@ -65,7 +65,7 @@ enum ProcessRows {
 
     // MARK: Cumulative counters
 
-    /// Returns the growth since the latest total with the same start, and remembers the total.
+    /// Returns the growth since the latest total with the same start, and stores the total.
     private static func growth(
         _ total: ProcessTotal, of resource: Int64, _ limits: SQLiteLimits, in db: Database
     ) throws -> ProcessPoint? {
@@ -100,7 +100,7 @@ enum ProcessRows {
 
     // MARK: Ageing
 
-    /// Deletes slots of a tier, so many at most, and returns the number deleted.
+    /// Deletes slots of a tier, at most `maxRows`, and returns the number deleted.
     static func delete(_ tier: Tier, until end: Int64, atMost maxRows: Int, in db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: """
@@ -114,7 +114,7 @@ enum ProcessRows {
 }
 
 extension ProcessStatistics {
-    /// Whether the figures have all those of others, and no fewer of any.
+    /// Whether the figures include every figure of the others, none of them smaller.
     fileprivate func includes(_ other: ProcessStatistics) -> Bool {
         other.counts.allSatisfy { counter, count in counts[counter].map { $0 >= count } ?? false }
             && other.gauges.allSatisfy { gauge, samples in gauges[gauge].map { $0.count >= samples.count } ?? false }
@@ -124,8 +124,8 @@ extension ProcessStatistics {
 /// The figures of a process as the bytes of a BLOB column.
 ///
 ///     version      1 byte, 1
-///     counters     1 byte: bit n stands for the counter with the raw value n
-///     gauges       1 byte, likewise
+///     counters     1 byte: bit n is the counter with the raw value n
+///     gauges       1 byte: bit n is the gauge with the raw value n
 ///     covered      varint
 ///     then, for each counter whose bit is set, a varint
 ///     then, for each gauge whose bit is set:
@@ -153,7 +153,7 @@ enum ProcessBlob {
         return writer.bytes
     }
 
-    /// Returns `nil` if the bytes cannot have come from ``encode(_:)``.
+    /// Returns `nil` if the bytes cannot come from ``encode(_:)``.
     static func decode(_ bytes: [UInt8]) -> ProcessStatistics? {
         var (reader, statistics) = (ByteReader(bytes), ProcessStatistics())
         guard reader.byte() == version, let counters = reader.byte(), let gauges = reader.byte(),

@@ -3,7 +3,7 @@ import MartletTelemetry
 import Synchronization
 
 enum ResourceRows {
-    /// Returns the row of a sender, which is made or brought up to date.
+    /// Returns the row of a sender. Creates or updates it.
     ///
     /// - Parameter end: the latest end of its points.
     static func id(
@@ -19,7 +19,7 @@ enum ResourceRows {
         return id
     }
 
-    /// Updates a row that the writer remembers.
+    /// Updates a row from the writer's cache.
     ///
     /// - Returns: `false` if the row was deleted or belongs to another sender.
     private static func update(
@@ -67,7 +67,7 @@ enum ResourceRows {
         ]
     }
 
-    /// The columns that may change while a sender lives.
+    /// The columns that may change during a sender's life.
     private static func state(of resource: TelemetryResource) -> StatementArguments {
         [
             resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "", resource.runtime ?? "",
@@ -96,12 +96,12 @@ enum ResourceRows {
     }
 }
 
-/// The writer's memory of each sender's row. It may be wrong after a transaction was rolled back or a sender expired;
-/// ``ResourceRows`` checks it.
+/// The writer's cache of each sender's row. It may be wrong after a rollback or the expiry of a sender; ``ResourceRows`` checks it.
 final class WriterResources: Sendable {
-    /// Senders at most: past it all are forgotten and looked up as they come. They take 20 MB at most, and usually a quarter.
+    /// The largest number of senders. Past it the cache is emptied, and senders are looked up as they come. They take at most 20
+    /// MB, and usually a quarter of that.
     private static let maxResources = 10_000
-    /// Bytes of a sender's texts. A sender with longer ones is looked up each time.
+    /// The largest size of a sender's texts, in bytes. A sender with longer texts is looked up each time.
     private static let maxBytes = 1024
 
     private let ids = Mutex<[TelemetryResource: Int64]>([:])

@@ -2,9 +2,8 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The table of the times for which senders reported a kind of requests in metrics, and in spans: see ``MetricsCover``. A gap
-/// of more than its patience begins another row.
-/// Martlet's agents have no rows, because their spans never count.
+/// The table of the times for which senders reported a kind of request in metrics, and in spans: see ``MetricsCover``. A gap longer
+/// than its patience starts another row. Martlet's agents have no rows, because their spans never count.
 enum StatisticsCoverRows {
     private struct Key: Hashable {
         var kind: RequestKind
@@ -14,9 +13,9 @@ enum StatisticsCoverRows {
     private typealias Times = (from: Int64, to: Int64)
 
     static func extend(by points: [RequestPoint], of resource: Int64, in db: Database) throws {
-        // The loop uses indexes: a copy of a point costs more than the work on it.
+        // The loop uses indexes, because a copy of a point costs more than the work on it.
         var times: [Key: [Times]] = [:]
-        // Sizes of bodies alone report no requests.
+        // Points with only body sizes report no requests.
         for index in points.indices where points[index].statistics.requests > 0 {
             let key = Key(kind: points[index].dimensions.kind, source: points[index].dimensions.source)
             let time = (from: Int64(clamping: points[index].start), to: Int64(clamping: points[index].end))
@@ -77,15 +76,15 @@ enum StatisticsCoverRows {
             sql: "SELECT DISTINCT kind, source FROM statistics_cover WHERE resource_id = ? ORDER BY source DESC")
         return try Row.fetchAll(statement, arguments: [resource]).reduce(into: [:]) { sources, row in
             guard let kind = RequestKind(rawValue: row["kind"]) else { return }
-            // Rows of metrics come last and replace those of spans, because metrics report the same requests.
+            // Rows of metrics come last and replace rows of spans, because both report the same requests.
             sources[kind] = StatisticsSource(rawValue: row["source"])
         }
     }
 
-    /// Returns the times in which metrics cover the spans of each sender, by its row. The metrics are those of all senders of
-    /// the same service and instance: metrics and spans of one process may differ in the rest of their resources.
+    /// Returns the times in which metrics cover the spans of each sender, by its row. The metrics come from all senders of the same
+    /// service and instance, because metrics and spans of one process may have different resources otherwise.
     ///
-    /// - Parameter resource: the only sender of spans that is read; `nil` for all.
+    /// - Parameter resource: the only sender of spans to read; `nil` for all.
     static func covers(ofSpansOf resource: Int64? = nil, in db: Database) throws -> [Int64: MetricsCover] {
         let statement = try db.cachedStatement(
             sql: """

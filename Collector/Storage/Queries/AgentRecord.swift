@@ -3,24 +3,23 @@ import MartletTelemetry
 /// A sender, as the collector knows it.
 package struct AgentRecord: Sendable, Equatable {
     package var resource: TelemetryResource
-    /// The first and the latest time that the collector stored something from it, by the collector's clock.
+    /// The first and the latest time at which the collector stored data of this sender, by the collector's clock.
     package var firstSeen: UnixNanoseconds
     package var lastSeen: UnixNanoseconds
     /// The latest end of its points, by its own clock; 0 if it has sent none.
     package var latestEnd: UnixNanoseconds
     /// The latest reading; `nil` for senders that keep no ledger.
     package var ledger: LedgerReading?
-    /// The gaps in its batches of metrics; `nil` for senders that do not number their batches, and after the numbers were
-    /// forgotten.
+    /// The gaps in its batches of metrics; `nil` if the sender does not number its batches, or once the numbers are forgotten.
     package var gaps: BatchGaps?
-    /// The source that each kind of its requests is counted from. Kinds that it never reported are missing. Empty for
-    /// Martlet's agents, which always send metrics.
+    /// The source that each kind of request is counted from, without kinds that the sender never reported. Empty for Martlet's
+    /// agents, which always send metrics.
     package var statistics: [RequestKind: StatisticsSource]
-    /// The figures of its process in the last minute that it told of; `nil` if it told of none lately.
+    /// The figures of its process in the last minute that it reported; `nil` if it has reported none lately.
     package var process: ProcessStatistics?
 
-    /// The start of its process, as far as the collector knows it: the time at which it was first heard of, or an earlier one
-    /// that its ledger tells, by its own clock.
+    /// The start of its process, as far as the collector knows it: the time at which the sender was first seen, or an earlier one
+    /// from its ledger, by the sender's clock.
     package var began: UnixNanoseconds {
         guard let ledger, ledger.age > 0, ledger.age < ledger.time else { return firstSeen }
         return min(firstSeen, ledger.time - ledger.age)

@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// A property that requests can be grouped and filtered by. The raw value is the name on the command line, in a query and in a
-/// report.
+/// A property that requests can be grouped and filtered by. The raw value is the name on the command line, in queries and in
+/// reports.
 package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case service
     case environment
@@ -18,15 +18,15 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
 
 /// The table of dimensions. Parameters, flags, filters, columns and headings are made from it.
 extension Dimension {
-    /// What is to be known about a dimension.
+    /// The description of a dimension.
     private struct Entry {
         let origin: Origin
         /// The help of a flag that filters by it.
         let help: String
         var values = Values.texts
-        /// Whether a request may have no value. A store keeps `''`, and a status 0.
+        /// Whether a request may have no value. A store then keeps `''`, or 0 for a status.
         var mayBeAbsent = false
-        /// The word for several values, if it is not the name with an s.
+        /// The word for several values; `nil` if it is the name with an s.
         var plural: String?
     }
 
@@ -91,11 +91,11 @@ extension Dimension {
 }
 
 extension Dimension {
-    /// The dimensions that the sender decides, and those that each request decides.
+    /// The dimensions that the sender decides, and below those that each request decides.
     package static let ofSender = allCases.filter(\.isOfSender)
     package static let ofRequest = allCases.filter { !$0.isOfSender }
 
-    /// Whether the sender decides the value, whatever the request.
+    /// Whether the sender decides the value for all of its requests.
     package var isOfSender: Bool {
         if case .sender = entry.origin { true } else { false }
     }
@@ -109,10 +109,10 @@ extension Dimension {
     /// The word for several values, such as `endpoints`.
     package var plural: String { entry.plural ?? rawValue + "s" }
 
-    /// The column of the value in the tables of both stores. A host has its port in another column.
+    /// The column of the value in the tables of both stores. The port of a host is in another column.
     package var column: String { rawValue }
 
-    /// Returns `nil` if the request has no value: no response, no error, no rule, a sender without a version.
+    /// Returns `nil` if the request has no value: for example, no response, no error, no rule, or a sender without a version.
     package func value(of dimensions: RequestDimensions, from resource: TelemetryResource) -> String? {
         switch entry.origin {
         case .sender(let value): value(resource)
@@ -125,27 +125,27 @@ extension Dimension {
         if case .sender(let value) = entry.origin { value(resource) } else { nil }
     }
 
-    /// Returns `nil` if the request has no value, or its sender decides it.
+    /// Returns `nil` if the request has no value, or if its sender decides the value.
     package func value(of dimensions: RequestDimensions) -> String? {
         if case .request(let value) = entry.origin { value(dimensions) } else { nil }
     }
 }
 
 extension RequestDimensions {
-    /// Host and port as a URL writes them: `api.example.com:443`, `[::1]:8080`; the host alone where no port is known.
+    /// Host and port as in a URL: `api.example.com:443`, `[::1]:8080`; only the host if the port is unknown.
     package var authority: String {
         guard port > 0 else { return host }
         return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }
 
-/// A question for the values of a dimension, for choices and for the name that a person meant.
+/// A query for the values of a dimension. Choices and spelling suggestions use it.
 package struct ValuesQuery: Sendable, Equatable {
     package var dimension: Dimension
-    /// The time in which the values occurred. A store may answer for whole days.
+    /// The time in which the values occurred. A store may round it to whole days.
     package var window: TimeWindow
     package var filter: RequestFilter
-    /// Values at most.
+    /// The largest number of values.
     package var limit: Int
 
     package init(_ dimension: Dimension, window: TimeWindow, filter: RequestFilter = RequestFilter(), limit: Int) {
@@ -156,7 +156,7 @@ package struct ValuesQuery: Sendable, Equatable {
     }
 }
 
-/// The values of a dimension, in the order of their bytes.
+/// The values of a dimension, in byte order.
 package struct ValuesAnswer: Sendable, Equatable {
     package var values: [String]
     /// Whether values were left out.

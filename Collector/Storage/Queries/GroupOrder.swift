@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// The order of the groups in an answer: by a measure, and groups of equal rank by their values, so that the same figures
-/// have the same order.
+/// The order of the groups in an answer. Groups are ordered by a measure, and groups of equal rank by their values. So the same
+/// figures always have the same order.
 package struct GroupOrder: Sendable, Equatable {
     /// The measure that groups are ordered by. The raw value is the name on the command line and in a query.
     package enum Measure: String, Sendable, CaseIterable {
@@ -15,7 +15,7 @@ package struct GroupOrder: Sendable, Equatable {
         case p99
         case max
 
-        /// Whether the measure is a quantile, for which the buckets of durations have to be known.
+        /// Whether the measure is a quantile, which needs the buckets of the durations.
         package var isOfBuckets: Bool {
             switch self {
             case .impact, .count, .failures, .failureRate: false
@@ -25,7 +25,7 @@ package struct GroupOrder: Sendable, Equatable {
     }
 
     package var measure: Measure
-    /// Whether the smallest comes first.
+    /// Whether the smallest value comes first.
     package var ascending: Bool
 
     package init(_ measure: Measure = .impact, ascending: Bool = false) {
@@ -33,7 +33,7 @@ package struct GroupOrder: Sendable, Equatable {
         self.ascending = ascending
     }
 
-    /// Returns the first groups in this order, at most `limit`; all of them if it is `nil`.
+    /// Returns the first groups in this order, at most `limit`; all groups if `limit` is `nil`.
     package func first(_ limit: Int?, of groups: [RequestGroup]) -> [RequestGroup] {
         first(limit, of: groups.map { $0.rank(by: measure) }) { groups[$0].values }.map { groups[$0] }
     }
@@ -72,8 +72,8 @@ extension RequestGroup {
     private func quantile(_ share: Double) -> Double { quantiles([share])[0] ?? 0 }
 }
 
-/// The figures of a group that decide its place in an order for which no distribution has to be known. A window has thousands of
-/// groups and an answer the first of them, so the figures of all others are only these. A plain value of fixed size.
+/// The figures that order a group by a measure that needs no distribution. A window may have thousands of groups, and the answer
+/// only the first of them. So all other groups keep only these figures. A plain value of fixed size.
 package struct RankFigures: Sendable, Equatable {
     private var unfailedCount: UInt64 = 0
     private var failedCount: UInt64 = 0
@@ -94,16 +94,16 @@ package struct RankFigures: Sendable, Equatable {
 
     private var count: UInt64 { unfailedCount &+ failedCount }
 
-    /// The durations of unfailed requests, of which only count and sum are known.
+    /// The durations of requests that did not fail. Only count and sum are known.
     var unfailed: ExponentialHistogram { Self.durations(unfailedCount, unfailedTime) }
-    /// The durations of failed requests, likewise.
+    /// The durations of failed requests. Only count and sum are known.
     var failed: ExponentialHistogram { Self.durations(failedCount, failedTime) }
 
     private static func durations(_ count: UInt64, _ sum: Double) -> ExponentialHistogram {
         ExponentialHistogram([(0, count)], sum: sum, min: nil, max: nil)
     }
 
-    /// Adds requests, or the body sizes of requests that were counted before.
+    /// Adds requests, or the body sizes of requests that have already been counted.
     ///
     /// - Parameters:
     ///   - count: the number of requests.
@@ -127,7 +127,7 @@ package struct RankFigures: Sendable, Equatable {
         isEmpty = isEmpty && other.isEmpty
     }
 
-    /// Returns the value of a measure; 0 for one of distributions.
+    /// Returns the value of a measure; 0 for a measure that needs a distribution.
     func value(of measure: GroupOrder.Measure) -> Double {
         switch measure {
         case .impact: unfailedTime + failedTime

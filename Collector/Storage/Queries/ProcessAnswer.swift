@@ -1,9 +1,9 @@
 import MartletTelemetry
 
-/// A question about the processes of services over time.
+/// A query about the processes of services over time.
 package struct ProcessQuery: Sendable, Equatable {
     package var window: TimeWindow
-    /// Its dimensions that a sender does not decide are of no effect.
+    /// The filter. Only dimensions that the sender decides have an effect.
     package var filter: RequestFilter
     /// The length of a slot, in nanoseconds. The store may answer in longer slots (``SlotGrid``).
     package var step: UInt64
@@ -18,7 +18,7 @@ package struct ProcessQuery: Sendable, Equatable {
 /// The processes of services over time.
 package struct ProcessAnswer: Sendable, Equatable {
     package var grid: SlotGrid
-    /// The services with figures, in the order of their names.
+    /// The services with figures, ordered by name.
     package var services: [ProcessSeries]
 
     package init(grid: SlotGrid, services: [ProcessSeries]) {
@@ -30,11 +30,11 @@ package struct ProcessAnswer: Sendable, Equatable {
 /// The processes of one service over time.
 package struct ProcessSeries: Sendable, Equatable {
     package var service: String
-    /// Processes that told of themselves in the window.
+    /// Processes that reported in the window.
     package var processes: Int
-    /// Those of them that started in it.
+    /// Processes that started in the window.
     package var started: Int
-    /// The names and versions of their runtimes; `nil` is one of them if a process does not tell its own.
+    /// The names and versions of the processes' runtimes. They include `nil` if a process does not report its runtime.
     package var runtimes: Set<String?>
     /// All figures of the window.
     package var total: ProcessStatistics
@@ -57,9 +57,9 @@ package struct ProcessSeries: Sendable, Equatable {
 /// The figures of a service's processes in one slot.
 package struct ProcessSlot: Sendable, Equatable {
     package var processes = 0
-    /// The growth of each counter per second, of all processes together.
+    /// The growth of each counter per second, over all processes.
     package var rates: [ProcessCounter: Double] = [:]
-    /// The mean over the slot of each gauge, of all processes together.
+    /// The mean of each gauge over the slot, added up over all processes.
     package var levels: [ProcessGauge: Double] = [:]
     /// All samples.
     package var samples: [ProcessGauge: ProcessStatistics.Samples] = [:]
@@ -83,7 +83,7 @@ package struct ProcessSlot: Sendable, Equatable {
         }
     }
 
-    /// Busy cores; `nil` if they are not told.
+    /// Busy cores; `nil` if unknown.
     package var cores: Double? {
         guard rates[.cpuUser] != nil || rates[.cpuSystem] != nil else { return nil }
         return ((rates[.cpuUser] ?? 0) + (rates[.cpuSystem] ?? 0)) / 1e9

@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// The requests that a query selects: in each dimension that has wanted values, those with one of these values.
+/// The requests that a query selects. In each dimension with wanted values, a request must have one of them.
 ///
-/// An empty value selects requests without a value, such as a status if no response came. A host may stand with its port or
-/// without it, in either case. A status may be a class such as `5xx`.
+/// An empty value selects requests without a value, such as a status if no response came. A host may be given with or without its
+/// port, in upper or lower case. A status may be a class such as `5xx`.
 package struct RequestFilter: Sendable, Equatable {
-    /// The wanted values; a dimension without an entry is open.
+    /// The wanted values. A dimension without an entry selects all requests.
     package private(set) var wanted: [Dimension: Set<String>] = [:]
 
     package init(_ wanted: [Dimension: Set<String>] = [:]) {
@@ -23,31 +23,31 @@ package struct RequestFilter: Sendable, Equatable {
         }
     }
 
-    /// Leaves a dimension open.
+    /// Removes the condition on a dimension.
     package mutating func removeAll(_ dimension: Dimension) {
         wanted[dimension] = nil
     }
 
-    /// Whether versions or instances of a service are wanted.
+    /// Whether the filter selects versions or instances of a service.
     package var selectsProcesses: Bool { wanted[.version] != nil || wanted[.instance] != nil }
 
-    /// Whether the sender's own dimensions are wanted. The requests of another sender are all left out.
+    /// Whether the filter selects the sender. Otherwise it leaves out all of the sender's requests.
     package func matches(_ resource: TelemetryResource) -> Bool {
         wanted.allSatisfy { dimension, values in
             !dimension.isOfSender || values.contains(dimension.value(of: resource) ?? "")
         }
     }
 
-    /// Whether a host is wanted.
+    /// Whether the filter selects a host.
     ///
-    /// - Parameter host: with its port (``Dimension/host``).
+    /// - Parameter host: the host with its port (``Dimension/host``).
     package func matches(host: String) -> Bool {
         guard let values = wanted[.host] else { return true }
         let name = host.lastIndex(of: ":").map { RequestDimensions.storedHost(host[..<$0]) }
         return values.contains(host) || name.map(values.contains) ?? false
     }
 
-    /// Whether the dimensions of a request are wanted that its sender does not decide.
+    /// Whether the filter selects the dimensions of a request, apart from those that its sender decides.
     package func matches(_ dimensions: RequestDimensions) -> Bool {
         wanted.allSatisfy { dimension, values in
             switch dimension {
@@ -59,7 +59,7 @@ package struct RequestFilter: Sendable, Equatable {
     }
 }
 
-/// The statuses that a filter's value stands for.
+/// The statuses that a filter's value selects.
 package enum StatusPattern: Sendable, Equatable {
     /// Requests without a response.
     case none
@@ -68,7 +68,7 @@ package enum StatusPattern: Sendable, Equatable {
     /// All statuses of a class (RFC 9110, section 15), such as `5xx`.
     case group(Int)
 
-    /// Returns `nil` if the text is neither empty, nor a status, nor a class of statuses.
+    /// Returns `nil` unless the text is empty, a status or a class of statuses.
     package init?(_ text: String) {
         if text.isEmpty {
             self = .none

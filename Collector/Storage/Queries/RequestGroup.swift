@@ -1,12 +1,12 @@
 import MartletTelemetry
 
-/// The requests that have the values of a query's dimensions in common. Failed requests are kept apart, because their
-/// durations do not tell how satisfied the callers are. A plain value.
+/// The requests that share the values of a query's dimensions. Failed requests are counted separately, because their durations say
+/// nothing about the callers' satisfaction. A plain value.
 package struct RequestGroup: Sendable, Equatable {
     /// A value for each dimension of the query, in its order.
     package var values: [String?]
-    /// One element, or none for a group without requests. An answer has ten thousands of groups, most of them of a slot: copies share
-    /// the figures, which are large, and an empty group has none.
+    /// One element, or none for a group without requests. An answer has tens of thousands of groups, mostly single slots. Copies
+    /// share the large figures, and an empty group has none.
     private var figures: [Figures] = []
 
     private struct Figures: Sendable, Equatable {
@@ -18,7 +18,7 @@ package struct RequestGroup: Sendable, Equatable {
         var latestEnd: UnixNanoseconds = 0
         var earliestEnd: UnixNanoseconds = .max
 
-        /// It copies no statistics, which an answer with slots would do ten thousands of times.
+        /// Copies no statistics: an answer with slots would copy them tens of thousands of times.
         var isEmpty: Bool {
             unfailed.duration.count == 0 && failed.duration.count == 0 && unfailed.bytesSent == 0
                 && failed.bytesSent == 0
@@ -37,7 +37,7 @@ package struct RequestGroup: Sendable, Equatable {
         self.values = values
     }
 
-    /// Creates a group of which only counts and times are known.
+    /// Creates a group with only counts and times.
     init(values: [String?], _ rank: RankFigures) {
         self.init(values: values)
         makeFigures()
@@ -51,13 +51,13 @@ package struct RequestGroup: Sendable, Equatable {
     package var unfailed: RequestStatistics { figures.isEmpty ? RequestStatistics() : figures[0].unfailed }
     package var failed: RequestStatistics { figures.isEmpty ? RequestStatistics() : figures[0].failed }
     package var outcomes: OutcomeCounts { figures.isEmpty ? OutcomeCounts() : figures[0].outcomes }
-    /// Requests that are known from spans alone.
+    /// Requests that only spans reported.
     package var fromSpans: UInt64 { figures.isEmpty ? 0 : figures[0].fromSpans }
     /// Requests that a rule of their agent changed.
     package var changed: UInt64 { figures.isEmpty ? 0 : figures[0].changed }
 
-    /// The ends of the first and of the latest interval with requests of the group, as fine as the store has them; `nil` if they are not
-    /// known.
+    /// The ends of the first and of the latest interval with requests of the group, as exact as the store has them; `nil` if
+    /// unknown.
     package var ends: ClosedRange<UnixNanoseconds>? {
         get {
             guard let figures = figures.first, figures.earliestEnd <= figures.latestEnd else { return nil }
@@ -69,7 +69,7 @@ package struct RequestGroup: Sendable, Equatable {
         }
     }
 
-    /// The latest end of an interval with requests of the group, as fine as the store has it; 0 if it is empty.
+    /// The end of the latest interval with requests of the group, as exact as the store has it; 0 if the group is empty.
     package var latestEnd: UnixNanoseconds { figures.isEmpty ? 0 : figures[0].latestEnd }
 
     package var count: UInt64 {
@@ -94,12 +94,12 @@ package struct RequestGroup: Sendable, Equatable {
 
     package var isEmpty: Bool { figures.isEmpty || figures[0].isEmpty }
 
-    /// Adds requests of one class. `body` adds them to the statistics that it is given: those of failed or of unfailed
-    /// requests.
+    /// Adds requests of one class. `body` adds them to the statistics that it receives: those of failed requests, or those of all
+    /// others.
     ///
     /// - Parameters:
-    ///   - end: the end of the requests' interval; the latest one if they are of several.
-    ///   - first: the earliest end of the requests' intervals; `nil` if they are of one.
+    ///   - end: the end of the requests' interval; the latest end if there are several intervals.
+    ///   - first: the earliest end of the requests' intervals; `nil` if there is only one.
     /// - Returns: the bytes by which the memory of the sketches grew.
     @discardableResult
     package mutating func add(
@@ -107,7 +107,7 @@ package struct RequestGroup: Sendable, Equatable {
         _ body: (inout RequestStatistics) -> Void
     ) -> Int {
         makeFigures()
-        // The loop over a window's points calls this, so the figures are reached once.
+        // The loop over a window's points calls this, so it accesses the figures only once.
         return Self.add(requests, until: end, from: first ?? end, to: &figures[0], body)
     }
 
@@ -123,7 +123,7 @@ package struct RequestGroup: Sendable, Equatable {
         return growth * MemoryLayout<UInt64>.stride
     }
 
-    /// Returns the requests and the buckets that `body` adds.
+    /// Returns how many requests and buckets `body` adds.
     private static func change(
         _ statistics: inout RequestStatistics, _ body: (inout RequestStatistics) -> Void
     ) -> (added: UInt64, growth: Int) {
@@ -139,7 +139,7 @@ package struct RequestGroup: Sendable, Equatable {
         return buckets * MemoryLayout<UInt64>.stride
     }
 
-    /// Makes the sketches coarser, those of requests to come as well.
+    /// Makes the sketches coarser, including those of requests added later.
     package mutating func lowerScale(to scale: Int32) {
         guard scale < ExponentialHistogram.defaultScale || !figures.isEmpty else { return }
         makeFigures()
@@ -170,7 +170,7 @@ package struct RequestClass: Sendable, Hashable {
     package let kind: RequestKind
     package let outcome: RequestOutcome
     package let isFailure: Bool
-    /// Whether the requests are known from spans alone.
+    /// Whether only spans reported the requests.
     package let isOfSpans: Bool
     /// Whether a rule of their agent changed the requests.
     package let isChanged: Bool

@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// A question about kept requests, a page at a time.
+/// A query for kept requests, one page at a time.
 package struct RequestsQuery: Sendable, Equatable {
     /// The order of the requests. Requests of equal rank are in the order in which they were stored.
     package struct Order: Sendable, Equatable {
@@ -12,7 +12,7 @@ package struct RequestsQuery: Sendable, Equatable {
         }
 
         package var key: Key
-        /// Whether the earliest, or the fastest, comes first.
+        /// Whether the earliest or the fastest request comes first.
         package var ascending: Bool
 
         package init(_ key: Key = .time, ascending: Bool = false) {
@@ -24,19 +24,19 @@ package struct RequestsQuery: Sendable, Equatable {
     /// The times at which the requests started, by the senders' clocks.
     package var window: TimeWindow
     package var filter: RequestFilter
-    /// Whether requests that did not fail are left out.
+    /// Whether the query leaves out requests that did not fail.
     package var onlyFailed = false
-    /// Requests that took this time or less are left out, in nanoseconds; `nil` leaves out none.
+    /// Selects only requests that took longer than this, in nanoseconds; `nil` selects all.
     package var slowerThan: UInt64?
-    /// Requests that took this time or more are left out, in nanoseconds; `nil` leaves out none.
+    /// Selects only requests that took less than this, in nanoseconds; `nil` selects all.
     package var fasterThan: UInt64?
-    /// A text that address, error, headers, bodies or another kept field have to contain, in any case of ASCII letters; `nil`
-    /// leaves out none.
+    /// Selects only requests with this text in their address, error, headers, bodies or another kept field. The case of ASCII
+    /// letters is ignored. `nil` selects all.
     package var text: String?
     package var order: Order
     /// The id of the last request on the page before; `nil` for the first page.
     package var before: String?
-    /// Requests of the page at most.
+    /// The largest number of requests on the page.
     package var limit: Int
 
     package init(
@@ -54,7 +54,7 @@ package struct RequestsQuery: Sendable, Equatable {
 /// A page of kept requests.
 package struct RequestsAnswer: Sendable, Equatable {
     package var requests: [StoredSpan]
-    /// The kept requests that the query selects, on all pages.
+    /// The number of kept requests that the query selects, over all pages.
     package var count: Int
     /// Whether another page follows.
     package var isThereMore: Bool
@@ -66,7 +66,7 @@ package struct RequestsAnswer: Sendable, Equatable {
     }
 }
 
-/// The error of an id that no kept request has, or has any more.
+/// The error for an id that no kept request has, or no longer has.
 package struct UnknownRequest: Error, Equatable, CustomStringConvertible {
     package var id: String
 
@@ -74,7 +74,7 @@ package struct UnknownRequest: Error, Equatable, CustomStringConvertible {
         self.id = id
     }
 
-    /// The error as a person reads it.
+    /// The message for people.
     package static let sentence = "no request with this id is kept"
 
     package var description: String { Self.sentence }
@@ -82,7 +82,7 @@ package struct UnknownRequest: Error, Equatable, CustomStringConvertible {
 
 /// A kept span and its sender.
 package struct StoredSpan: Sendable, Equatable {
-    /// The store's id of the span: some lower-case letters and digits.
+    /// The store's id of the span: a few lower-case letters and digits.
     package var id: String
     package var resource: TelemetryResource
     package var span: SpanRecord
@@ -94,7 +94,7 @@ package struct StoredSpan: Sendable, Equatable {
     }
 }
 
-/// Kept spans of a trace in the order of their starts.
+/// Kept spans of a trace, in order of their starts.
 package struct TraceAnswer: Sendable, Equatable {
     package var spans: [StoredSpan]
     /// The number of spans that were left out.
@@ -106,12 +106,12 @@ package struct TraceAnswer: Sendable, Equatable {
     }
 }
 
-/// A call that spans showed at both ends: the span of a client, and below it the span of the server that was reached.
+/// A call that spans showed at both ends: a client's span, and below it the span of the server that it reached.
 package struct ObservedCall: Sendable, Hashable {
-    /// The service that called, and the host that it called (``Dimension/host``).
+    /// The calling service, and the host that it called (``Dimension/host``).
     package var caller: String
     package var calledHost: String
-    /// The other service that served, and the host that it was reached as.
+    /// The service that answered, and the host under which it was reached.
     package var callee: String
     package var servedHost: String
 
@@ -123,7 +123,7 @@ package struct ObservedCall: Sendable, Hashable {
     }
 }
 
-/// A call, with the environment of the callee, and the first and the latest time at which spans showed it.
+/// A call with the environment of the callee, and the first and the latest time at which spans showed it.
 package struct RememberedCall: Sendable, Equatable {
     package var call: ObservedCall
     package var environment: String

@@ -1,30 +1,31 @@
 import MartletTelemetry
 
 package struct StatisticsAnswer: Sendable, Equatable {
-    /// The window of the figures: the query's, or a wider one if the store has no figures as fine as its ends.
+    /// The window of the figures: the query's window, or a wider one if the store has only coarser figures at its ends.
     package var window: TimeWindow
-    /// The groups that have requests, in the query's order and up to its limit. No two have the same values.
+    /// The groups with requests, in the query's order and up to its limit. No two groups have the same values.
     package var groups: [RequestGroup]
     /// The number of groups, including those past the limit.
     package var groupCount: Int
-    /// All requests of each kind, including those of groups past the limit. They stay apart, because a client and a server
-    /// may both have counted one request.
+    /// All requests of each kind, including those of groups past the limit. Each kind has its own total, because a client and a
+    /// server may both have counted one request.
     package var totals: [RequestKind: RequestGroup]
     /// The slots of the groups; `nil` if the query has no step.
     package var slots: GroupSlots?
     /// The account of the query's senders.
     package var account: WindowAccount
-    /// The time at which the data of the store begin, whatever the query selects. `nil` if they begin before the window, or there are none.
+    /// The time at which the store's data begin, whatever the query selects; `nil` if they begin before the window, or if there are
+    /// none.
     package var dataSince: UnixNanoseconds?
     /// Points that were left out because the disk returned other bytes than were written.
     package var damagedPoints: Int
 
-    /// The part of the window that rates are about: nobody knows the requests before the store's first data.
+    /// The part of the window that rates refer to. Requests before the store's first data are unknown.
     package var ratedWindow: TimeWindow { window.since(dataSince) }
 
     /// Creates the answer without slots.
     ///
-    /// - Parameter sums: the groups by ``StatisticsQuery/grouping``, no two with the same values; empty groups are left out.
+    /// - Parameter sums: the groups by ``StatisticsQuery/grouping``, no two with the same values. Empty groups are left out.
     package init(
         _ query: StatisticsQuery, window: TimeWindow, sums: [RequestGroup], account: WindowAccount,
         damagedPoints: Int = 0
@@ -44,11 +45,11 @@ package struct StatisticsAnswer: Sendable, Equatable {
         self.damagedPoints = damagedPoints
     }
 
-    /// Creates the answer with groups of which only counts and times are known: see ``takeGroups(_:_:)``.
+    /// Creates the answer with groups that have only counts and times: see ``takeGroups(_:_:)``.
     ///
     /// - Parameters:
-    ///   - values: those of the groups by ``StatisticsQuery/grouping``, no two the same.
-    ///   - figures: those of these groups; empty groups are left out.
+    ///   - values: the values of the groups by ``StatisticsQuery/grouping``, no two the same.
+    ///   - figures: the figures of these groups. Empty groups are left out.
     ///   - totals: all requests of each kind.
     package init(
         _ query: StatisticsQuery, window: TimeWindow, ranking values: [[String?]], _ figures: [RankFigures],
@@ -70,7 +71,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
         return answer
     }
 
-    /// Takes groups with all figures in place of those that were ordered without them.
+    /// Replaces groups that have only counts and times with groups that have all figures.
     ///
     /// - Parameter sums: the answer's groups by ``StatisticsQuery/grouping``.
     package mutating func takeGroups(_ sums: [RequestGroup], _ query: StatisticsQuery) {
@@ -93,7 +94,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
         return groups
     }
 
-    /// Returns the groups that have requests by the query's own dimensions, as values and figures.
+    /// Returns the groups with requests by the query's own dimensions, as values and figures.
     private static func groups(
         _ values: [[String?]], _ figures: [RankFigures], _ query: StatisticsQuery
     ) -> (values: [[String?]], figures: [RankFigures]) {
@@ -117,7 +118,7 @@ extension StatisticsAnswer {
     /// Creates the answer from the slots of all groups.
     ///
     /// - Parameters:
-    ///   - sums: the groups by ``StatisticsQuery/grouping``, no two with the same values; `nil` to add up their slots.
+    ///   - sums: the groups by ``StatisticsQuery/grouping``, no two with the same values; `nil` to add up the slots.
     ///   - slots: the slots of these groups.
     package init(
         _ query: StatisticsQuery, groups sums: [RequestGroup]? = nil, slots: [[RequestGroup]], in grid: SlotGrid,
@@ -151,7 +152,7 @@ package struct GroupSlots: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - groups: the groups of an answer.
-    ///   - slots: the slots of groups, in any order. They are the same groups, or finer ones with further values at the end.
+    ///   - slots: the slots of groups, in any order. The groups are the same, or finer ones with further values at the end.
     package init(_ groups: [RequestGroup], of slots: [[RequestGroup]], in grid: SlotGrid) {
         let dimensions = groups.first?.values.count ?? 0
         let indexes = Dictionary(zip(groups.map(\.values), groups.indices)) { first, _ in first }

@@ -1,24 +1,24 @@
 import MartletTelemetry
 
-/// A question about counted requests.
+/// A query about counted requests.
 package struct StatisticsQuery: Sendable, Equatable {
     package var window: TimeWindow
     package var filter: RequestFilter
-    /// The dimensions that groups are told apart by.
+    /// The dimensions to group by.
     package var by: [Dimension]
     /// The groups that are wanted.
     package var groups = WantedGroups.all
     package var order: GroupOrder
-    /// Groups of the answer at most; `nil` for all.
+    /// The largest number of groups in the answer; `nil` for all.
     package var limit: Int?
-    /// Whether all figures of the answer's groups are wanted. If they are not, a group may have only the counts and times that order it,
-    /// which costs a store less; totals have all figures.
+    /// Whether the answer's groups need all figures. Otherwise a group may have only the counts and times that order it, which is
+    /// cheaper. Totals always have all figures.
     package var hasFigures = true
-    /// The length of the slots in which the answer's groups are reported as well, in nanoseconds; `nil` for none. The store
-    /// may answer in longer slots (``SlotGrid``).
+    /// The length of the slots of the answer's groups, in nanoseconds; `nil` for no slots. The store may answer with longer slots
+    /// (``SlotGrid``).
     package var step: UInt64?
-    /// The scale of the slots' distributions at most; `nil` for as fine as the store has them. The groups have theirs in full. Slots
-    /// are many, so coarse ones save most of the memory. A store may answer with finer ones.
+    /// The highest scale of the slots' distributions; `nil` for the finest that the store has. The groups keep their full scale.
+    /// There are many slots, so coarse ones save most of the memory. A store may answer with finer ones.
     package var slotScale: Int32?
     /// A time at which a slot ends; `nil` for slots that end at multiples of their length.
     package var slotEnd: UnixNanoseconds?
@@ -35,22 +35,22 @@ package struct StatisticsQuery: Sendable, Equatable {
         self.step = step
     }
 
-    /// The dimensions that a store adds up by: those of the groups, and the kind for the totals.
+    /// The dimensions that a store groups by: those of the query, and the kind for the totals.
     package var grouping: [Dimension] { by.contains(.kind) ? by : by + [.kind] }
 
-    /// Returns the slots of a window that was answered; `nil` if the query has no step.
+    /// Returns the slots of the answer's window; `nil` if the query has no step.
     package func grid(in window: TimeWindow, _ expired: ExpiredTimes) -> SlotGrid? {
         step.map { SlotGrid(window, step: $0, endingAt: slotEnd, expired: expired) }
     }
 }
 
-/// The groups that a query is about. Nothing else counts, to its totals neither.
+/// The groups that a query is about. Other groups count nowhere, not even in the totals.
 package enum WantedGroups: Sendable, Equatable {
     case all
     /// The groups with these values.
     case named([[String?]])
-    /// The groups of the answers to queries that are asked before it in the same call, by their indexes. Those have the same
-    /// dimensions, and take no groups of answers themselves.
+    /// The groups in the answers to earlier queries of the same call, by the indexes of these queries. Those queries have the same
+    /// dimensions and do not use `ofAnswers` themselves.
     case ofAnswers([Int])
 
     package var isOfAnswers: Bool {
@@ -59,9 +59,9 @@ package enum WantedGroups: Sendable, Equatable {
 }
 
 extension StatisticsQuery {
-    /// Returns the query with the values of the groups that it wants. Throws the failure of an answer that it takes groups of.
+    /// Returns the query with the values of its wanted groups. Throws if an answer that it takes groups from has failed.
     ///
-    /// - Parameter answers: those to other queries, by the indexes of these.
+    /// - Parameter answers: the answers to the other queries, by index.
     package func naming(
         groupsOf answers: [Int: Result<StatisticsAnswer, TooManyGroups>]
     ) throws(TooManyGroups) -> StatisticsQuery {
@@ -78,9 +78,9 @@ extension StatisticsQuery {
     }
 }
 
-/// The error of a query with more groups, or more slots of groups, than the store puts together for one answer.
+/// The error of a query with more groups, or slots of groups, than the store allows in one answer.
 package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
-    /// Groups that an answer may have; each slot of a group counts as one.
+    /// The largest number of groups in an answer. Each slot of a group counts as one.
     package var limit: Int
 
     package init(limit: Int) {

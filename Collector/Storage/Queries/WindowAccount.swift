@@ -1,31 +1,30 @@
 import MartletTelemetry
 
-/// The sum of agents' accounts over a window: the share of its requests that arrived, and how long capture was off.
+/// Adds up agents' accounts over a window: the share of requests that arrived, and how long capture was off.
 package struct WindowAccount: Sendable, Equatable {
     package let window: TimeWindow
-    /// Instances with an account of the window.
+    /// Instances with an account that covers the window.
     package private(set) var instances = 0
-    /// Instances whose capture was off for a time.
+    /// Instances whose capture was off for some time.
     package private(set) var unwatchedInstances = 0
-    /// The longest time that one of them was off, in nanoseconds.
+    /// The longest time for which the capture of one instance was off, in nanoseconds.
     package private(set) var longestUnwatched = 0.0
-    /// Senders of which points of cumulative streams were not counted, because the collector remembers a limited number of
-    /// streams.
+    /// Senders with uncounted points of cumulative streams. The collector remembers only a limited number of streams.
     package var uncountedSenders = 0
-    /// Senders of the window whose clocks are ahead of the store's, so that their requests are dated too late.
+    /// Senders in the window whose clocks are ahead of the store's. Their requests have dates that are too late.
     package var clocksAhead = ClocksAhead()
-    /// The accounts of the senders of each service with one.
+    /// The account of each service that has one.
     package private(set) var services: [String: WindowAccount] = [:]
     private var (arrived, captured) = (0.0, 0.0)
     private var total = Time(lived: 0, unwatched: 0)
 
     package struct ClocksAhead: Sendable, Equatable {
-        /// Nanoseconds that a clock may be ahead and still fit.
+        /// The largest lead of a clock that counts as in sync, in nanoseconds.
         package static let tolerance: Int64 = 1_000_000_000
 
         package var senders: Int
-        /// The largest difference, in nanoseconds: from a sender's latest arrival to the end of its latest interval. Its clock is ahead
-        /// by as much at least.
+        /// The largest lead, in nanoseconds: from a sender's latest arrival to the end of its latest interval. The sender's clock
+        /// is ahead by at least this much.
         package var longest: UInt64
 
         package init(senders: Int = 0, longest: UInt64 = 0) {
@@ -33,7 +32,7 @@ package struct WindowAccount: Sendable, Equatable {
         }
     }
 
-    /// The time that an instance lived in the window, and the part of it in which capture was off, in nanoseconds.
+    /// An instance's lifetime within the window, and how long capture was off in it, in nanoseconds.
     package struct Time: Sendable, Equatable {
         package var lived: Double
         package var unwatched: Double
@@ -43,8 +42,8 @@ package struct WindowAccount: Sendable, Equatable {
             self.unwatched = unwatched
         }
 
-        /// The time between readings in ascending order, as far as it lies in the window. The time off between two readings
-        /// counts as spread evenly.
+        /// The time between ascending readings, as far as it lies in the window. The time without capture is spread evenly between
+        /// two readings.
         package init(between readings: [Reading], in window: TimeWindow) {
             self.init(lived: 0, unwatched: 0)
             for (one, next) in zip(readings, readings.dropFirst()) {
@@ -55,7 +54,7 @@ package struct WindowAccount: Sendable, Equatable {
         }
     }
 
-    /// The time of a ledger's reading, and the time without capture until then, in nanoseconds.
+    /// The time of a ledger's reading, and the total time without capture up to it, in nanoseconds.
     package struct Reading: Sendable, Equatable {
         package var time: Double
         package var unwatched: Double
@@ -65,7 +64,7 @@ package struct WindowAccount: Sendable, Equatable {
             self.unwatched = unwatched
         }
 
-        /// Returns the part of the time since `one` that lies in the window, 0...1.
+        /// Returns the share, 0...1, of the time since `one` that lies in the window.
         fileprivate func share(since one: Reading, in window: TimeWindow) -> Double {
             guard time > one.time else { return 0 }
             return max(0, min(time, Double(window.to)) - max(one.time, Double(window.from))) / (time - one.time)
@@ -79,7 +78,7 @@ package struct WindowAccount: Sendable, Equatable {
     /// Adds an instance.
     ///
     /// - Parameters:
-    ///   - arrived: its requests that arrived, which count up to `captured`.
+    ///   - arrived: the number of its requests that arrived. Only up to `captured` of them count.
     ///   - captured: the requests that it captured.
     ///   - time: its time in the window.
     package mutating func add(arrived: Double, captured: Double, time: Time) {
@@ -93,17 +92,17 @@ package struct WindowAccount: Sendable, Equatable {
         longestUnwatched = max(longestUnwatched, time.unwatched)
     }
 
-    /// Adds an instance of a service to its account and to that of all.
+    /// Adds an instance to the account of its service and to the overall account.
     package mutating func add(_ instance: InstanceReadings, of service: String) {
         add(instance)
         services[service, default: WindowAccount(window)].add(instance)
     }
 
-    /// Captured requests that did not arrive. A double, which may come from a sender that lies, becomes a number that fits.
+    /// Captured requests that did not arrive. The value is clamped, because the figures may come from a sender that lies.
     package var missing: UInt64 { UInt64(min(max(0, (captured - arrived).rounded()), 0x1p62)) }
 
-    /// The share of captured requests that arrived, 0...1, times the share of the instances' time in which capture was on.
-    /// `nil` if no account covers the window.
+    /// The share of captured requests that arrived, 0...1, multiplied by the share of the instances' time with capture on. `nil` if
+    /// no account covers the window.
     package var completeness: Double? {
         guard instances > 0 else { return nil }
         let watched = total.lived > 0 ? 1 - total.unwatched / total.lived : 1
@@ -111,19 +110,19 @@ package struct WindowAccount: Sendable, Equatable {
     }
 }
 
-/// The readings of an instance's ledger that tell its part in the account of a window. Times are nanoseconds.
+/// The readings of an instance's ledger that decide its part in the account of a window. Times are nanoseconds.
 package struct InstanceReadings {
-    /// Requests in the batches of the readings in the window; of the first reading after it if the window has none.
+    /// Requests in the batches of the window's readings; without any, those of the first reading after the window.
     package var arrived: Double
-    /// The most captured requests among the same readings.
+    /// The largest number of captured requests among the same readings.
     package var captured: Double
     /// The first reading after the window's start.
     package var first: WindowAccount.Reading
-    /// The instance's age at the first reading; 0 if it did not tell.
+    /// The instance's age at the first reading; 0 if unknown.
     package var firstAge: Double
-    /// The last reading in the window; the first one if the window has none.
+    /// The last reading in the window; the first reading if the window has none.
     package var last: WindowAccount.Reading
-    /// The last reading that is not in the window because it is earlier, with the requests captured until then.
+    /// The last reading before the window, with the requests captured until then.
     package var before: (captured: Double, reading: WindowAccount.Reading)?
     /// The first reading after the window.
     package var after: WindowAccount.Reading?
@@ -138,7 +137,7 @@ package struct InstanceReadings {
         self.last = last
     }
 
-    /// All of them in ascending order, with the instance's start in place of a missing earlier one.
+    /// All readings in ascending order. If the earlier reading is missing, the instance's start replaces it.
     fileprivate var readings: [WindowAccount.Reading] {
         var readings = [before?.reading ?? WindowAccount.Reading(time: first.time - firstAge, unwatched: 0), first]
         if last.time > first.time { readings.append(last) }
@@ -148,7 +147,7 @@ package struct InstanceReadings {
 }
 
 extension WindowAccount {
-    /// Adds an instance. Each is added by itself: an instance that reports too much must not fill another's gap.
+    /// Adds an instance separately, so that one that reports too much does not hide the gap of another.
     package mutating func add(_ instance: InstanceReadings) {
         add(
             arrived: instance.arrived, captured: max(instance.captured - (instance.before?.captured ?? 0), 0),

@@ -1,18 +1,19 @@
 import MartletTelemetry
 
-/// The ages up to which points are kept at each resolution, counted from the end of their interval: first as they came, then
-/// a point for each minute, then one for each hour. Counts, sums and distributions merge without any error; only the times at
-/// which a window may begin and end get coarser.
+/// The ages up to which points are kept at each resolution, counted from the end of their interval. Points are kept as they arrived
+/// at first, then one for each minute, then one for each hour. Counts, sums and distributions merge without error. Only the
+/// possible bounds of a window become coarser.
 package struct Retention: Sendable, Equatable {
     /// Nanoseconds.
     package var fine: UnixNanoseconds = 6 * 3_600_000_000_000
     package var minutes: UnixNanoseconds = 7 * 24 * 3_600_000_000_000
     package var hours: UnixNanoseconds = 400 * 24 * 3_600_000_000_000
 
-    /// Keeps fine points for six hours, minutes for a week, and hours for a year with room to compare it with the one before.
+    /// Keeps fine points for six hours, minutes for a week, and hours for a little over a year, so that a year can be compared with
+    /// the one before.
     package init() {}
 
-    /// Whether no resolution expires before a finer one: coarser figures are made of finer ones.
+    /// Whether no resolution expires before a finer one. Coarser figures are made from finer ones.
     package var isOrdered: Bool { fine > 0 && fine <= minutes && minutes <= hours }
 
     /// Returns the age up to which points of a tier are kept, in nanoseconds.
@@ -25,12 +26,12 @@ package struct Retention: Sendable, Equatable {
     }
 }
 
-/// The times up to which rolled-up chunks have been deleted, or may be at any moment. They are ends of slots of the tier above.
+/// The times before which rolled-up chunks are deleted, or may be at any moment. They are ends of slots of the tier above.
 package struct ExpiredTimes: Sendable, Equatable {
     /// Nanoseconds since 1970.
     package var fine: Int64
     package var minutes: Int64
-    /// The time for summaries, of which other points have everything. The end of a slot of summaries.
+    /// The time before which summaries expire. Other points have all of their data. It is the end of a slot of summaries.
     package var summaries: Int64
 
     package init(fine: Int64, minutes: Int64, summaries: Int64 = 0) {
@@ -42,7 +43,7 @@ package struct ExpiredTimes: Sendable, Equatable {
     /// The end of all time.
     package static let never = ExpiredTimes(fine: .max, minutes: .max, summaries: .max)
 
-    /// The ends of the latest slots that are over. Points of later ones have not been rolled up, so they are not deleted.
+    /// The ends of the latest completed slots. Later points are not rolled up yet, so they are not deleted.
     package init(latestAt now: Int64) {
         fine = Tier.minute.slotEnd(notAfter: now)
         minutes = Tier.hour.slotEnd(notAfter: now)
@@ -56,13 +57,13 @@ package struct ExpiredTimes: Sendable, Equatable {
         summaries = SummarySlot.end(notAfter: max(0, now - min(SummarySlot.maxAge, retention.age(.minute))))
     }
 
-    /// Returns `time`, or the start of its slot if nothing finer is left.
+    /// Returns `time`, or the start of its slot if finer points have expired.
     func slotStart(notAfter time: Int64) -> Int64 { finest(at: time)?.slotEnd(notAfter: time) ?? time }
 
-    /// Returns `time`, or the end of its slot if nothing finer is left.
+    /// Returns `time`, or the end of its slot if finer points have expired.
     func slotEnd(notBefore time: Int64) -> Int64 { finest(at: time)?.slotEnd(of: time) ?? time }
 
-    /// Returns the finest tier that is left at `time`; `nil` if points are left as they came.
+    /// Returns the finest tier that remains at `time`; `nil` if points remain as they arrived.
     package func finest(at time: Int64) -> Tier? {
         if time < minutes { return .hour }
         return time < fine ? .minute : nil

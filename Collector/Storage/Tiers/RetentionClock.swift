@@ -1,28 +1,28 @@
 import MartletTelemetry
 import Synchronization
 
-/// The time that retention goes by. It is the collector's clock, which may be wrong: after a boot it may be years ahead until
-/// it is set, and everything would be past its age.
+/// The time that retention uses. It follows the collector's clock, which may be wrong: after a boot it may be years ahead until it
+/// is set, and all data would be past its age.
 ///
-/// A clock that has jumped is believed once it has run on for ``patience``, and most senders that were heard of in that time
-/// have clocks that are nearer to it than to the time before the jump. Until then retention goes by the earlier of the two
-/// times, so a wrong clock deletes nothing. A collector that was off for a month is a jump as well: its senders agree with
-/// the clock after the start, however wrong their own clocks are by some hours. Pure.
+/// After a jump, the new time is believed on two conditions: the clock has run on for ``patience``, and most senders seen in that
+/// time are closer to it than to the time before the jump. Until then retention uses the earlier of the two times, so a wrong clock
+/// deletes nothing. A collector that was off for a month also sees a jump. Its senders agree with the clock after the start, even
+/// if their own clocks are wrong by some hours. Pure.
 package struct RetentionClock: Sendable, Equatable {
-    /// Senders that are counted at most.
+    /// The largest number of senders that are counted.
     static let maxSenders = 1_000
 
-    /// The longest step of the clock that is no jump, and the time for which it has to run on after a jump, in nanoseconds.
+    /// The largest step of the clock that is not a jump, and how long the clock has to run on after a jump, in nanoseconds.
     private let patience: Int64
-    /// The latest time that was believed, in nanoseconds since 1970.
+    /// The latest believed time, in nanoseconds since 1970.
     package private(set) var believed: Int64
     private var now: Int64
     private var pendingJump: Jump?
 
     private struct Jump: Equatable {
-        /// The clock after it jumped.
+        /// The clock just after the jump.
         let start: Int64
-        /// Whether the latest figures of each sender were nearer to the clock than to the time before.
+        /// Whether each sender's latest figures were closer to the clock than to the time before the jump.
         var agreements: [Int64: Bool] = [:]
 
         var isConfirmed: Bool {
@@ -30,7 +30,7 @@ package struct RetentionClock: Sendable, Equatable {
         }
     }
 
-    /// - Parameter believed: the time that retention went by when the collector stopped.
+    /// - Parameter believed: the time that retention used when the collector stopped.
     package init(believed: Int64, patience: Int64) {
         self.believed = believed
         self.patience = patience
@@ -40,13 +40,13 @@ package struct RetentionClock: Sendable, Equatable {
     /// Whether the clock is believed.
     package var isBelieved: Bool { pendingJump == nil }
 
-    /// The time that retention goes by.
+    /// The time that retention uses.
     package var time: Int64 { min(believed, now) }
 
-    /// The distance of the clock from the time that was believed before it jumped; 0 if the clock is believed.
+    /// The distance between the clock and the time believed before the jump; 0 if the clock is believed.
     package var jumped: Int64 { pendingJump == nil ? 0 : now - believed }
 
-    /// Takes note of the clock. The caller does so every few seconds.
+    /// Records the clock. The caller does so every few seconds.
     package mutating func advance(to now: Int64) {
         let isSteady = isNear(now, to: self.now)
         self.now = now
@@ -58,7 +58,7 @@ package struct RetentionClock: Sendable, Equatable {
         if now - pendingJump.start >= patience, pendingJump.isConfirmed { believe() }
     }
 
-    /// Takes note of a batch.
+    /// Records a batch.
     ///
     /// - Parameters:
     ///   - sender: a number of the sender.
@@ -85,19 +85,19 @@ package struct RetentionClock: Sendable, Equatable {
 /// The store's ``RetentionClock``. Safe to use from any task.
 package final class StoreClock: Sendable {
     private struct State {
-        /// `nil` until a new store is maintained for the first time: it has nothing to lose.
+        /// `nil` until the first maintenance of a new store, which has nothing to lose.
         var clock: RetentionClock?
         var saved: Int64
     }
 
-    /// The time after which the believed time is saved again, in nanoseconds.
+    /// The interval at which the believed time is saved, in nanoseconds.
     private static let savedEvery: Int64 = 60_000_000_000
 
     private let patience: Int64
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - believed: the time that retention went by at last; `nil` for a new store.
+    ///   - believed: the last time that retention used; `nil` for a new store.
     ///   - patience: see ``RetentionClock/init(believed:patience:)``, in nanoseconds.
     package init(believed: Int64?, patience: UnixNanoseconds) {
         let patience = Int64(clamping: patience)
@@ -106,7 +106,7 @@ package final class StoreClock: Sendable {
             State(clock: believed.map { RetentionClock(believed: $0, patience: patience) }, saved: believed ?? 0))
     }
 
-    /// Takes note of the collector's clock, and returns the clock of retention.
+    /// Records the collector's clock, and returns the clock of retention.
     @discardableResult package func advance(to now: UnixNanoseconds) -> RetentionClock {
         state.withLock { state in
             let now = Int64(clamping: now)
@@ -127,10 +127,10 @@ package final class StoreClock: Sendable {
         state.withLock { $0.clock?.hear(from: sender, until: Int64(clamping: end)) }
     }
 
-    /// The distance in nanoseconds by which the clock jumped; 0 if it is believed.
+    /// The distance of the clock's jump, in nanoseconds; 0 if the clock is believed.
     package var jumped: Int64 { state.withLock { $0.clock?.jumped ?? 0 } }
 
-    /// Returns the believed time if it is to be saved.
+    /// Returns the believed time if it has to be saved.
     package func timeToSave() -> Int64? {
         state.withLock { state in
             guard let time = state.clock?.believed, abs(time - state.saved) >= Self.savedEvery else { return nil }

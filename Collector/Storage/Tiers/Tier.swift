@@ -1,14 +1,14 @@
 import MartletTelemetry
 
-/// A resolution in time at which points are kept. Stores keep the raw value.
+/// A time resolution of stored points. Stores keep the raw value.
 package enum Tier: Int, Sendable, CaseIterable {
-    /// Intervals shorter than a minute; an agent's have 10 s.
+    /// Intervals shorter than a minute. An agent's intervals have 10 s.
     case fine = 0
     case minute = 1
     case hour = 2
 
-    /// Picks the tier of delivered points with intervals of this length: merged batches and senders with long intervals have
-    /// no finer figures.
+    /// Picks the tier for delivered points with intervals of this length. Merged batches and senders with long intervals have no
+    /// finer figures.
     package init(fitting nanoseconds: UInt64) {
         switch nanoseconds {
         case ..<UInt64(Self.minute.length): self = .fine
@@ -17,7 +17,7 @@ package enum Tier: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The tier that this one is rolled up to; `nil` for the coarsest.
+    /// The tier that this one rolls up to; `nil` for the coarsest.
     package var next: Tier? { Tier(rawValue: rawValue + 1) }
 
     /// The length of a slot, in nanoseconds.
@@ -29,12 +29,11 @@ package enum Tier: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The time from the end of a slot of the tier above until this tier's points in it are rolled up, in nanoseconds: an
-    /// agent's batch is on its way for some seconds. A point that comes later costs another row.
+    /// The wait, in nanoseconds, after the end of a slot of the tier above before this tier's points in it are rolled up. An
+    /// agent's batch takes some seconds to arrive. Each later point costs another row.
     package var rollUpDelay: Int64 { self == .fine ? 60_000_000_000 : 300_000_000_000 }
 
-    /// Returns the latest end of a slot that is not after `time`. The slots of a tier follow each other without a gap, each
-    /// of them `(end - length, end]`.
+    /// Returns the latest end of a slot that is not after `time`. The slots of a tier are contiguous, each `(end - length, end]`.
     package func slotEnd(notAfter time: Int64) -> Int64 {
         time - time % length
     }
@@ -48,13 +47,13 @@ package enum Tier: Int, Sendable, CaseIterable {
     }
 }
 
-/// The slots of summaries. A summary has the points of all processes of one version of a service in a slot, added up by endpoint
-/// and outcome. A store may keep some, so questions in whole slots cost less than others.
+/// The slots of summaries. A summary adds up, by endpoint and outcome, the points of all processes of one version of a service in
+/// one slot. A store may keep summaries, so queries over whole slots cost less than others.
 package enum SummarySlot {
-    /// The length of a slot, in nanoseconds. It divides the hour and is itself whole minutes.
+    /// The length of a slot, in nanoseconds. It divides the hour and is a whole number of minutes.
     package static let length: Int64 = 180_000_000_000
 
-    /// The age up to which summaries are kept: a day can be compared with the day before.
+    /// The age up to which summaries are kept. It allows comparing a day with the day before.
     static let maxAge: Int64 = 50 * 3_600_000_000_000
 
     /// Returns the latest end of a slot that is not after `time`.

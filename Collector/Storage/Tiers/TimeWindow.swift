@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// The times in `(from, to]`. A point belongs to the window if its interval ends in it.
+/// The times in `(from, to]`. A point belongs to the window if its interval ends in the window.
 package struct TimeWindow: Sendable, Equatable {
     package var from: UnixNanoseconds
     package var to: UnixNanoseconds
@@ -10,10 +10,10 @@ package struct TimeWindow: Sendable, Equatable {
         self.to = to
     }
 
-    /// The time from its beginning to its end, in nanoseconds; 0 if the end is before the beginning.
+    /// The length of the window, in nanoseconds; 0 if the end is before the beginning.
     package var length: UInt64 { to > from ? to - from : 0 }
 
-    /// Returns the part of the window after a time in it; the whole window for any other time.
+    /// Returns the part of the window after `time`, or the whole window if `time` does not lie in it.
     package func since(_ time: UnixNanoseconds?) -> TimeWindow {
         guard let time, from < time, time < to else { return self }
         return TimeWindow(from: time, to: to)
@@ -22,23 +22,22 @@ package struct TimeWindow: Sendable, Equatable {
     package var seconds: Double { Double(length) / 1e9 }
 }
 
-/// The slots that a window is cut into, all of one length. The window cuts the first and the last one. Pure.
+/// The slots that divide a window, all of the same length. The window's bounds may cut the first and the last slot. Pure.
 package struct SlotGrid: Sendable, Equatable {
     package let window: TimeWindow
     /// The length of a slot, in nanoseconds.
     package let step: UInt64
     /// The number of slots.
     package let count: Int
-    /// The length of the finest slots that the store has at the window's start, in nanoseconds; 1 if it has points as they
-    /// came.
+    /// The length of the finest slots that the store has at the window's start, in nanoseconds; 1 if it has points as they arrived.
     package let finest: UInt64
-    /// The time that is added to a slot's end to make it a multiple of the step.
+    /// The offset that makes a slot's end a multiple of the step when added.
     package let shift: UInt64
 
     /// - Parameters:
     ///   - window: the window of an answer.
-    ///   - step: the wanted length of a slot, in nanoseconds. If the store has no figures as fine at the window's start, the
-    ///     length grows to a multiple of the finest that it has.
+    ///   - step: the wanted length of a slot, in nanoseconds. If the store has only coarser figures at the window's start, the
+    ///     length grows to a multiple of the finest length that it has.
     ///   - end: a time at which a slot ends, moved back to the end of one of the finest slots; `nil` for slots that end at
     ///     multiples of their length.
     package init(_ window: TimeWindow, step: UInt64, endingAt end: UnixNanoseconds? = nil, expired: ExpiredTimes) {
@@ -67,12 +66,12 @@ package struct SlotGrid: Sendable, Equatable {
         return TimeWindow(from: max(start > shift ? start - shift : 0, window.from), to: min(end &- shift, window.to))
     }
 
-    /// Returns the part of the window that neighbouring slots cover.
+    /// Returns the part of the window that several neighbouring slots cover.
     package func window(ofSlots slots: Range<Int>) -> TimeWindow {
         TimeWindow(from: window(ofSlot: slots.lowerBound).from, to: window(ofSlot: slots.upperBound - 1).to)
     }
 
-    /// The length that every slot's end is a multiple of, in nanoseconds.
+    /// A length that divides every slot's end, in nanoseconds.
     package var granularity: UInt64 {
         var (one, other) = (step, shift)
         while other > 0 { (one, other) = (other, one % other) }
@@ -82,7 +81,7 @@ package struct SlotGrid: Sendable, Equatable {
     /// The number of the first slot: `(window.from + shift) / step`.
     package var first: UInt64 { Self.number(at: window.from, step, shift) }
 
-    /// Returns the number of the slot that begins at a time or before it.
+    /// Returns the number of the slot that begins at or before a time.
     private static func number(at time: UnixNanoseconds, _ step: UInt64, _ shift: UInt64) -> UInt64 {
         let shifted = time.addingReportingOverflow(shift)
         return (shifted.overflow ? .max : shifted.partialValue) / step

@@ -1,23 +1,23 @@
-/// The ranges of chunks that make up a window. A chunk is the points of one sender and one end of interval, in one row of a
+/// The ranges of chunks that make up a window. A chunk holds the points of one sender and one end of interval, in one row of a
 /// store. Each delivered point counts once, at the coarsest resolution that fits. Pure.
 ///
-/// A chunk that is not rolled up is the only copy of its points and counts by its own end. The points of a rolled-up chunk
-/// are in the tier above as well: the coarser chunk counts if its slot lies wholly within the window, and the finer one at
-/// the window's edges. If the finer one has expired, the window grows to the whole slots that it touches, so that its figures
+/// A chunk that has not been rolled up is the only copy of its points and counts by its own end. The points of a rolled-up chunk
+/// are also in the tier above. There, the coarser chunk counts if its slot lies wholly within the window, and the finer one counts
+/// at the window's edges. If the finer one has expired, the window grows to the whole slots that it touches, so that its figures
 /// match its time.
 package struct WindowRanges: Sendable {
-    /// The window of the query, or a wider one.
+    /// The query's window, or a wider one.
     package let window: TimeWindow
     private let whole: Part
     private let expired: ExpiredTimes
-    /// The parts of the window that are counted by summaries.
+    /// The parts of the window that summaries count.
     private var summaries: [Part] = []
     package private(set) var ranges: [ChunkRange] = []
 
     /// - Parameters:
-    ///   - step: the granularity of the slots that the chunks are told apart by, in nanoseconds, which ``SlotGrid`` gave; `nil` to
-    ///     count the window as a whole. A chunk that is longer than a slot counts only if nothing finer has its points.
-    ///   - hasSummaries: whether summaries count where they have the points of minutes: see ``SummarySlot``.
+    ///   - step: the granularity of the slots to distinguish, in nanoseconds, from ``SlotGrid``; `nil` to count the window as a
+    ///     whole. A chunk longer than a slot counts only if no finer chunk has its points.
+    ///   - hasSummaries: whether summaries replace points of minutes where both exist: see ``SummarySlot``.
     package init(_ window: TimeWindow, expired: ExpiredTimes, step: UInt64? = nil, hasSummaries: Bool = false) {
         whole = (
             expired.slotStart(notAfter: Int64(clamping: window.from)),
@@ -47,8 +47,8 @@ package struct WindowRanges: Sendable {
         }
     }
 
-    /// Returns the ranges of the chunks that make up the slots of a window. Slots that begin within a minute or an hour, and are
-    /// longer, are read as windows of their own, because whole minutes or hours lie within them.
+    /// Returns the ranges of the chunks that make up the slots of a window. If a long slot begins within a minute or an hour, it is
+    /// read as a separate window, because it contains whole minutes or hours.
     package static func ranges(
         of grid: SlotGrid, expired: ExpiredTimes, hasSummaries: Bool = false
     ) -> [ChunkRange] {
@@ -64,13 +64,13 @@ package struct WindowRanges: Sendable {
 
     private typealias Part = (from: Int64, to: Int64)
 
-    /// Returns the part of the window that is counted by slots of a tier; empty if `from` is not before `to`.
+    /// Returns the part of the window that slots of this tier count; empty if `from` is not before `to`.
     private func core(of tier: Tier, _ step: UInt64?) -> Part {
         if let step, step % UInt64(tier.length) > 0 { return (whole.from, whole.from) }
         return (tier.slotEnd(of: whole.from), tier.slotEnd(notAfter: whole.to))
     }
 
-    /// Returns the window without a core.
+    /// Returns the window without this core.
     private func without(_ core: Part) -> [Part] {
         guard core.from < core.to else { return [whole] }
         return [(whole.from, core.from), (core.to, whole.to)]
@@ -85,13 +85,13 @@ package struct WindowRanges: Sendable {
         add(.minute, isRolled: true, .delivered, to: (last, part.to))
     }
 
-    /// Returns the whole slots of summaries in a part that is counted by minutes.
+    /// Returns the whole summary slots within a part that minutes count.
     private func summarized(_ part: Part, within minutes: Part) -> Part {
         let from = max(part.from, minutes.from, expired.minutes, expired.summaries)
         return (SummarySlot.end(notBefore: from), SummarySlot.end(notAfter: min(part.to, minutes.to)))
     }
 
-    /// Adds chunks of minutes: where there are summaries, only those that are in none.
+    /// Adds chunks of minutes. Where there are summaries, it adds only chunks that no summary includes.
     private mutating func addMinutes(isRolled: Bool, to part: Part) {
         var from = part.from
         for summary in summaries where summary.to > part.from && summary.from < part.to {
@@ -115,18 +115,18 @@ package struct WindowRanges: Sendable {
 package struct ChunkRange: Sendable, Equatable {
     package enum Contents: Sendable {
         case all
-        /// Chunks as they came, without those that were rolled up from the tier below.
+        /// Chunks as they arrived, without those rolled up from the tier below.
         case delivered
-        /// Chunks that have no summary yet.
+        /// Chunks without a summary yet.
         case unsummarized
         /// Chunks that summaries leave out.
         case unsummarizable
-        /// The summaries instead of the chunks of minutes: see ``SummarySlot``.
+        /// Summaries in place of the chunks of minutes: see ``SummarySlot``.
         case summaries
     }
 
     package var tier: Tier
-    /// Whether the chunks are those that have been rolled up, or those that have not. It says nothing about summaries.
+    /// Whether the chunks are rolled up or not. Says nothing about summaries.
     package var isRolled: Bool
     package var contents: Contents
     package var from: Int64

@@ -26,7 +26,7 @@ struct ClickHouseCallTests {
         try await store.client.rows("SELECT count() FROM observed_call") { try $0.number(UInt64.self) }.first
     }
 
-    @Test func aCallIsForgottenWithThePointsOfHours() async throws {
+    @Test func callIsForgottenWithThePointsOfHours() async throws {
         let store = try await collector()
         try await CallSpans.call(in: store)
         for _ in 0..<15 {
@@ -41,7 +41,7 @@ struct ClickHouseCallTests {
         #expect(try await rows(store) == 0)
     }
 
-    @Test func aDayHasCallsUpToALimit() async throws {
+    @Test func callsOfADayAreLimited() async throws {
         let store = try await collector(maxObservedCalls: 2)
         for number in 1...4 as ClosedRange<UInt8> {
             try await CallSpans.call(number, served: "host-\(number)", in: store)
@@ -54,7 +54,7 @@ struct ClickHouseCallTests {
         #expect(try await store.calls().count == 3)
     }
 
-    @Test func spansOfACallMayComeThroughTwoCollectorsAndMakeOneRow() async throws {
+    @Test func spansOfACallThroughTwoCollectorsMakeOneRow() async throws {
         let (one, other) = (try await collector(), try await collector())
         let client = CallSpans.span(1, .client, host: "proxy")
         try await CallSpans.keep([("shop", client)], in: one)

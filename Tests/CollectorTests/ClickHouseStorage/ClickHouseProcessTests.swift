@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A collector as a process, and a ClickHouse of its own.
+/// A collector process with its own ClickHouse.
 @Suite(
     .serialized, .timeLimit(.minutes(3)), .enabled(if: ClickHouseServer.isInstalled, "a ClickHouse is installed"),
     .disabled(if: TestedStore.isClickHouse, "the suite has servers of its own"))
@@ -19,7 +19,7 @@ struct ClickHouseProcessTests {
         try await ChildProcess(.martletCollector, arguments, environment: environment).finish()
     }
 
-    @Test func aServerOfHTTPSIsBelievedByTheGivenAuthorityAlone() async throws {
+    @Test func serverOfHTTPSIsTrustedOnlyByTheGivenAuthority() async throws {
         let (authority, other) = (try await Authority("ours", in: folder), try await Authority("other", in: folder))
         let server = try ClickHouseServer(
             in: folder.url.appendingPathComponent("clickhouse"), tls: try await authority.sign("server"))
@@ -43,7 +43,7 @@ struct ClickHouseProcessTests {
         withExtendedLifetime(server) {}
     }
 
-    @Test func aCollectorWaitsForAClickHouseThatStartsAfterIt() async throws {
+    @Test func collectorWaitsForAClickHouseThatStartsLater() async throws {
         let server = try ClickHouseServer(in: folder.url.appendingPathComponent("clickhouse"))
         try await server.start()
         let store = "clickhouse:\(server.url)/martlet"

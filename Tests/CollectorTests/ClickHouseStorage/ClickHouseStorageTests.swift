@@ -8,7 +8,7 @@ import Testing
 
 @testable import MartletClickHouseStorage
 
-/// The store of several collectors. ``StorageContractTests`` runs on it with `MARTLET_TEST_STORE=clickhouse`.
+/// The store shared by several collectors. ``StorageContractTests`` runs on it with `MARTLET_TEST_STORE=clickhouse`.
 @Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
 struct ClickHouseStorageTests {
     private let server: TestedClickHouse
@@ -27,10 +27,10 @@ struct ClickHouseStorageTests {
         try await database.open(now: { [clock] in clock.time })
     }
 
-    /// Samples.time(2_800) is a whole hour.
+    /// Samples.time(2_800) is a full hour.
     private static let start: UInt64 = 2_800
 
-    /// A batch of one of six processes. Its durations are whole parts of two, so sums are exact in any order.
+    /// A batch of one of six processes. Its durations are multiples of 1/1024 s, so sums are exact in any order.
     private static func batch(_ number: Int, _ random: inout SeededGenerator) -> (BatchID, InstanceMetrics) {
         let (process, sequence) = (number % 6, UInt64(number / 6 + 1))
         let end = start + 10 * sequence
@@ -74,7 +74,7 @@ struct ClickHouseStorageTests {
         ]
     }()
 
-    @Test func everyAnswerIsThatOfAFileHoweverOftenBatchesCame() async throws {
+    @Test func answersEqualThoseOfAFileHoweverOftenBatchesArrive() async throws {
         var random = SeededGenerator(seed: 19)
         let sqlite = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         let batches = (0..<360).map { Self.batch($0, &random) }
@@ -104,12 +104,12 @@ struct ClickHouseStorageTests {
         }
     }
 
-    @Test func aBatchThatWasStoredInPartCountsOnceWhenItComesAgain() async throws {
+    @Test func partlyStoredBatchCountsOnceWhenResent() async throws {
         let (one, other) = (try await collector(), try await collector())
         let id = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
         _ = try await one.store(metrics, of: id)
-        // A collector that was killed between its inserts leaves rows without the batch's number.
+        // A collector killed between its inserts leaves rows without the batch's number.
         try await one.client.removeRows(of: Schema.batch)
         #expect(try await other.store(metrics, of: id) == .stored)
         let answer = try await other.statistics(StatisticsQuery(window: Samples.everything, by: []))
@@ -117,7 +117,7 @@ struct ClickHouseStorageTests {
         #expect(answer.account.completeness == 1)
     }
 
-    /// Spans of twenty series without a number, half of them on the next day.
+    /// Unnumbered spans of twenty series, half of them on the next day.
     private static let spans: [DetailsBatch] = {
         let spans = (1...40 as ClosedRange<UInt8>).map { number in
             var span = Samples.detail(number)
@@ -130,9 +130,9 @@ struct ClickHouseStorageTests {
         return [DetailsBatch(resource: resource, details: spans)]
     }()
 
-    /// A collector that was killed between its inserts leaves points with some of their spans, or with none.
+    /// A collector killed between its inserts leaves points with only some of their spans, or with none.
     @Test(arguments: [nil, Int64(spans[0].details[0].start) / StoredDay.length])
-    func spansThatWereCountedAndNotAllKeptCountOnceWhenTheyComeAgain(lostDay: Int64?) async throws {
+    func countedSpansThatWereNotAllKeptCountOnceWhenResent(lostDay: Int64?) async throws {
         let (one, other) = (try await collector(), try await collector())
         _ = try await one.store(Self.spans, of: nil)
         for day in try await one.client.parts(of: Schema.detail) where day == lostDay ?? day {
@@ -155,21 +155,21 @@ struct ClickHouseStorageTests {
         let query = StatisticsQuery(window: Self.window(0, 3600), by: [.service, .endpoint, .status])
         var before = try await collectors[0].statistics(query)
         clock.time = Samples.time(7200 + 34 * 86_400)
-        // The second pass drops the points that became hours in the first.
+        // The second pass drops the points that the first pass rolled up to hours.
         for _ in 0..<2 {
             for one in collectors { try await one.maintain() }
         }
         let points = try await collectors[0].client.rows("SELECT count() FROM point") { try $0.number(UInt64.self) }
         #expect(points == [0])
         var after = try await collectors[1].statistics(query)
-        // The ends are those of whole hours now.
+        // The ends are now those of full hours.
         for index in before.groups.indices { before.groups[index].ends = nil }
         for index in after.groups.indices { after.groups[index].ends = nil }
         #expect(before.groups == after.groups)
         #expect(before.groups.count > 5)
     }
 
-    @Test func pointsThatComeBetweenTheMakingOfTheirHourAndTheirEndCount() async throws {
+    @Test func pointsThatArriveBetweenTheMakingOfTheirHourAndTheirDeletionCount() async throws {
         let storage = try await collector()
         var random = SeededGenerator(seed: 7)
         let batches = (0..<12).map { Self.batch($0, &random) }
@@ -187,7 +187,7 @@ struct ClickHouseStorageTests {
         #expect(answer.groups.reduce(0) { $0 + $1.count } == requests)
     }
 
-    @Test func collectorsShareTheMakingOfAWeek() async throws {
+    @Test func collectorsShareTheWorkOnAWeek() async throws {
         let (one, other) = (try await collector(), try await collector())
         var random = SeededGenerator(seed: 7)
         for number in 0..<12 {
@@ -195,7 +195,7 @@ struct ClickHouseStorageTests {
             _ = try await one.store([metrics], of: id)
         }
         clock.time = Samples.time(7200 + 34 * 86_400)
-        // An hour that another one made is not made again: here its rows stay away.
+        // If another collector has made an hour, it is not made again: here its rows stay missing.
         let hour = StoredHour.of(Int64(Samples.time(Self.start + 1)))
         let revision = try #require(try await HourRevisions.read(Int64(hour), .whole, one.client)).ofPoints
         for table in [Schema.madeHour, Schema.wholeHour] {
@@ -207,7 +207,7 @@ struct ClickHouseStorageTests {
         #expect(rows == [0])
     }
 
-    @Test func anHourThatWasMadeEarlyServesAsTheHourOfAnOldWeek() async throws {
+    @Test func earlyHourServesAsTheHourOfAnOldWeek() async throws {
         let storage = try await collector()
         var random = SeededGenerator(seed: 7)
         for number in 0..<12 {
@@ -222,9 +222,9 @@ struct ClickHouseStorageTests {
             try await HourKind.whole.statements(for: Int64(hour), maxPoints: 1000, client).count
         }
         #expect(try await HourRevisions.read(Int64(hour), .early, client)?.holds == true)
-        // The statement that is left is that of the processes.
+        // The one remaining statement is that of the processes.
         #expect(try await statements() == 1)
-        // Spans of the same hour change nothing about the early hour, which is not whole any more.
+        // Spans of the same hour do not change the early hour, but it is no longer complete.
         var spans = Self.spans[0]
         for index in spans.details.indices { spans.details[index].start = Samples.time(Self.start + 60) }
         _ = try await storage.store([spans], of: nil)
@@ -236,7 +236,7 @@ struct ClickHouseStorageTests {
         #expect(try await storage.statistics(query).groups.map(\.count) == before.map(\.count))
     }
 
-    @Test func aSenderIsForgottenWithItsHoursUnlessItLives() async throws {
+    @Test func senderIsForgottenWithItsHoursUnlessItIsStillRunning() async throws {
         let storage = try await collector()
         let start = clock.time
         _ = try await storage.store([Samples.metrics(requests: 1, captured: 1, end: 7200)], of: nil)
@@ -255,7 +255,7 @@ struct ClickHouseStorageTests {
         #expect(agents.map(\.firstSeen) == [start])
     }
 
-    @Test func aDatabaseWithoutTablesNamesTheCommand() async throws {
+    @Test func errorForADatabaseWithoutTablesNamesTheCommand() async throws {
         let location = try ClickHouseLocation(server.newDatabase())
         let failure = await #expect(throws: StorageFailure.self) {
             _ = try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: { 0 })
@@ -263,7 +263,7 @@ struct ClickHouseStorageTests {
         #expect(failure?.description.contains("run: martlet-collector migrate --store clickhouse:\(location)") == true)
     }
 
-    @Test func aNewerDatabaseIsRefusedAndLeftAsItIs() async throws {
+    @Test func newerDatabaseIsRefusedAndUnchanged() async throws {
         try await collector().client.run("INSERT INTO migration (version) VALUES (\(Schema.version + 1))")
         await #expect(throws: StorageFailure.self) { _ = try await collector() }
         await #expect(throws: StorageFailure.self) {
@@ -272,7 +272,7 @@ struct ClickHouseStorageTests {
     }
 
     @Test(.enabled(if: TestedStore.current != .chDB, "chDB has no users"))
-    func aWrongPasswordIsOneSentenceWithoutThePassword() async throws {
+    func wrongPasswordGivesOneSentenceWithoutThePassword() async throws {
         let right = ["MARTLET_CLICKHOUSE_USER": "martlet", "MARTLET_CLICKHOUSE_PASSWORD": "sesame"]
         _ = try await ClickHouseStorage(at: database.location, ClickHouseCredentials(right), now: { 0 })
         let wrong = right.merging(["MARTLET_CLICKHOUSE_PASSWORD": "open-up"]) { $1 }
@@ -283,7 +283,7 @@ struct ClickHouseStorageTests {
         #expect(text.hasPrefix("ClickHouse refuses: ") && !text.contains("open-up") && !text.contains("\n"))
     }
 
-    @Test func theNextServerAnswersForOneThatIsAway() async throws {
+    @Test func nextServerAnswersIfOneIsAway() async throws {
         let closed = try Loopback.listen()
         Connection(descriptor: closed.descriptor).close()
         let location = try ClickHouseLocation(
@@ -296,7 +296,7 @@ struct ClickHouseStorageTests {
         }
     }
 
-    @Test func aServerThatDoesNotAnswerInTimeIsNotAskedAgain() async throws {
+    @Test func serverThatTimesOutIsNotAskedAgain() async throws {
         let silent = try Loopback.listen()
         let asked = Asked()
         Thread {
@@ -320,14 +320,14 @@ struct ClickHouseStorageTests {
         let count = Atomic(0)
     }
 
-    @Test func aClusterThatTheServersDoNotKnowIsOneSentence() async throws {
+    @Test func unknownClusterGivesOneSentence() async throws {
         let location = try ClickHouseLocation(server.newDatabase())
         for name in ["nowhere", "a;drop"] {
             await #expect(throws: StorageFailure.self) {
                 try await Migration.run(at: location, ClickHouseCredentials([:]), cluster: name)
             }
         }
-        // Tables lie where they lie.
+        // Existing tables stay on their cluster.
         await #expect(throws: StorageFailure.self) {
             try await Migration.run(at: database.location, ClickHouseCredentials([:]), cluster: "nowhere")
         }
@@ -337,7 +337,7 @@ struct ClickHouseStorageTests {
     }
 
     @Test(arguments: ["http://h:8123", "ftp://h/d", "http://h/d;drop", "http://u:p@h/d", "h/d", "http://a,/d"])
-    func anAddressWithoutAServerOrADatabaseIsRefused(text: String) {
+    func addressWithoutAServerOrADatabaseIsRefused(text: String) {
         #expect(throws: StorageFailure.self) { try ClickHouseLocation(text) }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletClickHouseStorage
 
-/// Cumulative metrics whose points come through several collectors.
+/// Cumulative metrics whose points arrive through several collectors.
 @Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
 struct CumulativePassTests {
     private let database: ClickHouseDatabase
@@ -33,7 +33,7 @@ struct CumulativePassTests {
         try await OtherMetrics.send([OtherMetrics.histogram([point])], instance: "a", to: storage)
     }
 
-    /// Returns the requests in each ten seconds from the start on.
+    /// Returns the number of requests in each ten seconds from the start.
     private func counts(_ storage: any Storage) async throws -> [UInt64] {
         var counts: [UInt64] = []
         for from in [0, 10, 20] as [UInt64] {
@@ -44,7 +44,7 @@ struct CumulativePassTests {
         return counts
     }
 
-    @Test func aPointThatCameBetweenTwoThatWereCountedTakesItsShareOfTheLater() async throws {
+    @Test func pointBetweenTwoCountedOnesTakesItsShareOfTheLater() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))
         try await send(2, end: 10, to: one)
@@ -52,13 +52,13 @@ struct CumulativePassTests {
         try await send(9, end: 30, to: one)
         try await one.maintain()
         #expect(try await counts(one) == [2, 0, 7])
-        // Its collector's clock is behind.
+        // The clock of this point's collector is behind.
         try await send(5, end: 20, to: other)
         try await other.maintain()
         #expect(try await counts(one) == [2, 3, 4])
     }
 
-    @Test func ofTwoPassesInOneSecondTheOneThatSawMorePointsHolds() async throws {
+    @Test func passThatSawMorePointsWinsWithinOneSecond() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))
         try await send(2, end: 10, to: one)
@@ -70,12 +70,12 @@ struct CumulativePassTests {
         clock.time = Samples.time(1020)
         try await one.maintain()
         #expect(try await counts(one) == [2, 3, 4])
-        // The pass that began before the last point came ends last.
+        // The pass that began before the last point arrived ends last.
         for rows in rows { try await one.client.insert(rows) }
         #expect(try await counts(one) == [2, 3, 4])
     }
 
-    @Test func pointsThatNoPassCouldCountForHoursAreCountedByTheNextOne() async throws {
+    @Test func nextPassCountsPointsThatWaitedForHours() async throws {
         let clock = Self.clock(1000)
         let storage = try await collector(clock)
         try await send(2, end: 10, to: storage)
@@ -87,7 +87,7 @@ struct CumulativePassTests {
         #expect(try await counts(storage) == [2, 3, 0])
     }
 
-    @Test func aDifferenceThatALaterPointHasTakenIsTakenBack() async throws {
+    @Test func differenceThatALaterPointReplacesIsTakenBack() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))
         try await send(2, end: 10, to: one)
@@ -104,7 +104,7 @@ struct CumulativePassTests {
         #expect(try await counts(one) == [2, 0, 7])
     }
 
-    @Test func aPassThatEndedBeforeItsMarkIsRepeatedWithTheSameRows() async throws {
+    @Test func interruptedPassIsRepeatedWithTheSameRows() async throws {
         let clock = Self.clock(1000)
         let collectors = [try await collector(clock), try await collector(clock)]
         for (index, count) in [2, 5, 5].enumerated() {
@@ -125,7 +125,7 @@ struct CumulativePassTests {
         #expect(open == nil)
     }
 
-    @Test func pointsThatSettleCountLater() async throws {
+    @Test func pointsCountOnceTheyHaveSettled() async throws {
         let clock = Self.clock(1000)
         var limits = ClickHouseLimits()
         limits.insertPause = 0
@@ -139,7 +139,7 @@ struct CumulativePassTests {
         #expect(try await counts(storage) == [2, 0, 0])
     }
 
-    @Test func theCountsOfASilentStreamAreFoundAfterDays() async throws {
+    @Test func countsOfASilentStreamAreFoundAfterDays() async throws {
         let clock = Self.clock(1000)
         let storage = try await collector(clock)
         try await send(2, end: 10, to: storage)
@@ -154,7 +154,7 @@ struct CumulativePassTests {
         #expect(points == [0])
     }
 
-    @Test func theRequestsOfAnAgentThatSendsSumsArrived() async throws {
+    @Test func requestsOfAnAgentThatSendsSumsCountAsArrived() async throws {
         let clock = Self.clock(1000)
         let storage = try await collector(clock)
         let stream = StreamID(hashing: [[1]])
@@ -176,8 +176,7 @@ struct CumulativePassTests {
         #expect(answer.account.completeness == 1)
     }
 
-    /// The streams of three processes, one of which is started anew. Durations are whole parts of two, so that sums are exact in any
-    /// order.
+    /// The streams of three processes, one of which restarts. Durations are multiples of 1/1024 s, so sums are exact in any order.
     private struct Streams {
         var random = SeededGenerator(seed: 23)
         private var values: [[[Double]]] = Array(repeating: Array(repeating: [], count: 3), count: 3)
@@ -206,7 +205,7 @@ struct CumulativePassTests {
         }
     }
 
-    @Test func everyAnswerIsThatOfAFileThroughWhicheverCollectorPointsCame() async throws {
+    @Test func answersEqualThoseOfAFileWhicheverCollectorPointsCameThrough() async throws {
         let clock = Self.clock(1000)
         let sqlite = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { clock.time })
         let collectors = [try await collector(clock), try await collector(clock)]
@@ -214,7 +213,7 @@ struct CumulativePassTests {
         for round in 1...30 as ClosedRange<UInt64> {
             for (process, metric) in streams.next(round) {
                 try await OtherMetrics.send([metric], instance: "i-\(process)", to: sqlite)
-                // Some come twice, through both.
+                // Some points are sent twice, through both collectors.
                 let first = Int.random(in: 0...1, using: &streams.random)
                 for index in Int.random(in: 0..<3, using: &streams.random) == 0 ? [first, 1 - first] : [first] {
                     clock.time += 1_000_000

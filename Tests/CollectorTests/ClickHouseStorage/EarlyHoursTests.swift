@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletClickHouseStorage
 
-/// Hours that are made soon after they ended, and read instead of their points.
+/// Hours that are made soon after they ended, and are read in place of their points.
 @Suite(.enabled("a ClickHouse is installed") { TestedClickHouse.current != nil })
 struct EarlyHoursTests {
     private let database: ClickHouseDatabase
@@ -20,12 +20,12 @@ struct EarlyHoursTests {
         try await database.open(hourSettling: hourSettling, now: { [clock] in clock.time })
     }
 
-    /// Samples.time(2_800) is a whole hour.
+    /// Samples.time(2_800) is a full hour.
     private static func window(_ from: UInt64 = 0, _ to: UInt64 = 3600) -> TimeWindow {
         TimeWindow(from: Samples.time(2_800 + from), to: Samples.time(2_800 + to))
     }
 
-    /// Stores a batch of two services that ends some seconds after the hour's begin.
+    /// Stores a batch of two services that ends some seconds after the beginning of the hour.
     private func store(
         _ sequence: UInt64, at seconds: UInt64, in storage: ClickHouseStorage
     ) async throws -> StoreOutcome {
@@ -40,7 +40,7 @@ struct EarlyHoursTests {
         return try await storage.store(metrics, of: BatchID(instance: "i-one", sequence: sequence, signal: .metrics))
     }
 
-    /// Returns the groups of a window, with the time of the latest request left out: an hour has that of its end.
+    /// Returns the groups of a window without the time of the latest request, because an hour has the time of its end.
     private func groups(_ window: TimeWindow, step: UInt64? = nil, in storage: ClickHouseStorage) async throws
         -> [RequestGroup]
     {
@@ -57,7 +57,7 @@ struct EarlyHoursTests {
         groups.reduce(0) { $0 + $1.count }
     }
 
-    /// Maintains the store until the hours that are over hold. On a busy machine a pass ends before it has made one.
+    /// Maintains the store until the completed hours are valid. On a busy machine, a pass may end before it has made one.
     private func makeHours(_ storage: ClickHouseStorage) async throws {
         for _ in 0..<50 {
             try await storage.maintain()
@@ -69,7 +69,7 @@ struct EarlyHoursTests {
         try await storage.client.removeRows(of: Schema.point)
     }
 
-    @Test func anHourThatIsOverIsReadInsteadOfItsPoints() async throws {
+    @Test func completedHourIsReadInsteadOfItsPoints() async throws {
         let storage = try await collector()
         for sequence in 1...30 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 120, in: storage) }
         let before = try await groups(Self.window(), in: storage)
@@ -77,16 +77,16 @@ struct EarlyHoursTests {
         try await deletePoints(storage)
         #expect(try await groups(Self.window(), in: storage) == before)
         #expect(requests(in: before) == 30 * 18)
-        // A wider window has the hour wholly, a narrower one has only points.
+        // A wider window contains the whole hour; a narrower one has only points.
         #expect(try await groups(Self.window(0, 9000), in: storage) == before)
         #expect(try await groups(Self.window(1, 3600), in: storage).isEmpty)
     }
 
-    @Test func pointsThatComeLateCountAtOnceAndAreInTheHourThatIsMadeAnew() async throws {
+    @Test func latePointsCountAtOnceAndTheirHourIsMadeAgain() async throws {
         let storages = [try await collector(), try await collector()]
         _ = try await store(1, at: 600, in: storages[0])
         try await storages[0].maintain()
-        // Through another collector, twice.
+        // The batch arrives through the other collector first, then a second time.
         #expect(try await store(2, at: 1200, in: storages[1]) == .stored)
         #expect(try await store(2, at: 1200, in: storages[0]) == .duplicate)
         let before = try await groups(Self.window(), in: storages[0])
@@ -96,12 +96,12 @@ struct EarlyHoursTests {
         #expect(try await groups(Self.window(), in: storages[1]) == before)
     }
 
-    @Test func anHourIsMadeOnlyWhenNoInsertCanBeOnItsWay() async throws {
+    @Test func hourIsMadeOnlyWhenNoInsertCanBeOnItsWay() async throws {
         let storage = try await collector(hourSettling: 3600)
         _ = try await store(1, at: 600, in: storage)
         for _ in 0..<2 { try await storage.maintain() }
         #expect(try await EarlyHours.holding(in: Samples.everything, storage.client).isEmpty)
-        // The hour that lasts is made by nobody.
+        // No collector makes the hour that has not ended.
         clock.time = Samples.time(2_800 + 3599)
         let other = try await collector()
         try await other.maintain()
@@ -111,7 +111,7 @@ struct EarlyHoursTests {
         #expect(try await EarlyHours.holding(in: Samples.everything, storage.client).count == 1)
     }
 
-    @Test func anHourOfManyPointsIsMadeInParts() async throws {
+    @Test func hourOfManyPointsIsMadeInParts() async throws {
         let storage = try await collector()
         for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
         let hour = Int64(Samples.time(2_800)) / StoredHour.length
@@ -142,7 +142,7 @@ struct EarlyHoursTests {
         #expect(try await groups(Self.window(), in: storage) == before)
     }
 
-    @Test func slotsWithinAnHourAreMadeOfPoints() async throws {
+    @Test func slotsWithinAnHourAreReadFromPoints() async throws {
         let storage = try await collector()
         for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
         let query = StatisticsQuery(window: Self.window(), by: [], step: 900_000_000_000)
@@ -153,7 +153,7 @@ struct EarlyHoursTests {
         #expect(before.slots?.groups.count == 1)
     }
 
-    @Test func spansOfAProcessCountBesideTheMetricsOfOthers() async throws {
+    @Test func spansOfOneProcessCountTogetherWithMetricsOfOthers() async throws {
         let storage = try await collector()
         _ = try await store(1, at: 600, in: storage)
         var (span, resource) = (Samples.detail(1), Samples.resource("three", instance: "i-three"))

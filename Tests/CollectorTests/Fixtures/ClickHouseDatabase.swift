@@ -3,7 +3,7 @@ import MartletClickHouseStorage
 import MartletSQLiteStorage
 import MartletTelemetry
 
-/// An empty store on a ClickHouse, which several collectors can open.
+/// An empty store on a ClickHouse. Several collectors can open it.
 struct ClickHouseDatabase {
     let location: ClickHouseLocation
     private let credentials = ClickHouseCredentials([:])
@@ -13,11 +13,11 @@ struct ClickHouseDatabase {
         try await Migration.run(at: location, credentials, cluster: server.cluster)
     }
 
-    /// Opens the store as a collector does that waits for no other batches and points, and believes a test's clock when it jumps.
+    /// Opens the store as a collector that does not wait for other batches and points, and believes the test's clock when it jumps.
     ///
     /// - Parameters:
     ///   - hourSettling: see ``ClickHouseLimits``.
-    ///   - maxObservedCalls: likewise.
+    ///   - maxObservedCalls: see ``ClickHouseLimits``.
     func open(
         hourSettling: Double = 0, maxObservedCalls: Int = 10_000,
         now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock

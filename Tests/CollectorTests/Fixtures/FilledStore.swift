@@ -1,7 +1,7 @@
 import Fixtures
 import Foundation
 
-/// A file of points that several tests begin with. Filling it takes seconds, so a process of tests fills it once, and each test
+/// A file of points with which several tests begin. Filling it takes seconds, so each test process fills it once, and each test
 /// works on a copy.
 struct FilledStore: Sendable {
     private let contents: Task<Data, any Error>

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// A store that fails in the middle of a batch keeps no part of it.
+/// A store that fails in the middle of a batch keeps nothing of it.
 @Suite struct AtomicityTests {
     private let folder: TemporaryFolder
     private let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
@@ -18,7 +18,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// Makes the insertion of the ledger fail, which is the last step of a batch.
+    /// Makes the insertion of the ledger fail. It is the last step of a batch.
     private func failAtTheLedger() throws {
         try execute("CREATE TRIGGER fail BEFORE INSERT ON ledger BEGIN SELECT RAISE(ABORT, 'no room'); END")
     }
@@ -27,8 +27,8 @@ import Testing
         try DatabaseQueue(path: path).write { try $0.execute(sql: sql) }
     }
 
-    /// No killed process shows it: only a power cut loses what was not synced (SQLite documentation, "PRAGMA synchronous").
-    @Test func theConnectionThatStoresSyncsEachCommit() async throws {
+    /// Killing a process does not show it. Only a power cut loses what was not synced (SQLite documentation, "PRAGMA synchronous").
+    @Test func writerSyncsEveryCommit() async throws {
         let storage = try SQLiteStorage(path: path)
         let (synchronous, journal) = try await storage.pool.write { db in
             (try Int.fetchOne(db, sql: "PRAGMA synchronous"), try String.fetchOne(db, sql: "PRAGMA journal_mode"))
@@ -37,7 +37,7 @@ import Testing
         #expect(journal == "wal")
     }
 
-    @Test func aBatchThatFailedIsNotRememberedAndCountsWhenItComesAgain() async throws {
+    @Test func failedBatchIsForgottenAndCountsWhenResent() async throws {
         let storage = try SQLiteStorage(path: path)
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
         try failAtTheLedger()
@@ -49,7 +49,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [3])
     }
 
-    @Test func theSenderIsToldToSendAgain() async throws {
+    @Test func senderIsAskedToSendAgain() async throws {
         try await withServer(store: path) { client in
             try failAtTheLedger()
             let refused = try await client.post(try Samples.body(), batch: "i-1/1/metrics")

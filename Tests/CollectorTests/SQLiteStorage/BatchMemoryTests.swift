@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The age and the number of rows for which the store remembers batches.
+/// For how long and for how many rows the store remembers batches.
 @Suite struct BatchMemoryTests {
     private let folder: TemporaryFolder
     private let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
@@ -26,7 +26,7 @@ import Testing
         #expect(parts == 0)
     }
 
-    @Test func aBatchThatIsSentTwiceCountsOnceThoughTheStoreWasClosedInBetween() async throws {
+    @Test func batchSentTwiceCountsOnceEvenIfTheStoreWasClosedInBetween() async throws {
         let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
         let first = try SQLiteStorage(path: folder.path("collector.sqlite"))
         #expect(try await first.store(metrics, of: batch) == .stored)
@@ -37,7 +37,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [3])
     }
 
-    @Test func aBatchIDIsForgottenOnlyAfterItsAge() async throws {
+    @Test func batchIDIsForgottenOnlyAfterItsAge() async throws {
         var limits = SQLiteLimits()
         limits.batchAge = 100
         let clock = Clock()
@@ -46,7 +46,7 @@ import Testing
         #expect(try await storage.store(metrics, of: batch) == .stored)
         clock.time = 1100
         #expect(try await storage.store(metrics, of: batch) == .duplicate)
-        // Expiry happens while a new batch is stored.
+        // Batches expire while a new batch is stored.
         clock.time = 1101
         let another = BatchID(instance: "i-2", sequence: 1, signal: .metrics)
         #expect(try await storage.store(metrics, of: another) == .stored)
@@ -54,7 +54,7 @@ import Testing
         #expect(try await storage.store(metrics, of: batch) == .duplicate)
     }
 
-    @Test func expiredBatchesOfAnInstanceThatKeepsSendingAreForgotten() async throws {
+    @Test func expiredBatchesOfAnActiveInstanceAreForgotten() async throws {
         var limits = SQLiteLimits()
         limits.batchAge = 100
         let clock = Clock()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Maintenance that is cancelled in the midst of its work, as it is when the collector stops.
+/// Maintenance that is cancelled during its work, as when the collector stops.
 @Suite struct CancelledMaintenanceTests {
     private let folder: TemporaryFolder
 
@@ -29,7 +29,7 @@ import Testing
         try storage.close()
     }
 
-    @Test func theStoreIsClosedWithoutAnError() async throws {
+    @Test func storeClosesWithoutAnError() async throws {
         try await makeBacklog()
         for round in 0..<12 {
             let name = "\(round).sqlite"

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: ["substr(points, 1, 12)", "x'ff' || substr(points, 2)"])
-    func aDamagedPointIsCountedAndLeftOut(damage: String) async throws {
+    func damagedPointIsLeftOutAndReported(damage: String) async throws {
         try await store([Samples.point(Samples.dimensions(), [1, 1], end: 10)])
         try await store([Samples.point(Samples.dimensions(), [1], end: 20)])
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write { db in
@@ -29,7 +29,7 @@ import Testing
             let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
             #expect(answer.groups.map(\.count) == [1])
             #expect(answer.damagedPoints == 1)
-            // The damaged point is reported after its roll-up too.
+            // The damaged point is also reported after its roll-up.
             try await storage.maintain()
         }
     }

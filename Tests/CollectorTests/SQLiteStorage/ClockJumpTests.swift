@@ -22,7 +22,7 @@ import Testing
         try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
     }
 
-    /// Runs a collector from `start` on for `minutes`, whose senders' clocks differ from its own by `difference`.
+    /// Runs a collector from `start` for `minutes`. Its senders' clocks differ from its own by `difference`.
     private func run(
         _ storage: SQLiteStorage, from start: UInt64, minutes: UInt64, senders difference: Int64 = 0
     ) async throws {
@@ -48,7 +48,7 @@ import Testing
             [DetailsBatch(resource: Samples.resource(), details: [Samples.detail(number)])], of: nil)
     }
 
-    /// The batches of the right senders arrive all the while.
+    /// Batches of senders with correct clocks arrive all the time.
     @Test func oneStartTwoYearsAheadDeletesNothing() async throws {
         let before = try open()
         try await run(before, from: Samples.time(0), minutes: 120)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await ahead.state().clockJump > 729 * 86400)
         try await storeDetail(2, in: ahead)
         #expect(try await rows("detail", in: ahead) == 2)
-        // An unknown instance makes the store forget those that were silent for long.
+        // A batch of an unknown instance makes the store forget instances that were silent for long.
         let other = BatchID(instance: "i-2", sequence: 1, signal: .metrics)
         _ = try await ahead.store([Samples.metrics(end: 20)], of: other)
         #expect(try await ahead.store([Samples.metrics(end: 10)], of: batch) == .duplicate)
@@ -80,7 +80,7 @@ import Testing
         #expect(try await rows("detail", in: after) == 2)
     }
 
-    @Test func afterAMonthOffOldDataExpiresOnceSendersAgreeWithTheClock() async throws {
+    @Test func oldDataExpiresAfterAMonthOffOnceSendersAgreeWithTheClock() async throws {
         let before = try open()
         try await run(before, from: Samples.time(0), minutes: 30)
         try await storeDetail(1, in: before)
@@ -97,8 +97,8 @@ import Testing
         #expect(try await after.state().clockJump == 0)
     }
 
-    /// The clock was ahead for so long that it was believed.
-    @Test func figuresOfTenSecondsAreBackOnceTheClockIs() async throws {
+    /// The clock was ahead for so long that the store believed it.
+    @Test func tenSecondFiguresReturnOnceTheClockIsCorrected() async throws {
         let storage = try open()
         try await run(storage, from: Samples.time(0) + 730 * Self.day, minutes: 10)
         try await run(storage, from: Samples.time(0), minutes: 80)
@@ -108,7 +108,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [1])
     }
 
-    @Test func detailsThatCameWhileTheClockWasAheadReachTheirAge() async throws {
+    @Test func detailsStoredWhileTheClockWasAheadStillExpire() async throws {
         clock.time = Samples.time(0)
         let storage = try open()
         try await storage.maintain()

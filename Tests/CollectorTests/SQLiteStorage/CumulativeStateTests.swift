@@ -27,7 +27,7 @@ import Testing
         return answer.groups.reduce(0) { $0 + $1.count }
     }
 
-    @Test func aRestartOfTheCollectorChangesNothing() async throws {
+    @Test func restartOfTheCollectorChangesNothing() async throws {
         for round in 1...4 as ClosedRange<UInt64> {
             let storage = try SQLiteStorage(path: path)
             try await send(Int(round) * 3, end: round * 10, to: storage)
@@ -36,14 +36,14 @@ import Testing
         #expect(try await count(in: SQLiteStorage(readingFrom: path)) == 12)
     }
 
-    @Test func aPointAfterADamagedStateIsNotCounted() async throws {
+    @Test func pointAfterADamagedStateIsNotCounted() async throws {
         let storage = try SQLiteStorage(path: path)
         try await send(2, end: 10, to: storage)
         try await DatabaseQueue(path: path).write { db in
             try db.execute(sql: "UPDATE cumulative_series SET sketch = x'00'")
         }
         try await send(3, end: 20, to: storage)
-        // A part of the point had been counted, and its size is unknown.
+        // Part of the point had already been counted, and the size of that part is unknown.
         #expect(try await count(from: 10, in: storage) == 0)
         try await send(4, end: 30, to: storage)
         #expect(try await count(from: 20, in: storage) == 1)

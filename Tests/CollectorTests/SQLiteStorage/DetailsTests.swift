@@ -26,7 +26,7 @@ import Testing
         #expect(try await storage.store([batch], of: nil) == .stored)
     }
 
-    /// Opens a store after the collector was off for a while, or with a smaller limit.
+    /// Opens a store after the collector was off for a while, or with a lower limit.
     @Test(arguments: [(detailAge: 100, maxDetails: 100_000), (detailAge: 1_000_000, maxDetails: 0)])
     func oldDetailsAreDeletedInSteps(detailAge: UInt64, maxDetails: Int) async throws {
         var limits = SQLiteLimits()
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func theOldestDetailsMakeRoomForTheNewest() async throws {
+    @Test func oldestDetailsMakeRoomForTheNewest() async throws {
         try await store([1, 2])
         try await store([3, 4])
         #expect(try await storedNumbers() == [2, 3, 4])
@@ -86,7 +86,7 @@ import Testing
         #expect(try await storedNumbers() == [2, 3])
     }
 
-    @Test func aNoisyServicePushesOutItsOwnDetailsAlone() async throws {
+    @Test func noisyServiceDisplacesOnlyItsOwnDetails() async throws {
         func services() async throws -> [String] {
             try await storage.requests(RequestsQuery(window: Samples.everything, limit: 10)).requests
                 .map(\.resource.service).sorted()
@@ -101,7 +101,7 @@ import Testing
         #expect(try await services() == ["checkout", "other", "quiet"])
     }
 
-    /// The service with the most bytes gives up its oldest, however few details it has.
+    /// The service with the most bytes loses its oldest details, however few it has.
     @Test func detailsAreBoundedInBytes() async throws {
         var limits = SQLiteLimits()
         limits.maxDetailsBytes = 100_000
@@ -130,7 +130,7 @@ import Testing
         #expect(first?.first == 100)
     }
 
-    @Test func theNumberOfEachServicesDetailsIsKnownAfterEveryDeletion() async throws {
+    @Test func detailCountOfEachServiceIsCorrectAfterEveryDeletion() async throws {
         func shares() async throws -> [String] {
             try await storage.pool.read {
                 try String.fetchAll($0, sql: "SELECT service || ' ' || count FROM detail_share")
@@ -146,8 +146,8 @@ import Testing
         #expect(try await shares() == [])
     }
 
-    /// Swift takes the two spellings for equal, and the store keeps them apart.
-    @Test func servicesWhoseNamesLookAlikeAreCountedApart() async throws {
+    /// Swift treats the two spellings as equal. The store distinguishes them.
+    @Test func servicesWithLookalikeNamesAreCountedSeparately() async throws {
         let spellings = ["caf\u{e9}", "cafe\u{301}"]
         for number in 1...20 as ClosedRange<UInt8> {
             let service = spellings[Int(number) % 2]
@@ -160,9 +160,9 @@ import Testing
         #expect(try await storedNumbers() == [22, 23, 24])
     }
 
-    /// A sender without numbered batches may send a span again, so each new span is looked up. Every other index would go
-    /// through all spans of the sender.
-    @Test func aKnownSpanIsLookedUpByItsTrace() async throws {
+    /// A sender without numbered batches may resend a span, so each new span is looked up. Any other index would go through all
+    /// spans of the sender.
+    @Test func knownSpanIsLookedUpByItsTrace() async throws {
         let plan = try await storage.pool.write { db in
             var plan: [String] = []
             db.trace { if case .statement(let statement) = $0 { plan.append(statement.sql) } }

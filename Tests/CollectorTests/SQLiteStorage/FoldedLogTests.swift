@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// The log of a store that is read all the time.
+/// The log of a store that is always being read.
 @Suite struct FoldedLogTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
@@ -21,7 +21,7 @@ import Testing
 
     private var logBytes: UInt64 { StoreSize.bytes(ofFile: folder.path("collector.sqlite-wal")) }
 
-    /// A report that lasts until it is told to end.
+    /// A report that runs until it is ended.
     private final class LongReport: Sendable {
         private let gate = Gate()
         private let end = DispatchSemaphore(value: 0)
@@ -56,8 +56,8 @@ import Testing
         }
     }
 
-    /// Each report begins before the one before it ends, so SQLite itself never begins the log anew.
-    @Test func itStaysSmallThoughReportsOverlap() async throws {
+    /// Each report begins before the previous one ends, so SQLite itself never resets the log.
+    @Test func logStaysSmallEvenIfReportsOverlap() async throws {
         var report = LongReport(of: storage)
         await report.begin()
         for round in 1...4 as ClosedRange<UInt64> {
@@ -70,7 +70,7 @@ import Testing
         #expect(logBytes > 8 << 20)
         let (maintenance, last) = (storage, report)
         async let maintained: Void = maintenance.maintain()
-        // The pass waits for this report, and batches are stored meanwhile.
+        // The pass waits for this report while batches are stored.
         try await storeTwoMegabytes(5)
         try await last.finish()
         try await maintained

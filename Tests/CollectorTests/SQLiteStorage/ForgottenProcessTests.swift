@@ -14,7 +14,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func theStreamsThatWereNotHeardOfForTheLongestTimeAreForgotten() async throws {
+    @Test func longestSilentStreamsAreForgotten() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 3
         limits.cumulativeSilence = 0
@@ -34,7 +34,7 @@ import Testing
         #expect(kept == ["c", "d", "e"])
     }
 
-    /// Opens a store with room for one process, which the next one displaces.
+    /// Opens a store with room for one process. The next process displaces it.
     private func smallStore() throws -> SQLiteStorage {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 1
@@ -54,7 +54,7 @@ import Testing
         return answer.groups.reduce(0) { $0 + $1.count }
     }
 
-    @Test func aProcessThatWasForgottenDoesNotCountFromItsStartAgain() async throws {
+    @Test func forgottenProcessDoesNotCountFromItsStartAgain() async throws {
         let storage = try smallStore()
         try await send(3, end: 10, instance: "a", to: storage)
         try await send(1, end: 10, instance: "b", to: storage)
@@ -65,7 +65,7 @@ import Testing
         #expect(try await count(in: storage) == 5)
     }
 
-    @Test func aForgottenProcessWithAFastClockDoesNotAffectLaterOnes() async throws {
+    @Test func forgottenProcessWithAFastClockDoesNotAffectLaterOnes() async throws {
         let clock = Clock()
         clock.time = Samples.time(20)
         var limits = SQLiteLimits()
@@ -79,7 +79,7 @@ import Testing
         #expect(try await count(in: storage) == 9)
     }
 
-    @Test func aProcessThatBeganAfterTheOneThatWasForgottenCountsWhole() async throws {
+    @Test func processThatBeganAfterAForgottenOneCountsInFull() async throws {
         let storage = try smallStore()
         try await send(3, end: 10, instance: "a", to: storage)
         try await send(1, end: 10, instance: "b", to: storage)
@@ -87,7 +87,7 @@ import Testing
         #expect(try await count(in: storage) == 9)
     }
 
-    @Test func aForgottenProcessThatSharesAResourceDoesNotCountAgain() async throws {
+    @Test func forgottenProcessThatSharesAResourceDoesNotCountAgain() async throws {
         let storage = try smallStore()
         try await send(3, start: 5, end: 20, instance: "", to: storage)
         try await send(1, start: 0, end: 4, instance: "", to: storage)
@@ -96,8 +96,8 @@ import Testing
         #expect(try await count(in: storage) == 4)
     }
 
-    /// A stream that was forgotten alone would look new and count again.
-    @Test func aProcessIsForgottenWithAllItsStreams() async throws {
+    /// If only one stream was forgotten, it would look new and count again.
+    @Test func processIsForgottenWithAllItsStreams() async throws {
         var limits = SQLiteLimits()
         limits.maxCumulativeSeries = 5
         limits.cumulativeSilence = 0
@@ -119,7 +119,7 @@ import Testing
         #expect(kept == ["b", "b", "c", "c"])
     }
 
-    @Test func whileNobodyIsSilentANewProcessWaitsAndTheKnownOnesGoOnExactly() async throws {
+    @Test func newProcessWaitsWhileNoneIsSilentAndKnownOnesCountExactly() async throws {
         let clock = Clock()
         clock.time = Samples.time(10)
         var limits = SQLiteLimits()
@@ -142,7 +142,7 @@ import Testing
                 try await storage.account(in: TimeWindow(from: Samples.time(30), to: Samples.time(60)), filter)
                     .uncountedSenders == 0)
         }
-        // Two of them end, and an hour later the third one has room.
+        // Two of them end. An hour later there is room for the third.
         clock.time = Samples.time(3700)
         try await send(12, end: 3700, instance: "c", to: storage)
         try await send(14, end: 3710, instance: "c", to: storage)

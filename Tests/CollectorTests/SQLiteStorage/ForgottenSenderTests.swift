@@ -5,15 +5,15 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ForgottenSenderTests {
-    /// The next sender gets the number of a deleted row.
-    @Test func aSenderIsKnownAsLongAsAnHourHasItsRequests() async throws {
+    /// The next sender reuses the number of a deleted row.
+    @Test func senderIsKnownAsLongAsAnHourHasItsRequests() async throws {
         let (folder, clock) = (try TemporaryFolder(), Clock())
         var limits = SQLiteLimits()
         let hour: UInt64 = 3600
         (limits.retention.fine, limits.retention.minutes) = (hour * 1_000_000_000, hour * 1_000_000_000)
         limits.retention.hours = hour * 1_000_000_000
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits, now: { clock.time })
-        // The samples' time begins 13 minutes and 20 seconds after the hour.
+        // The samples' time begins 13 minutes and 20 seconds after a full hour.
         let start: UInt64 = 46 * 60 + 40
         func store(_ service: String, end: UInt64) async throws {
             clock.time = Samples.time(end)

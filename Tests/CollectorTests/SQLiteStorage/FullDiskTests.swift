@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func aStoreIsOpenedOnAFullDisk() async throws {
+    func storeOpensOnAFullDisk() async throws {
         let disk = try SmallDisk(bytes: 80 << 20)
         clock.time = Samples.time(0)
         var storage: SQLiteStorage? = try open(on: disk)
@@ -51,9 +51,9 @@ import Testing
         #expect(try await reopened.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
     }
 
-    /// The index of SQLite's log does not fit on the disk, which is an error of input and output.
+    /// The index of SQLite's log does not fit on the disk. SQLite reports this as an I/O error.
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func anErrorOfTheLogsIndexIsThatOfAFullDisk() async throws {
+    func errorOfTheLogIndexCountsAsAFullDisk() async throws {
         let disk = try SmallDisk(bytes: 80 << 20)
         clock.time = Samples.time(0)
         let storage = try open(on: disk)
@@ -69,7 +69,7 @@ import Testing
 
     /// The index of SQLite's log grows by 32 KiB after 4,062 pages of the log.
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func theReserveIsGivenUpForTheIndexOfTheLog() async throws {
+    func reserveIsReleasedForTheIndexOfTheLog() async throws {
         let disk = try SmallDisk(bytes: 80 << 20)
         clock.time = Samples.time(0)
         let storage = try open(on: disk)
@@ -90,9 +90,9 @@ import Testing
         #expect(storage.fault == nil)
     }
 
-    /// Deleting needs room as well, for the log.
+    /// A deletion also needs room for the log.
     @Test(.enabled(if: SmallDisk.isPossible, "a file system of a given size can only be mounted by root"))
-    func batchesAreStoredAgainOnceOldDetailsExpire() async throws {
+    func batchesAreAcceptedAgainOnceOldDetailsExpire() async throws {
         let disk = try SmallDisk(bytes: 80 << 20)
         clock.time = Samples.time(0)
         let storage = try open(on: disk)

@@ -5,8 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Batches that arrive while a transaction is being written. A second connection holds the writer's lock until the queue is
-/// full.
+/// Batches that arrive during a transaction. A second connection holds the writer's lock until the queue is full.
 @Suite struct GroupCommitTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
@@ -21,7 +20,8 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// Stores one request of each service at once, and returns the outcomes by service. Batches past the limit find no room.
+    /// Stores one request of each service at the same time, and returns the outcomes by service. Batches past the limit have no
+    /// room.
     private func storeAtOnce(_ services: [String]) async throws -> [String: String] {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -41,7 +41,7 @@ import Testing
                 }
             }
             for service in services { add(service) }
-            // These batches exceed the room, so the first answer is a refusal.
+            // These batches exceed the limit, so the first answer is a refusal.
             for number in 0..<waiting { add("extra-\(number)") }
             var outcomes: [String: String] = [:]
             if let (service, outcome) = await group.next() { outcomes[service] = outcome }
@@ -58,18 +58,18 @@ import Testing
         return Set(answer.groups.compactMap { $0.count == 1 ? $0.values[0] : nil })
     }
 
-    @Test func aTransactionExpectsTheBatchesOfTheLastOneAndTheWaitingOnes() {
+    @Test func transactionExpectsTheBatchesOfTheLastOneAndTheWaitingOnes() {
         #expect(!ExpectedBatches().areMore(than: 1))
         let two = ExpectedBatches(after: 1, with: 1)
         #expect(two.areMore(than: 1) && !two.areMore(than: 2))
         let five = ExpectedBatches(after: 3, with: 2)
         #expect(five.areMore(than: 4) && !five.areMore(than: 5))
-        // A sender that stays alone waits once.
+        // A sender that remains the only one waits once.
         #expect(!ExpectedBatches(after: 1, with: 0).areMore(than: 1))
     }
 
-    /// The wait of an hour would outlast the test.
-    @Test func aSenderThatIsAloneDoesNotWaitForOthers() async throws {
+    /// The hour's wait would outlast the test.
+    @Test func singleSenderDoesNotWaitForOthers() async throws {
         var limits = SQLiteLimits()
         limits.commitDelay = 3600
         let storage = try SQLiteStorage(path: folder.path("alone.sqlite"), limits: limits)
@@ -79,14 +79,14 @@ import Testing
         }
     }
 
-    @Test func batchesWithoutRoomAreRefusedAndTheRestIsStored() async throws {
+    @Test func batchesWithoutRoomAreRefusedAndTheOthersStored() async throws {
         let outcomes = try await storeAtOnce((0..<waiting).map { "service-\($0)" })
         #expect(outcomes.values.contains("busy"))
         #expect(!outcomes.values.contains("failed"))
         #expect(try await storedServices() == Set(outcomes.filter { $0.value == "stored" }.keys))
     }
 
-    @Test func aBatchThatFailsFailsAlone() async throws {
+    @Test func failingBatchDoesNotAffectOthers() async throws {
         try await DatabaseQueue(path: path).write {
             try $0.execute(
                 sql: """

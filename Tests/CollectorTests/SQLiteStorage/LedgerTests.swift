@@ -10,7 +10,7 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// The ledger that `agents` shows. Each batch carries a ledger from before its own delivery.
+/// The ledger that `agents` shows. Each batch carries a ledger written before its own delivery.
 @Suite struct LedgerTests {
     private let folder: TemporaryFolder
 
@@ -18,9 +18,9 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func requestsOfStoredBatchesAreDeliveredThoughTheirLedgersSayWaiting() async throws {
+    @Test func requestsOfStoredBatchesCountAsDeliveredEvenIfTheirLedgersSayWaiting() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
-        // During an outage the agent sealed both batches before it delivered the first.
+        // During an outage, the agent sealed both batches before it delivered the first.
         try await store(requests: 10, LedgerReading(time: 10, captured: 10, waiting: 10), in: storage)
         try await store(requests: 5, LedgerReading(time: 20, captured: 15, waiting: 15), in: storage)
         #expect(try await ledger(storage) == LedgerReading(time: 20, captured: 15, delivered: 15))
@@ -35,7 +35,7 @@ import Testing
         #expect(try await ledger(storage) == reading)
     }
 
-    @Test func aClockThatWasSetBackDoesNotBringAnOldAccountBack() async throws {
+    @Test func clockSetBackDoesNotRestoreAnOldAccount() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
         try await store(requests: 10, LedgerReading(time: 3600, captured: 10, waiting: 10), in: storage)
         try await store(requests: 5, LedgerReading(time: 10, captured: 16, waiting: 6), in: storage)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func theTimeWithoutCaptureIsShown() async throws {
+    @Test func timeWithoutCaptureIsShown() async throws {
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10), series: [:],
             ledger: Ledger(captured: 1000), captureGap: 150_000_000_000)
@@ -88,18 +88,18 @@ import Testing
         }
     }
 
-    @Test func aLongReasonIsCutAndManyReasonsLoseNoRequest() throws {
+    @Test func longReasonIsCutAndManyReasonsLoseNoRequest() throws {
         let long = String(repeating: "é", count: 40)
         let many = (0..<100).map { ("reason \($0)", Int64(2)) }
         let taken = try Intake().metrics(try body([(long, 3), (long + "!", 4)] + many), encoding: .identity)
         let dropped = try #require(taken.values.first?.ledger?.dropped)
         #expect(dropped[String(long.prefix(32))] == 7)
         #expect(dropped.count == 33)
-        // One request was dropped as `rejected` by the agent itself.
+        // The agent itself dropped one request as `rejected`.
         #expect(dropped.values.reduce(0, +) == 208)
     }
 
-    @Test func accountsOfMoreRequestsThanThereCanBeDoNotStopTheOthers() async throws {
+    @Test func accountsWithImpossibleCountsDoNotStopTheOthers() async throws {
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
         for time in [10, 10, 20, 30, 40] as [UInt64] {
             var metrics = Samples.metrics(requests: 1, captured: .max, end: 10)

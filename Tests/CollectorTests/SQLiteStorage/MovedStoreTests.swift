@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// A store whose file is taken away while it is in use.
+/// A store whose file is moved away while it is in use.
 @Suite struct MovedStoreTests {
     private let folder: TemporaryFolder
 
@@ -16,7 +16,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    @Test(arguments: ["", "-wal"]) func nothingIsAcknowledgedAfterTheFileWasMovedUntilItIsBack(
+    @Test(arguments: ["", "-wal"]) func nothingIsAcknowledgedWhileTheFileIsMovedAway(
         suffix: String
     ) async throws {
         try await withServer(store: path) { [path] client async throws in
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsAcknowledgedIfTheFileWasMovedMeanwhile() async throws {
+    @Test func nothingIsAcknowledgedIfTheFileIsMovedDuringTheCommit() async throws {
         let storage = try SQLiteStorage(path: path)
         let failure = await #expect(throws: StorageFailure.self) {
             try await storage.commit(bytes: 1) { [path] _ in

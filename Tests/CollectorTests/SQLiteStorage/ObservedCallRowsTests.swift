@@ -4,7 +4,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The calls that a file remembers.
+/// The calls that a store's file remembers.
 @Suite struct ObservedCallRowsTests {
     private static let hour: UInt64 = 3600
 
@@ -27,7 +27,7 @@ import Testing
         TimeWindow(from: Samples.time(from), to: Samples.time(to))
     }
 
-    @Test func callsStayWhenOtherDetailsPushTheirSpansOut() async throws {
+    @Test func callsStayWhenOtherDetailsDisplaceTheirSpans() async throws {
         let store = try open { $0.maxDetails = 2 }
         try await CallSpans.call(in: store)
         try await store.maintain()
@@ -48,7 +48,7 @@ import Testing
         #expect(try await store.calls() == [CallSpans.observed])
     }
 
-    @Test func aCallIsForgottenWithThePointsOfHours() async throws {
+    @Test func callIsForgottenWithThePointsOfHours() async throws {
         let store = try open { $0.retention.hours = 400 * Self.hour * 1_000_000_000 }
         try await CallSpans.call(in: store)
         clock.time = Samples.time(400 * Self.hour)
@@ -59,7 +59,7 @@ import Testing
         #expect(try await store.calls() == [])
     }
 
-    @Test func theCallsThatWereObservedLastAreRemembered() async throws {
+    @Test func mostRecentlyObservedCallsAreRemembered() async throws {
         let store = try open { $0.maxObservedCalls = 2 }
         for (number, host) in ["a", "b", "c", "b", "d"].enumerated() {
             try await CallSpans.call(UInt8(number + 1), served: host, at: UInt64(number), in: store)
@@ -68,7 +68,7 @@ import Testing
         #expect(try await store.calls().map(\.servedHost).sorted() == ["b:80", "d:80"])
     }
 
-    @Test func aCallIsInEveryWindowFromItsFirstSpanToItsLast() async throws {
+    @Test func callIsInEveryWindowFromItsFirstSpanToItsLast() async throws {
         let store = try open()
         for second in [30, 20, 40] as [UInt64] { try await CallSpans.call(UInt8(second), at: second, in: store) }
         _ = try await store.removeDetails()
@@ -79,8 +79,8 @@ import Testing
         }
     }
 
-    /// The sender's clock is ahead by a day.
-    @Test func aSpanThatStartsAfterItsArrivalCountsAsOfThen() async throws {
+    /// The sender's clock is a day ahead.
+    @Test func spanThatStartsAfterItsArrivalCountsAtItsArrival() async throws {
         let store = try open()
         try await CallSpans.call(at: 24 * Self.hour, in: store)
         _ = try await store.removeDetails()
@@ -88,7 +88,7 @@ import Testing
         #expect(try await store.calls(in: Self.window(100, 30 * Self.hour)) == [])
     }
 
-    @Test func aStoreThatIsOpenedAgainRemembersItsCallsAndThoseOfSpansThatItHas() async throws {
+    @Test func reopenedStoreRemembersItsCallsAndThoseOfItsSpans() async throws {
         let before = try open()
         try await CallSpans.call(1, served: "a", in: before)
         _ = try await before.removeDetails()
@@ -99,8 +99,8 @@ import Testing
         #expect(try await store.calls().map(\.servedHost).sorted() == ["a:80", "b:80"])
     }
 
-    /// A sender may give all its spans the same ids: a join of them would have a row for each two.
-    @Test func manySpansWithOneIdAreLookedAtWithinALimit() async throws {
+    /// A sender may give all its spans the same ids. A join of these spans would have a row for every pair.
+    @Test func manySpansWithOneIDAreComparedUpToALimit() async throws {
         let store = try open()
         let client = CallSpans.span(1, .client, host: "proxy")
         let server = CallSpans.span(2, .server, host: "pay", parent: client)

@@ -8,7 +8,7 @@ import Testing
         .queue: (1, 0), .connect: (.max, 1e9), .firstByte: (300, 0.125), .transfer: (2, 3),
     ])
 
-    /// Returns `nil` if the bytes are refused.
+    /// Returns `nil` if decoding refuses the bytes.
     private func decoded(_ bytes: [UInt8]) -> PhaseTotals? {
         var (reader, phases, totals) = (ByteReader(bytes), PhasesBlob.emptyPhases, PhaseTotals())
         guard let count = PhasesBlob.read(&reader, into: &phases) else { return nil }
@@ -16,7 +16,7 @@ import Testing
         return totals
     }
 
-    @Test func totalsComeBackAsTheyWere() {
+    @Test func totalsAreDecodedUnchanged() {
         #expect(decoded(PhasesBlob.encode(Self.totals)) == Self.totals)
     }
 
@@ -36,7 +36,7 @@ import Testing
         #expect(decoded(blob + [0]) == nil)
     }
 
-    @Test func sumsThatCannotBeAreRefused() {
+    @Test func impossibleSumsAreRefused() {
         for seconds in [-1, .nan, .infinity] {
             #expect(decoded(PhasesBlob.encode(Samples.phases([.dns: (1, seconds)]))) == nil)
         }

@@ -37,7 +37,7 @@ import Testing
         try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
     }
 
-    @Test func figuresSurviveTheirBytes() {
+    @Test func figuresAreDecodedUnchanged() {
         var statistics = ProcessStatistics()
         #expect(ProcessBlob.decode(ProcessBlob.encode(statistics)) == statistics)
         statistics.counts = [.cpuUser: .max, .involuntarySwitches: 0]
@@ -49,7 +49,7 @@ import Testing
         #expect(ProcessBlob.decode(bytes + [0]) == nil)
     }
 
-    @Test func aSenderHasOneRowForEachSlotWhateverItSends() async throws {
+    @Test func senderHasOneRowPerSlotWhateverItSends() async throws {
         let storage = try open()
         for second in 1...600 as ClosedRange<UInt64> { try await store(Self.point(end: second), in: storage) }
         let (tiers, length) = (Tier.allCases, Int64(Samples.time(600)))
@@ -59,7 +59,7 @@ import Testing
         #expect(try await rows("process_slot", storage) == expected)
     }
 
-    /// Stores a body of a sender that does not number its batches: CPU seconds until a second.
+    /// Stores a body of a sender that does not number its batches: CPU seconds up to a given second.
     private func store(
         _ seconds: UInt64, of counter: ProcessCounter = .cpuUser, until ends: [UInt64], in storage: SQLiteStorage
     ) async throws {
@@ -71,11 +71,11 @@ import Testing
         _ = try await storage.store([InstanceMetrics(resource: resource, points: [], process: points)], of: nil)
     }
 
-    @Test func aBodyOfFiguresAloneThatComesAgainCountsOnce() async throws {
+    @Test func resentBodyWithOnlyFiguresCountsOnce() async throws {
         let storage = try open()
         for _ in 1...2 {
             try await store(1, until: [100, 163], in: storage)
-            // The other part of what was told at that moment.
+            // The other part of the figures of the same moment.
             try await store(1, of: .cpuSystem, until: [163], in: storage)
         }
         for _ in 1...2 { try await store(3, until: [164], in: storage) }
@@ -85,7 +85,7 @@ import Testing
         #expect(total.counts == [.cpuUser: 5_000_000_000, .cpuSystem: 1_000_000_000])
     }
 
-    @Test func theStartsOfACounterAreBounded() async throws {
+    @Test func startsOfACounterAreBounded() async throws {
         let storage = try open()
         for number in 1...200 as ClosedRange<UInt64> {
             let total = ProcessTotal(
@@ -96,7 +96,7 @@ import Testing
         #expect(try await rows("process_total", storage) == 64)
     }
 
-    @Test func aStoreThatIsTooLargeGivesUpItsFinestFigures() async throws {
+    @Test func storeThatIsTooLargeDeletesItsFinestFigures() async throws {
         let storage = try open(maxBytes: 1)
         try await store(Self.point(end: 10), in: storage)
         try await storage.maintain()

@@ -8,8 +8,8 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// The way in which SQLite finds the rows of each statement. A scan of a table that grows, or an index that selects little,
-/// makes storing slower with each stored row, and no other test would notice.
+/// How SQLite finds the rows of each statement. Storing becomes slower with each row if a statement scans a growing table, or uses
+/// an index that selects little. No other test would notice.
 @Suite struct QueryPlanTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
@@ -22,7 +22,7 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    /// A scan that a statement may make.
+    /// A scan that is allowed for a statement.
     private struct AllowedScan: Hashable {
         let table: String
         /// The beginning of the statement.
@@ -61,7 +61,7 @@ import Testing
         AllowedScan("detail_share", "SELECT service, bytes AS most", because: "the table has a row for each service"),
     ]
 
-    @Test func noStatementScansATableThatGrows() async throws {
+    @Test func noStatementScansAGrowingTable() async throws {
         var limits = SQLiteLimits()
         (limits.maxDetails, limits.maxCumulativeSeries, limits.cumulativeSilence) = (20, 5, 0)
         (limits.maxStoreBytes, limits.clockPatience) = (230_000, .max)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Asks all questions that the store answers.
+    /// Runs every query that the store supports.
     private func ask(_ storage: SQLiteStorage) async throws {
         let window = TimeWindow(from: Samples.time(0), to: clock.time)
         let filters = [
@@ -158,13 +158,13 @@ import Testing
         // The plan is the same for all values.
         explanation.setUncheckedArguments(StatementArguments())
         let plan = try Row.fetchAll(explanation).map { $0["detail"] as String }
-        // A virtual table here is a list among the arguments.
+        // A virtual table here is a list in the arguments.
         return plan.filter { $0.hasPrefix("SCAN ") && !$0.contains("VIRTUAL TABLE") && $0 != "SCAN CONSTANT ROW" }
             .compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
     }
 }
 
-/// The different statements that were run, without those of SQLite itself and of the schema. Safe to use from any thread.
+/// The distinct statements that ran, without those of SQLite itself and of the schema. Safe to use from any thread.
 private final class Statements: Sendable {
     private let found = Mutex<Set<String>>([])
 

@@ -6,7 +6,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Windows of a store that rolls up and deletes, compared with a list of all stored points.
+/// Compares windows of a store that rolls up and deletes with a list of all stored points.
 @Suite struct RollUpTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func minutesAndHoursThatAreOverBecomeOnePointOfEachSeries() async throws {
+    @Test func completedMinutesAndHoursBecomeOnePointPerSeries() async throws {
         try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
@@ -44,7 +44,7 @@ import Testing
         }
         clock.time = Samples.time(7200 + 600)
         try await storage.maintain()
-        // The samples' time begins 13 minutes and 20 seconds after the hour.
+        // The samples' time begins 13 minutes and 20 seconds after a full hour.
         #expect(try chunks("tier = 1") == 121)
         #expect(try chunks("tier = 2") == 2)
         #expect(try chunks("rolled = 0 AND tier = 0") == 0)
@@ -53,12 +53,12 @@ import Testing
         }
     }
 
-    /// A point of a minute or of an hour says less exactly when its requests began.
-    @Test func theBeginningOfTheDataIsAsExactAsTheFinestPoints() async throws {
+    /// The beginning of the requests is less exact in points of minutes or hours.
+    @Test func beginningOfTheDataIsAsExactAsTheFinestPoints() async throws {
         _ = try await storage.store([Samples.metrics(end: 30)], of: nil)
         _ = try await storage.store([Samples.metrics(end: 4000)], of: nil)
         let window = TimeWindow(from: Samples.time(0) - hour, to: Samples.time(8000))
-        // The samples' time begins 20 s after a minute, and 800 s after an hour.
+        // The samples' time begins 20 s after a full minute, and 800 s after a full hour.
         for (age, start) in [(1000, 20), (9000, -20), (30_000, -800)] as [(UInt64, Int)] {
             clock.time = Samples.time(age)
             try await storage.maintain()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func slotsStayTheSameWhenTheirPointsAreRolledUp() async throws {
+    @Test func rollUpDoesNotChangeSlots() async throws {
         try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
@@ -88,7 +88,7 @@ import Testing
         for (index, step) in steps.enumerated() { #expect(try await slots(step) == before[index], "\(step) s") }
     }
 
-    @Test func latePointsAreRolledUpByThemselves() async throws {
+    @Test func latePointsAreRolledUpSeparately() async throws {
         clock.time = Samples.time(7200)
         for _ in 0..<3 {
             _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
@@ -99,7 +99,7 @@ import Testing
         #expect(try await count(0, 7200) == 6)
     }
 
-    @Test func aDamagedPointIsReportedAfterItsRollUpAndTheDeletionOfItsSource() async throws {
+    @Test func damagedPointIsReportedAfterItsRollUpAndTheDeletionOfItsSource() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
         _ = try await storage.store([Samples.metrics(requests: 1, end: 20)], of: nil)
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write {
@@ -113,13 +113,13 @@ import Testing
         #expect(answer.groups.map(\.count) == [1])
     }
 
-    /// Rolls up the hour in which metrics begin in several passes, or in one pass at the end.
+    /// Rolls up the hour in which metrics begin, in several passes or in one pass at the end.
     @Test(arguments: [[30, 60, 240], [240]] as [[UInt64]])
     func spansBeforeTheFirstMetricsCountAfterEveryRollUp(passes: [UInt64]) async throws {
         let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
         var expected: UInt64 = 0
         for minute in 0..<90 as Range<UInt64> {
-            // The samples' time begins 13 minutes and 20 seconds after the hour.
+            // The samples' time begins 13 minutes and 20 seconds after a full hour.
             for second in [5, 25, 45] as [UInt64] {
                 var span = Samples.detail(UInt8(minute + 1))
                 span.traceID = try #require(TraceID(high: minute + 1, low: second))
@@ -153,7 +153,7 @@ import Testing
         #expect(try await count(0, 2 * 3600) == expected)
     }
 
-    @Test func nothingIsLeftAfterTheRetention() async throws {
+    @Test func nothingRemainsAfterTheRetention() async throws {
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         clock.time = Samples.time(2 * 24 * 3600)
         try await storage.maintain()
@@ -163,12 +163,12 @@ import Testing
             try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
                 try Int.fetchOne($0, sql: "SELECT (SELECT count(*) FROM series) + (SELECT count(*) FROM ledger)")
             } == 0)
-        // The store still takes points after that.
+        // The store still accepts points afterwards.
         _ = try await storage.store([Samples.metrics(requests: 3, end: 2 * 24 * 3600)], of: nil)
         #expect(try await count(0, 2 * 24 * 3600) == 3)
     }
 
-    @Test func oneLedgerReadingAnHourIsKeptAndTellsTheSame() async throws {
+    @Test func oneLedgerReadingPerHourIsKeptAndGivesTheSameCompleteness() async throws {
         var captured: UInt64 = 0
         // Every third batch is lost.
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
@@ -176,7 +176,7 @@ import Testing
             guard end % 30 != 0 else { continue }
             _ = try await storage.store([Samples.metrics(captured: captured, end: end)], of: nil)
         }
-        // The windows are whole hours and parts of them. The samples' time begins 13 minutes and 20 seconds after the hour.
+        // The windows are full hours and parts of hours. The samples' time begins 13 minutes and 20 seconds after a full hour.
         let windows = [(0, 7200), (0, 1800), (600, 1200), (2820, 4620), (4800, 6000)] as [(UInt64, UInt64)]
         func completeness() async throws -> [Double] {
             var shares: [Double] = []
@@ -201,12 +201,12 @@ import Testing
         #expect(readings == 3)
     }
 
-    @Test func aReportCoversTheWholeSlotsThatAreLeft() async throws {
+    @Test func reportCoversTheWholeRemainingSlots() async throws {
         let points = stride(from: UInt64(10), through: 4 * 3600, by: 10).map {
             Samples.point(Samples.dimensions(), [0.1], end: $0)
         }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
-        // It is 22:13:20. Only hours are left before 17:00, and only minutes before 21:43.
+        // It is 22:13:20. Before 17:00 only hours remain, and before 21:43 only minutes.
         clock.time = Samples.time(8 * 3600)
         try await storage.maintain()
         for (asked, told, count) in [
@@ -288,7 +288,7 @@ private struct StoredPoints {
         var isInMinutes = false
         var isInHours = false
 
-        /// The end of the point after it was rolled up into a minute.
+        /// The end of the point after its roll-up into a minute.
         var endOfMinute: UInt64 { length < minute ? up(point.end, minute) : point.end }
         var endOfHour: UInt64 { length < hour ? up(endOfMinute, hour) : point.end }
     }
@@ -320,7 +320,7 @@ private struct StoredPoints {
         points.removeAll { $0.isInHours && $0.endOfHour <= now - retention.hours }
     }
 
-    /// Returns the window, widened to whole minutes or hours where nothing finer is left.
+    /// Returns the window, widened to full minutes or hours where nothing finer remains.
     func whole(_ window: TimeWindow) -> TimeWindow {
         let unit = { (time: UInt64) in
             time < self.expired.minutes ? hour : time < self.expired.fine ? minute : 1
@@ -345,5 +345,5 @@ private struct StoredPoints {
     }
 }
 
-/// Returns the end of the slot of this length in which a time lies. A slot includes its end.
+/// Returns the end of the slot of this length that contains a time. A slot includes its end.
 private func up(_ time: UInt64, _ length: UInt64) -> UInt64 { (time + length - 1) / length * length }

@@ -5,14 +5,14 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Answers whose groups are known after a first pass: those that a limit has left, and those of other answers. Most groups are only
-/// ordered, and have no figures but those that order them.
+/// Answers whose groups are known after a first pass: groups within a limit, and groups of other answers. Most groups are only
+/// ordered, and have only the figures that order them.
 @Suite struct SelectedGroupsTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
     private let clock = Clock()
 
-    /// Samples.time(40) is a whole minute.
+    /// Samples.time(40) is a full minute.
     private static let start: UInt64 = 40
 
     init() async throws {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// Two hours of which most are rolled up, and points that come late.
+    /// Two hours, mostly rolled up, with late points.
     private static let hours = FilledStore { path in
         let clock = Clock()
         clock.time = Samples.time(start)
@@ -84,7 +84,7 @@ import Testing
         GroupOrder(.p95), GroupOrder(.max),
     ]
 
-    @Test func theFirstGroupsAndTheTotalsAreThoseOfAnAnswerWithoutALimit() async throws {
+    @Test func limitChangesNeitherTheFirstGroupsNorTheTotals() async throws {
         for dimensions in [[.service, .endpoint], [.endpoint], [.endpoint, .status]] as [[MartletStorage.Dimension]] {
             for (number, query) in queries(by: dimensions).enumerated() {
                 var query = query
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func theirSlotsAreThoseOfTheSameGroupsAlone() async throws {
+    @Test func limitedGroupsHaveTheSameSlotsAsWhenTheyAreNamed() async throws {
         for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
             var query = query
             query.step = [60, 130, 600][number % 3] * 1_000_000_000
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func coarseSlotsLeaveTheGroupsAsTheyAre() async throws {
+    @Test func coarseSlotsDoNotChangeTheGroups() async throws {
         for (number, query) in queries(by: [.service, .endpoint]).prefix(8).enumerated() {
             var query = query
             query.step = 600_000_000_000
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func questionsThatAreAskedTogetherHaveTheSameAnswers() async throws {
+    @Test func queriesInOneCallHaveTheSameAnswers() async throws {
         var queries = Array(queries(by: [.service, .endpoint]).prefix(5))
         queries += queries.map { query in
             var limited = query
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func theGroupsOfAnswersHaveTheFiguresOfTheSameGroupsByName() async throws {
+    @Test func groupsOfAnswersHaveTheFiguresOfTheSameGroupsByName() async throws {
         for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
             var (first, other) = (query, query)
             (first.limit, first.hasFigures) = (3, false)
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    /// Expects the same requests. Sums of seconds depend on the order in which they were added up.
+    /// Expects the same requests. Sums of seconds depend on the order of addition.
     private func expectSame(_ totals: [RequestKind: RequestGroup], _ others: [RequestKind: RequestGroup]) {
         #expect(totals.keys == others.keys)
         for (kind, total) in totals {

@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The writer's memory of each sender's row.
+/// The writer's cache of each sender's row.
 @Suite struct SenderRowTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
@@ -19,7 +19,7 @@ import Testing
         #expect(try await storage.store([Samples.metrics(end: end, resource: resource)], of: nil) == .stored)
     }
 
-    @Test func aSenderGetsANewRowAfterItsOwnWasReused() async throws {
+    @Test func senderGetsANewRowAfterItsOldOneWasReused() async throws {
         let (first, second) = (Samples.resource(instance: "first"), Samples.resource(instance: "second"))
         try await store(first, end: 10)
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write { db in
@@ -33,7 +33,7 @@ import Testing
         #expect(answer.byValues.mapValues(\.duration.count) == [["first"]: 2, ["second"]: 1])
     }
 
-    @Test func theLastDescriptionOfASenderIsKept() async throws {
+    @Test func lastDescriptionOfASenderIsKept() async throws {
         var other = Samples.resource()
         other.captureMode = "explicit"
         for (index, resource) in [Samples.resource(), other, Samples.resource()].enumerated() {

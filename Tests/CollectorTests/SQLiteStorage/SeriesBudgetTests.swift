@@ -20,7 +20,7 @@ import Testing
         return answer.groups.reduce(into: [:]) { $0[$1.values, default: 0] += $1.count }
     }
 
-    @Test func endpointsPastTheLimitCountToTheOtherOfTheirHost() async throws {
+    @Test func endpointsPastTheLimitCountToTheOtherEndpointOfTheirHost() async throws {
         for number in 0..<30 {
             let point = Samples.point(Samples.dimensions(endpoint: "/\(number)"), [0.1])
             _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
@@ -29,13 +29,13 @@ import Testing
         #expect(found.count == 11)
         #expect(found[["api.example.com:443", "{other}"]] == 20)
         #expect(found[["api.example.com:443", "/9"]] == 1)
-        // Another service has series of its own.
+        // Another service has separate series.
         let point = Samples.point(Samples.dimensions(endpoint: "/cart"), [0.1])
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource("cart"), points: [point])], of: nil)
         #expect(try await counts(by: [.service, .endpoint])[["cart", "/cart"]] == 1)
     }
 
-    @Test func hostsAndErrorsWithoutEndAreBoundedTooAndKeepTheirOutcome() async throws {
+    @Test func endlessHostsAndErrorsAreAlsoBoundedAndKeepTheirOutcome() async throws {
         for number in 0..<100 {
             var dimensions = Samples.dimensions(endpoint: "/", status: nil, error: "error \(number)")
             dimensions.host = "host-\(number)"
@@ -49,7 +49,7 @@ import Testing
         #expect(answer.groups.map { $0.outcomes[.transportFailure] } == [100])
     }
 
-    @Test func aFloodOfNamesGivesUpItsRoomADayAfterItEnds() async throws {
+    @Test func floodOfNamesGivesUpItsRoomADayAfterItEnds() async throws {
         let clock = Clock()
         var limits = SQLiteLimits()
         limits.maxSeriesPerService = 10

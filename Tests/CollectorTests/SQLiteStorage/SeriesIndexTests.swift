@@ -7,8 +7,8 @@ import Testing
 @testable import MartletSQLiteStorage
 
 @Suite struct SeriesIndexTests {
-    /// A service that was looked up is remembered, and one without series would never be forgotten.
-    @Test func aBatchWithoutPointsIsNotLookedUp() async throws {
+    /// A looked-up service is cached. A service without series would never be removed from the cache.
+    @Test func batchWithoutPointsIsNotLookedUp() async throws {
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
         let statements = Mutex<[String]>([])

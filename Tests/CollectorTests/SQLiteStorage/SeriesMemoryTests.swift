@@ -26,7 +26,7 @@ import Testing
         try await storage.statistics(StatisticsQuery(window: Samples.everything, filter: filter, by: [.endpoint]))
     }
 
-    @Test func aSeriesThatIsYoungerThanTheMemoryCounts() async throws {
+    @Test func seriesNewerThanTheCacheCounts() async throws {
         try await store("/a")
         #expect(try await answer().groups.map(\.values) == [["/a"]])
         try await store("/b", end: 20)
@@ -36,8 +36,8 @@ import Testing
         #expect(found == [["/b"]])
     }
 
-    /// A number that was given twice would lend the names of a deleted series to another.
-    @Test func theNumberOfADeletedSeriesIsNotGivenAgain() async throws {
+    /// A reused number would give the names of a deleted series to another.
+    @Test func numberOfADeletedSeriesIsNotReused() async throws {
         try await store("/a")
         #expect(try await answer().groups.map(\.values) == [["/a"]])
         try await storage.pool.write { db in
@@ -49,7 +49,7 @@ import Testing
         #expect(values == [["/b"]])
     }
 
-    @Test func theMemoryHasALimit() async throws {
+    @Test func cacheHasALimit() async throws {
         let memory = SeriesMemory()
         for number in 0..<6 {
             let points = (0..<9_000).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), [1]) }
@@ -60,8 +60,8 @@ import Testing
         }
     }
 
-    /// The points of a service without the wanted endpoint are not read, so damage among them is no damage of the answer.
-    @Test func theServicesWithoutASelectedSeriesAreNotRead() async throws {
+    /// Points of a service without the wanted endpoint are not read, so damage among them does not affect the answer.
+    @Test func servicesWithoutASelectedSeriesAreNotRead() async throws {
         try await store("/a", of: "checkout")
         try await store("/b", of: "prices")
         try await storage.pool.write { db in

@@ -5,7 +5,7 @@ import Testing
 @testable import MartletSQLiteStorage
 
 @Suite struct SeriesTargetsTests {
-    @Test func eachSeriesIsFoundInAnyOrder() {
+    @Test func seriesAreFoundInAnyOrder() {
         var random = SeededGenerator(seed: 1)
         var targets = SeriesTargets()
         var known: [Int64: [SeriesTarget?]] = [:]

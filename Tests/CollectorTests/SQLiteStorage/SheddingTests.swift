@@ -42,7 +42,7 @@ import Testing
         try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
     }
 
-    @Test func theOldestDetailsGoFirstAndNoMoreThanNeeded() async throws {
+    @Test func oldestDetailsGoFirstAndNoMoreThanNeeded() async throws {
         let before = try open()
         try await fill(before)
         let used = try await before.state().bytesInUse
@@ -57,7 +57,7 @@ import Testing
         #expect(oldest == Int(state.shedDetails) + 1)
     }
 
-    @Test func pointsOfHoursStayAndEveryWindowIsToldAsItIs() async throws {
+    @Test func pointsOfHoursStayAndEveryAnswerNamesItsWindow() async throws {
         let before = try open()
         try await fill(before)
         let hours = try await count("chunk WHERE tier = 2", in: before)
@@ -74,13 +74,13 @@ import Testing
         #expect(state.bytesInUse > state.maxBytes)
         let window = TimeWindow(from: Samples.time(15), to: Samples.time(9000))
         let answer = try await storage.statistics(StatisticsQuery(window: window, by: []))
-        // The first hour has no finer points any more, so the window grows to it.
+        // The first hour no longer has finer points, so the window grows to include it.
         #expect(answer.window.from < window.from)
         #expect(answer.groups.map(\.count) == [900])
     }
 
-    /// Points of 10 s go once they are rolled up; hours alone stay.
-    @Test func aStoreMayShrinkUntilOnlyHoursAreLeft() async throws {
+    /// Points of 10 s are deleted once they are rolled up. Only hours remain.
+    @Test func storeMayShrinkUntilOnlyHoursRemain() async throws {
         let before = try open()
         for end in stride(from: UInt64(10), through: 7200, by: 10) {
             clock.time = Samples.time(end)
@@ -102,8 +102,8 @@ import Testing
         #expect(try await !tooSmall.state().mayShrink)
     }
 
-    /// Points are rolled up into new pages, for which a full disk has no room.
-    @Test func whatIsPastItsAgeGoesThoughNothingCanBeRolledUp() async throws {
+    /// A roll-up writes new pages, for which a full disk has no room.
+    @Test func expiredDataIsDeletedEvenIfNothingCanBeRolledUp() async throws {
         let storage = try open()
         try await fill(storage)
         clock.time = Samples.time(9600)

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func aSketchWithoutBoundsAndWithEmptyBucketsAtBothEndsComesBackAsItWas(form: SketchBlob.Form) throws {
+    func sketchWithoutBoundsAndWithEmptyOuterBucketsIsDecodedUnchanged(form: SketchBlob.Form) throws {
         let sketch = try #require(
             ExponentialHistogram(
                 scale: -3, sum: 12.5, min: nil, max: nil, zeroCount: 9, offset: -4,
@@ -39,24 +39,24 @@ import Testing
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func aThousandValuesOfOneEndpointTakeLessThanThreeHundredBytes(form: SketchBlob.Form) {
+    func thousandValuesOfOneEndpointTakeLessThanThreeHundredBytes(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for step in 0..<1000 { sketch.record(0.05 + Double(step) * 0.00005) }
         #expect(bytes(of: sketch, as: form).count < 300)
     }
 
     @Test(arguments: [(distance: 1, count: 1), (1, 100), (1, 10_000), (20, 1), (20, 3), (300, 1)])
-    func tokensTakeNoMoreRoomThanGaps(distance: Int, count: UInt64) throws {
+    func tokensAreNoLargerThanGaps(distance: Int, count: UInt64) throws {
         let buckets = (0..<500).map { $0.isMultiple(of: distance) ? count : 0 }
         let sketch = try #require(
             ExponentialHistogram(scale: 7, sum: 1, min: 1, max: 2, zeroCount: 0, offset: 0, buckets: buckets))
         let (tokens, gaps) = (bytes(of: sketch, as: .tokens), bytes(of: sketch, as: .gaps))
-        // Tokens take one byte more, which says how they are made.
+        // Tokens take one more byte, which says how they are encoded.
         #expect(tokens.count <= gaps.count + 1)
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func bucketsAndGapsOfAnySizeComeBackAsTheyWere(form: SketchBlob.Form) throws {
+    func bucketsAndGapsOfAnySizeAreDecodedUnchanged(form: SketchBlob.Form) throws {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<100 {
             var buckets: [UInt64] = [1]
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func aTruncatedSketchIsRefusedOrSmaller(form: SketchBlob.Form) {
+    func truncatedSketchIsRefusedOrSmaller(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for value in [0.001, 0.5, 30] { sketch.record(value) }
         let blob = bytes(of: sketch, as: form)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func noByteMakesTheDecoderTrap(form: SketchBlob.Form) {
+    func decoderTrapsOnNoByte(form: SketchBlob.Form) {
         var sketch = ExponentialHistogram()
         for value in [0.001, 0.5, 30] { sketch.record(value) }
         let blob = bytes(of: sketch, as: form)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test(arguments: SketchBlob.Form.allCases)
-    func aGapThatWouldFillMemoryIsRefused(form: SketchBlob.Form) {
+    func gapThatWouldFillMemoryIsRefused(form: SketchBlob.Form) {
         var writer = ByteWriter()
         writer.append(form.rawValue)
         writer.append(0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Rolled-up points of this version, and of earlier versions that wrote sketches in another form.
+/// Rolled-up points of this version, and of earlier versions with another form of sketches.
 @Suite struct SketchFormTests {
     private let folder: TemporaryFolder
     private let clock = Clock()

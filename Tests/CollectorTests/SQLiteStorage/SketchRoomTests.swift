@@ -5,12 +5,12 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The memory of a report's sketches.
+/// The memory that a report's sketches need.
 @Suite struct SketchRoomTests {
     private let folder: TemporaryFolder
     private let storage: SQLiteStorage
     private static let maxBytes = 256 * 1024
-    /// Durations of 1 ms to 10 s, which touch each of some 1,700 buckets.
+    /// Durations of 1 ms to 10 s, with values in each of about 1,700 buckets.
     private static let seconds = (0..<2000).map { 0.001 * pow(10, Double($0) / 500) }
 
     init() throws {
@@ -20,7 +20,7 @@ import Testing
         storage = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits)
     }
 
-    @Test func aReportOfManyWideSketchesBecomesCoarserAndCountsAll() async throws {
+    @Test func reportOfManyWideSketchesBecomesCoarserAndCountsAll() async throws {
         let points = (0..<40).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), Self.seconds) }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
 

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func aBackupIsOfOneMomentAndForItsOwnerAlone() async throws {
+    @Test func backupShowsOneMomentAndOnlyItsOwnerMayReadIt() async throws {
         let storage = try SQLiteStorage(path: path)
         try await store(2, captured: 2, in: storage)
         let bytes = try StoreBackup.backUp(path, to: backup)
@@ -44,7 +44,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: backup + ".partial"))
     }
 
-    @Test func aBackupOverwritesNothing() async throws {
+    @Test func backupOverwritesNothing() async throws {
         try SQLiteStorage(path: path).close()
         try Data("dear diary".utf8).write(to: URL(fileURLWithPath: backup))
         #expect(refusal { _ = try StoreBackup.backUp(path, to: backup) }.contains("exists already"))
@@ -53,7 +53,7 @@ import Testing
             refusal { _ = try StoreBackup.backUp(folder.path("none.sqlite"), to: path) }.contains("there is no store"))
     }
 
-    @Test func aRestoredStoreIsTheBackupAndTheFormerOneIsKept() async throws {
+    @Test func restoredStoreEqualsTheBackupAndTheFormerOneIsKept() async throws {
         let storage = try SQLiteStorage(path: path)
         try await store(2, captured: 2, in: storage)
         _ = try StoreBackup.backUp(path, to: backup)
@@ -72,7 +72,7 @@ import Testing
         #expect(try await captured(path) == [4])
     }
 
-    @Test func aStoreIsRestoredWhereNoneIs() async throws {
+    @Test func storeIsRestoredWhereNoneExists() async throws {
         let storage = try SQLiteStorage(path: path)
         try await store(2, captured: 2, in: storage)
         _ = try StoreBackup.backUp(path, to: backup)
@@ -81,9 +81,9 @@ import Testing
         #expect(try await captured(other) == [2])
     }
 
-    /// The user whose service runs the collector; root restores its store.
+    /// The collector's service runs as this user, and root restores its store.
     @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
-    func aRestoredStoreBelongsToTheOwnerOfTheFormerOneOrOfTheFolder() async throws {
+    func restoredStoreBelongsToTheOwnerOfTheFormerOneOrOfTheFolder() async throws {
         let (user, group): (UInt32, UInt32) = (65_534, 65_533)
         let storage = try SQLiteStorage(path: path)
         try await store(2, captured: 2, in: storage)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func aDamagedBackupIsRefusedAndTheStoreStays() async throws {
+    @Test func damagedBackupIsRefusedAndTheStoreIsUnchanged() async throws {
         let storage = try SQLiteStorage(path: path)
         for end in 1...400 as ClosedRange<UInt64> { try await store(1, captured: end, in: storage) }
         _ = try StoreBackup.backUp(path, to: backup)

@@ -7,7 +7,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// A store's file whose pages the disk has changed.
+/// A store's file with pages that the disk has changed.
 @Suite struct StoreDamageTests {
     private let folder: TemporaryFolder
 
@@ -33,7 +33,7 @@ import Testing
         try file.close()
     }
 
-    @Test(arguments: ["chunk", "series", "sqlite_master"]) func aFileFoundDamagedAtTheStartIsRefusedAndLeftUnchanged(
+    @Test(arguments: ["chunk", "series", "sqlite_master"]) func fileDamagedAtStartIsRefusedAndUnchanged(
         table: String
     ) async throws {
         try await damage(table == "sqlite_master" ? "resource" : table)

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs() throws {
+    @Test func fileThatIsNotADatabaseIsRefusedAndUnchanged() throws {
         let path = folder.path("notes.txt")
         let text = Data(String(repeating: "dear diary\n", count: 1000).utf8)
         try text.write(to: URL(fileURLWithPath: path))
@@ -30,7 +30,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
     }
 
-    @Test(arguments: [1, 511]) func aFileThatIsTooShortForADatabaseIsRefusedAndLeftAsItIs(bytes: Int) throws {
+    @Test(arguments: [1, 511]) func fileTooShortForADatabaseIsRefusedAndUnchanged(bytes: Int) throws {
         let path = folder.path("short")
         let text = Data(repeating: 0, count: bytes)
         try text.write(to: URL(fileURLWithPath: path))
@@ -39,7 +39,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == text)
     }
 
-    @Test func aPipeADeviceAndAFolderAreRefusedAtOnce() throws {
+    @Test func pipesDevicesAndFoldersAreRefusedAtOnce() throws {
         let pipe = folder.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         for path in [pipe, "/dev/null", folder.url.path] {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aLinkToAMissingFileIsFollowedAndStays() async throws {
+    @Test func linkToAMissingFileIsFollowedAndKept() async throws {
         let (link, target) = (folder.path("link.sqlite"), folder.path("target.sqlite"))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
         let storage = try SQLiteStorage(path: link)
@@ -58,7 +58,7 @@ import Testing
         #expect(try await SQLiteStorage(readingFrom: target).agents().count == 1)
     }
 
-    @Test func aSecondCollectorOnTheStoreIsRefusedByAnyNameOfIt() throws {
+    @Test func secondCollectorIsRefusedUnderEveryAliasOfTheFile() throws {
         let (path, link) = (folder.path("collector.sqlite"), folder.path("link.sqlite"))
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
         let first = try SQLiteStorage(path: path)
@@ -68,14 +68,14 @@ import Testing
         #expect(refusal(of: path) == "accepted")
     }
 
-    @Test func aStoreWithTwoHardLinksIsRefused() throws {
+    @Test func storeWithTwoHardLinksIsRefused() throws {
         let path = folder.path("collector.sqlite")
         try SQLiteStorage(path: path).close()
         #expect(link(path, folder.path("other.sqlite")) == 0)
         #expect(refusal(of: path).contains("hard links"))
     }
 
-    @Test func anotherProgramsDatabaseIsRefusedAndLeftAsItIs() throws {
+    @Test func databaseOfAnotherProgramIsRefusedAndUnchanged() throws {
         let path = folder.path("photos.sqlite")
         try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE photo (id INTEGER)") }
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: ["another migration", "tables of the first release"])
-    func aNewerOrUnreleasedMartletsStoreIsRefusedAndLeftAsItIs(migration: String) throws {
+    func storeOfANewerOrUnreleasedMartletIsRefusedAndUnchanged(migration: String) throws {
         let path = folder.path("other.sqlite")
         try SQLiteStorage(path: path).close()
         try DatabaseQueue(path: path).writeWithoutTransaction { db in
@@ -96,7 +96,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test func aStoreWithoutTablesIsRefusedToReadersUntilItHasThem() throws {
+    @Test func readersRefuseAStoreUntilItHasTables() throws {
         let path = folder.path("begun.sqlite")
         try DatabaseQueue(path: path).writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
@@ -106,13 +106,13 @@ import Testing
         #expect(throws: Never.self) { try SQLiteStorage(readingFrom: path) }
     }
 
-    @Test func readingFromAFileThatIsNotThereMakesNone() {
+    @Test func readingAMissingFileDoesNotCreateIt() {
         let path = folder.path("missing.sqlite")
         #expect(throws: StorageFailure.self) { try SQLiteStorage(readingFrom: path) }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func aStoreIsReadWhileAnotherWritesIt() async throws {
+    @Test func storeIsReadableWhileAnotherProcessWrites() async throws {
         let path = folder.path("collector.sqlite")
         let writer = try SQLiteStorage(path: path)
         _ = try await writer.store([Samples.metrics(requests: 2, captured: 2, end: 10)], of: nil)
@@ -122,7 +122,7 @@ import Testing
         #expect(try await reader.agents().map(\.ledger?.captured) == [3])
     }
 
-    @Test func fileAndFolderAreTheOwnersAlone() throws {
+    @Test func onlyTheOwnerMayUseFileAndFolder() throws {
         let path = folder.path("new/collector.sqlite")
         let storage = try SQLiteStorage(path: path)
         defer { try? storage.close() }

@@ -8,13 +8,13 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Points of minutes that are kept once more, by endpoint and outcome over all processes.
+/// Summaries: points of minutes that are stored a second time, by endpoint and outcome over all processes.
 @Suite struct SummaryTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
     private let storage: SQLiteStorage
 
-    /// Samples.time(280) is the border of a summary's slot.
+    /// A slot of summaries begins at Samples.time(280).
     private static let start: UInt64 = 280
 
     init() throws {
@@ -57,7 +57,7 @@ import Testing
         return Samples.point(dimensions, durations, end: end)
     }
 
-    /// In the last one lies a whole hour.
+    /// The last window contains a full hour.
     private static let windows: [(UInt64, UInt64)] = [
         (180, 3_780), (70, 3_675), (610, 790), (3_320, 4_500), (1_980, 6_300),
     ]
@@ -124,12 +124,12 @@ import Testing
 
     // MARK: Answers
 
-    @Test func everyQuestionHasTheSameAnswerWithAndWithoutThem() async throws {
+    @Test func answersAreTheSameWithAndWithoutSummaries() async throws {
         var random = SeededGenerator(seed: 3)
         try await storeRandomPoints(0..<620, &random)
         clock.time = Samples.time(Self.start + 7_000)
         try await storage.maintain()
-        // Some come late: to slots whose summaries are made, and again after those of late points are.
+        // Some points are late: they belong to slots that already have summaries. More arrive after the summaries of late points.
         try await storeRandomPoints(50..<70, &random)
         clock.time += 3_600 * second
         try await storage.maintain()
@@ -140,7 +140,7 @@ import Testing
         #expect(try await figures() == found)
     }
 
-    @Test func pointsThatAreAlwaysLateGetOneSummaryAnHour() async throws {
+    @Test func pointsThatAreAlwaysLateGetOneSummaryPerHour() async throws {
         for end in stride(from: Self.start + 10, through: Self.start + 7_200, by: 10) {
             clock.time = Samples.time(end + 300)
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
@@ -158,7 +158,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [720])
     }
 
-    @Test func theyAreMadeAgainAfterTheClockWasAhead() async throws {
+    @Test func summariesAreMadeAgainAfterTheClockWasAhead() async throws {
         clock.time = Samples.time(Self.start + 5 * 3_600)
         try await storage.maintain()
         clock.time = Samples.time(Self.start + 600)
@@ -167,7 +167,7 @@ import Testing
         #expect(try await rows("summary") == 1)
     }
 
-    @Test func theyHaveOnePointForTheRequestsOfAllProcessesOfAVersion() async throws {
+    @Test func summaryHasOnePointForAllProcessesOfAVersion() async throws {
         for instance in ["a", "b", "c", "d"] {
             for end in stride(from: Self.start + 10, through: Self.start + 180, by: 10) {
                 let points = [200, 201].map { Samples.point(Samples.dimensions(status: $0), [0.1], end: end) }
@@ -184,7 +184,7 @@ import Testing
         #expect(counts == [1])
     }
 
-    @Test func aDamagedOneIsTold() async throws {
+    @Test func damagedSummaryIsReported() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
         clock.time = Samples.time(Self.start + 600)
         try await storage.maintain()
@@ -192,13 +192,13 @@ import Testing
         let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 180))
         let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
         #expect(answer.damagedPoints == 1)
-        // The points of minutes are as they were.
+        // The points of minutes are unchanged.
         let byInstance = try await storage.statistics(StatisticsQuery(window: window, by: [.instance]))
         #expect(byInstance.damagedPoints == 0)
         #expect(byInstance.groups.map(\.count) == [2])
     }
 
-    @Test func aDamagedPointOfTheirSourcesIsTold() async throws {
+    @Test func damagedSourcePointIsReported() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
         _ = try await storage.store([Samples.metrics(requests: 1, end: Self.start + 70)], of: nil)
         try await storage.pool.write { try $0.execute(sql: "UPDATE chunk SET points = x'00' WHERE id = 1") }
@@ -210,8 +210,8 @@ import Testing
         #expect(answer.groups.map(\.count) == [1])
     }
 
-    /// Metrics that come later decide whether requests that spans told of count.
-    @Test func requestsThatAreKnownFromSpansAreLeftOutOfThem() async throws {
+    /// Later metrics decide whether requests from spans count.
+    @Test func requestsReportedOnlyBySpansAreNotSummarized() async throws {
         let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
         var span = Samples.detail(1)
         span.start = Samples.time(Self.start + 5)
@@ -236,7 +236,7 @@ import Testing
 
     // MARK: Age
 
-    @Test func theyGoAfterTwoDaysAndTheAnswersStay() async throws {
+    @Test func summariesExpireAfterTwoDaysAndAnswersStay() async throws {
         for end in stride(from: Self.start + 10, through: Self.start + 3_600, by: 10) {
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
         }
@@ -248,7 +248,7 @@ import Testing
             let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
             #expect(answer.groups.map(\.count) == [360])
         }
-        // A point that comes now is in none.
+        // No summary includes a point that arrives now.
         _ = try await storage.store([Samples.metrics(end: Self.start + 30)], of: nil)
         try await storage.maintain()
         #expect(try await rows("summary") == 0)
@@ -256,7 +256,7 @@ import Testing
         #expect(answer.groups.map(\.count) == [361])
     }
 
-    @Test func theyGoWithTheMinutesThatAStoreHasNoRoomFor() async throws {
+    @Test func summariesAreDeletedWithMinutesThatHaveNoRoom() async throws {
         for end in stride(from: Self.start + 10, through: Self.start + 9_000, by: 10) {
             clock.time = Samples.time(end)
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)

@@ -9,9 +9,9 @@ import Testing
 
     private var clock = RetentionClock(believed: Self.start, patience: Self.hour)
 
-    /// Lets the clock run on, while each sender sends every ten minutes.
+    /// Lets the clock run while each sender sends every ten minutes.
     ///
-    /// - Parameter senders: the differences of the senders' clocks from this one.
+    /// - Parameter senders: the differences between the senders' clocks and this one.
     private mutating func run(from start: Int64, for time: Int64, senders: [Int64]) {
         for now in stride(from: start, through: start + time, by: Int(10 * Self.minute)) {
             clock.advance(to: now)
@@ -21,26 +21,26 @@ import Testing
         }
     }
 
-    @Test mutating func aClockThatRunsOnIsBelievedWithoutSenders() {
+    @Test mutating func steadyClockIsBelievedWithoutSenders() {
         run(from: Self.start, for: 3 * Self.day, senders: [])
         #expect(clock.isBelieved)
         #expect(clock.time == Self.start + 3 * Self.day)
         #expect(clock.jumped == 0)
     }
 
-    @Test mutating func aRestartWithinAnHourIsNoJump() {
+    @Test mutating func restartWithinAnHourIsNotAJump() {
         clock.advance(to: Self.start + Self.hour)
         #expect(clock.time == Self.start + Self.hour)
     }
 
-    @Test mutating func aClockTwoYearsAheadIsNeverBelievedWhileMostSendersAreRight() {
+    @Test mutating func clockTwoYearsAheadIsNeverBelievedWhileMostSendersAreRight() {
         run(from: Self.start + 730 * Self.day, for: 7 * Self.day, senders: [-730, -730, 0].map { $0 * Self.day })
         #expect(!clock.isBelieved)
         #expect(clock.time == Self.start)
         #expect(clock.jumped == 737 * Self.day)
     }
 
-    @Test mutating func aClockThatIsSetRightAfterABootIsBelievedAtOnce() {
+    @Test mutating func clockCorrectedAfterBootIsBelievedAtOnce() {
         run(from: Self.start + 730 * Self.day, for: 50 * Self.minute, senders: [0])
         #expect(clock.time == Self.start)
         clock.advance(to: Self.start + 50 * Self.minute)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [[0], [3 * 3_600_000_000_000], [-20 * 3_600_000_000_000, 0, 0]] as [[Int64]])
-    mutating func aMonthOffIsBelievedAfterAnHourThoughSendersAreHoursOff(senders: [Int64]) {
+    mutating func clockAfterAMonthOffIsBelievedAfterAnHourEvenIfSendersAreHoursWrong(senders: [Int64]) {
         let now = Self.start + 30 * Self.day
         run(from: now, for: 50 * Self.minute, senders: senders)
         #expect(clock.time == Self.start)
@@ -58,13 +58,13 @@ import Testing
         #expect(clock.time == now + 70 * Self.minute)
     }
 
-    @Test mutating func withoutSendersNothingIsBelievedAfterAJump() {
+    @Test mutating func clockIsNotBelievedAfterAJumpWithoutSenders() {
         run(from: Self.start + 30 * Self.day, for: 30 * Self.day, senders: [])
         #expect(clock.time == Self.start)
     }
 
-    /// Agents deliver what waited before the present.
-    @Test mutating func theLatestBatchOfASenderCounts() {
+    /// Agents deliver waiting batches before new ones.
+    @Test mutating func latestBatchOfEachSenderDecides() {
         let now = Self.start + 30 * Self.day
         clock.advance(to: now)
         for age in [30, 20, 1, 0] as [Int64] { clock.hear(from: 1, until: now - age * Self.day) }
@@ -72,13 +72,13 @@ import Testing
         #expect(clock.isBelieved)
     }
 
-    @Test mutating func anotherJumpBeginsTheHourAnew() {
+    @Test mutating func secondJumpRestartsTheHour() {
         run(from: Self.start + 730 * Self.day, for: 50 * Self.minute, senders: [0])
         run(from: Self.start + 400 * Self.day, for: 50 * Self.minute, senders: [0])
         #expect(clock.time == Self.start)
     }
 
-    @Test mutating func aClockThatWasAheadGoesBack() {
+    @Test mutating func fastClockCanGoBack() {
         run(from: Self.start - 730 * Self.day, for: 50 * Self.minute, senders: [0])
         #expect(clock.time == Self.start - 730 * Self.day + 50 * Self.minute)
         #expect(!clock.isBelieved)
@@ -86,7 +86,7 @@ import Testing
         #expect(clock.isBelieved)
     }
 
-    @Test(arguments: [30, -30] as [Int64]) func aTimeThatMovedForwardOrBackIsSavedOnce(minutes: Int64) {
+    @Test(arguments: [30, -30] as [Int64]) func changedTimeIsSavedOnce(minutes: Int64) {
         let clock = StoreClock(believed: Self.start, patience: UInt64(Self.hour))
         #expect(clock.timeToSave() == nil)
         let time = Self.start + minutes * Self.minute

@@ -18,17 +18,17 @@ import Testing
         #expect((0..<4).map { grid.window(ofSlot: $0).from / Self.second } == [25, 30, 60, 90])
     }
 
-    @Test func anEndBelongsToTheSlotThatItCloses() {
+    @Test func endBelongsToTheSlotThatItCloses() {
         let grid = grid(0, 90, step: 30)
         #expect([1, 30, 31, 60, 61, 90].map { grid.index(of: $0 * Self.second) } == [0, 0, 1, 1, 2, 2])
     }
 
-    @Test func anEndOutsideOfTheWindowCountsAtItsEdge() {
+    @Test func endOutsideTheWindowCountsAtItsEdge() {
         let grid = grid(30, 90, step: 30)
         #expect([0, 30, 91, 1000].map { grid.index(of: $0 * Self.second) } == [0, 0, 1, 1])
     }
 
-    @Test func aStepGrowsToTheFiguresThatAreLeft() {
+    @Test func stepGrowsToTheFinestRemainingFigures() {
         let hoursOnly = ExpiredTimes(fine: 20_000 * Int64(Self.second), minutes: 10_000 * Int64(Self.second))
         #expect(grid(3600, 7200, step: 10, expired: hoursOnly).step == 3600 * Self.second)
         #expect(grid(3600, 7200, step: 3601, expired: hoursOnly).step == 7200 * Self.second)
@@ -46,7 +46,7 @@ import Testing
         #expect(grid.granularity == 5 * Self.second)
     }
 
-    @Test func aGivenEndMovesBackToTheFiguresThatAreLeft() {
+    @Test func givenEndMovesBackToTheFinestRemainingFigures() {
         let expired = ExpiredTimes(fine: 20_000 * Int64(Self.second), minutes: 0)
         let grid = SlotGrid(
             TimeWindow(from: 600 * Self.second, to: 1200 * Self.second), step: 120 * Self.second,

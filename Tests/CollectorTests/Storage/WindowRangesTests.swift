@@ -2,8 +2,8 @@ import MartletStorage
 import Testing
 
 @Suite struct WindowRangesTests {
-    /// A chunk from spans ends within an hour when metrics of the same requests begin there.
-    @Test func aPartialHourIsInEachWindowThatTouchesItAfterMinutesExpired() {
+    /// A chunk from spans ends within an hour if metrics of the same requests begin there.
+    @Test func partialHourIsInEveryWindowThatTouchesItAfterMinutesExpired() {
         let end = Self.time(10, 20)
         let expired = ExpiredTimes(fine: Self.time(11, 0), minutes: Self.time(11, 0))
         let windows = [(Self.time(9, 30), Self.time(10, 30)), (Self.time(10, 30), Self.time(11, 30))]

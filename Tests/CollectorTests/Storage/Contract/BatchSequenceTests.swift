@@ -14,7 +14,7 @@ extension StorageContractTests {
             storage = try await StorageContractTests.makeStore(in: folder)
         }
 
-        /// Stores one request under each batch ID, given without instance and signal: `5-12.01`.
+        /// Stores one request under each batch ID. The IDs omit instance and signal: `5-12.01`.
         @discardableResult private func store(_ batches: String..., signal: Signal = .metrics) async throws
             -> [StoreOutcome]
         {
@@ -35,11 +35,11 @@ extension StorageContractTests {
 
         // MARK: Parts
 
-        @Test func theSamePartTwiceIsOneAndTwoPartsAreTwo() async throws {
+        @Test func repeatedPartCountsOnceAndTwoPartsCountTwice() async throws {
             #expect(try await store("12.0", "12.0", "12.1", "12.1") == [.stored, .duplicate, .stored, .duplicate])
         }
 
-        @Test func allPartsAreTheWhole() async throws {
+        @Test func allPartsTogetherAreTheWholeBatch() async throws {
             #expect(
                 try await store("5-12.01", "5-12.1", "5-12.001", "5-12.000")
                     == [.stored, .stored, .stored, .stored])
@@ -48,27 +48,27 @@ extension StorageContractTests {
                     == Array(repeating: .duplicate, count: 6))
         }
 
-        @Test func partsOfAPartThatArrivedAreKnown() async throws {
+        @Test func partsWithinAnArrivedPartAreKnown() async throws {
             #expect(try await store("3.0", "3.01", "3.00", "3.1") == [.stored, .duplicate, .duplicate, .stored])
         }
 
         // MARK: Gaps
 
-        @Test func aBatchIsMissingOnceALaterOneHasArrived() async throws {
+        @Test func batchIsMissingOnceALaterOneHasArrived() async throws {
             try await store("1", "2")
             #expect(try await gaps() == BatchGaps(missing: 0, overlapping: 0))
             try await store("5", "9-12")
             #expect(try await gaps() == BatchGaps(missing: 5, overlapping: 0))
         }
 
-        @Test func aBatchThatComesLaterClosesItsGap() async throws {
+        @Test func lateBatchClosesItsGap() async throws {
             try await store("1", "9", "3-8")
             #expect(try await gaps()?.missing == 1)
             try await store("2")
             #expect(try await gaps()?.missing == 0)
         }
 
-        @Test func aBatchIsMissingUntilAllItsPartsArrived() async throws {
+        @Test func batchIsMissingUntilAllItsPartsHaveArrived() async throws {
             try await store("1", "2.0")
             #expect(try await gaps()?.missing == 1)
             try await store("2.10", "3")
@@ -83,25 +83,25 @@ extension StorageContractTests {
             #expect(try await gaps()?.missing == 0)
         }
 
-        @Test func aSenderWithoutBatchNumbersHasNoArrivals() async throws {
+        @Test func senderWithoutBatchNumbersHasNoGaps() async throws {
             _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
             #expect(try await gaps() == nil)
         }
 
         // MARK: Overlaps
 
-        @Test func aMergedBatchThatArrivedInPartIsStoredAsOverlapping() async throws {
+        @Test func mergedBatchIsOverlappingIfSomeOfItsIntervalsArrivedBefore() async throws {
             #expect(try await store("5", "5-12", "5-12", "6") == [.stored, .overlapping, .duplicate, .duplicate])
             #expect(try await gaps() == BatchGaps(missing: 4, overlapping: 1))
         }
 
-        @Test func aWholeBatchThatArrivedInPartIsStoredAsOverlapping() async throws {
+        @Test func wholeBatchIsOverlappingIfOneOfItsPartsArrivedBefore() async throws {
             #expect(try await store("1.01", "1.0", "1", "1.1") == [.stored, .overlapping, .overlapping, .duplicate])
         }
 
         // MARK: Any order
 
-        /// Compares with a set of all arrived sequences, around the borders of the store's blocks.
+        /// Compares the result with a set of all arrived sequences, around the borders of the store's blocks.
         @Test(arguments: [UInt64(1), 2, 3]) func batchesInAnyOrderCountOnce(seed: UInt64) async throws {
             var numbers = SeededGenerator(seed: seed)
             var arrived: Set<UInt64> = []
@@ -120,7 +120,7 @@ extension StorageContractTests {
             #expect(try await gaps()?.missing == highest - UInt64(arrived.count))
         }
 
-        /// Compares with the set of the arrived eighths of each batch.
+        /// Compares the result with the set of arrived eighths of each batch.
         @Test(arguments: [UInt64(1), 2, 3]) func partsInAnyOrderCountOnce(seed: UInt64) async throws {
             var numbers = SeededGenerator(seed: seed)
             var arrived: [UInt64: Set<Int>] = [:]

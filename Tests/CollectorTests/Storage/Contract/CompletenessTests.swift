@@ -34,14 +34,14 @@ extension StorageContractTests {
             try await account(from, to, service: service).completeness
         }
 
-        @Test func completenessIsUnknownWhereNobodySent() async throws {
+        @Test func completenessIsUnknownWithoutSenders() async throws {
             #expect(try await completeness(0, 100) == nil)
             try await store(1, captured: 1, end: 10)
             #expect(try await completeness(10, 100) == nil)
             #expect(try await completeness(0, 100, service: "cart") == nil)
         }
 
-        @Test func eachServiceHasAnAccountOfItsOwn() async throws {
+        @Test func eachServiceHasItsOwnAccount() async throws {
             try await store(98, captured: 98, end: 10)
             try await store(1, captured: 2, end: 10, from: Samples.resource("cart", instance: "i-2"))
             let account = try await account(0, 60)
@@ -50,7 +50,7 @@ extension StorageContractTests {
             #expect(account.services.mapValues(\.missing) == [Samples.resource().service: 0, "cart": 1])
         }
 
-        @Test func completenessIsOneWhenNothingWasCapturedAndCaptureWasOn() async throws {
+        @Test func completenessIsOneIfCaptureWasOnAndCapturedNothing() async throws {
             try await store(0, captured: 0, end: 10)
             #expect(try await completeness(0, 100) == 1)
             // The next reading covers the time since the one before it.
@@ -58,7 +58,7 @@ extension StorageContractTests {
             #expect(try await completeness(20, 30) == 1)
         }
 
-        @Test func aTimeWithoutCaptureLowersCompleteness() async throws {
+        @Test func timeWithoutCaptureLowersCompleteness() async throws {
             for end in stride(from: UInt64(10), through: 60, by: 10) {
                 try await store(1, captured: end / 10, end: end, unwatched: end > 40 ? 15 : 0)
                 try await store(1, captured: end / 10, end: end, from: Samples.resource(instance: "i-2"))
@@ -71,7 +71,7 @@ extension StorageContractTests {
             #expect(try await completeness(50, 60) == 1)
         }
 
-        @Test func aWindowWithinATimeWithoutCaptureWasNotWatched() async throws {
+        @Test func windowWithinATimeWithoutCaptureHasCompletenessZero() async throws {
             try await store(5, captured: 5, end: 10)
             for end in [UInt64(70), 130] { try await store(0, captured: 5, end: end, unwatched: end - 10) }
             #expect(try await completeness(20, 120) == 0)
@@ -79,13 +79,13 @@ extension StorageContractTests {
             #expect(try await account(30, 40).longestUnwatched == 10e9)
         }
 
-        @Test func theTimeWithoutCaptureBeforeTheFirstReadingIsSpreadEvenly() async throws {
+        @Test func timeWithoutCaptureBeforeTheFirstReadingIsSpreadEvenly() async throws {
             try await store(0, captured: 0, end: 40, unwatched: 20)
             #expect(try await account(20, 100).longestUnwatched == 10e9)
             #expect(try await completeness(20, 100) == 0.5)
         }
 
-        @Test func theNextReadingTellsOfTheEndOfAWindow() async throws {
+        @Test func nextReadingCoversTheEndOfAWindow() async throws {
             for (end, off) in [(10, 0), (20, 0), (80, 60)] as [(UInt64, UInt64)] {
                 try await store(0, captured: 0, end: end, unwatched: off)
             }
@@ -95,7 +95,7 @@ extension StorageContractTests {
             #expect(account.completeness == share)
         }
 
-        @Test func anInstanceThatSaysItBeganAfterTheWindowIsNoPartOfIt() async throws {
+        @Test func instanceWhoseAgeShowsALaterBeginningIsNotInTheWindow() async throws {
             var metrics = Samples.metrics(requests: 1, captured: 1, end: 9010)
             metrics.ledger?.age = 10_000_000_000
             _ = try await storage.store([metrics], of: nil)
@@ -103,7 +103,7 @@ extension StorageContractTests {
             #expect(try await completeness(8900, 9005) == 1)
         }
 
-        @Test func anAccountThatGoesBackOrIsLongerThanTheWindowDoesNotBreakIt() async throws {
+        @Test func accountThatGoesBackOrExceedsTheWindowIsHarmless() async throws {
             try await store(1, captured: 1, end: 10, unwatched: 9_000_000_000)
             try await store(1, captured: 2, end: 20, unwatched: 3)
             let account = try await account(0, 100)
@@ -118,7 +118,7 @@ extension StorageContractTests {
             #expect(try await completeness(10, 100) == 1)
         }
 
-        @Test func aBatchThatNeverArrivedIsAGap() async throws {
+        @Test func batchThatNeverArrivedIsAGap() async throws {
             try await store(4, captured: 4, end: 10)
             try await store(3, captured: 10, end: 30)
             #expect(try await completeness(0, 100) == 0.7)
@@ -126,16 +126,16 @@ extension StorageContractTests {
             #expect(try await completeness(0, 10) == 1)
         }
 
-        @Test func aBatchThatArrivesLateClosesTheGap() async throws {
+        @Test func lateBatchClosesTheGap() async throws {
             try await store(3, captured: 10, end: 30)
             try await store(4, captured: 4, end: 10)
             try await store(3, captured: 7, end: 20)
             #expect(try await completeness(0, 100) == 1)
         }
 
-        @Test func aWindowWithinAGapIsNotComplete() async throws {
+        @Test func windowWithinAGapIsNotComplete() async throws {
             try await store(10, captured: 10, end: 600)
-            // The requests of the 20 minutes between are lost, except the last 20.
+            // The requests of the 20 minutes in between are lost, except for the last 20.
             try await store(20, captured: 110, end: 1800)
             for (from, to) in [(600, 1790), (700, 710), (900, 1500)] as [(UInt64, UInt64)] {
                 #expect(try await completeness(from, to) == 0.2, "\(from) to \(to)")
@@ -146,7 +146,7 @@ extension StorageContractTests {
             #expect(try await completeness(1800, 2000) == nil)
         }
 
-        @Test func aGapCountsInEachWindowThatItReachesAndBesideOtherInstances() async throws {
+        @Test func gapCountsInEveryWindowItReachesAndWithOtherInstancesPresent() async throws {
             let other = Samples.resource("cart", instance: "i-2")
             try await store(0, captured: 0, end: 10)
             try await store(20, captured: 40, end: 3 * 86_400)
@@ -156,22 +156,22 @@ extension StorageContractTests {
             #expect(try await completeness(1000, 2000) == 30.0 / 1040)
         }
 
-        @Test func anInstanceThatBeganAfterTheWindowIsNoPartOfIt() async throws {
-            // The samples' time begins 13 minutes and 20 seconds after the hour.
+        @Test func instanceThatBeganAfterTheWindowIsNotInIt() async throws {
+            // The samples' time begins 13 minutes and 20 seconds after a full hour.
             try await store(1, captured: 10, end: 7200, tellsItsAge: false)
             #expect(try await completeness(0, 600) == nil)
             #expect(try await completeness(0, 2800) == nil)
-            // An hour may have one reading, and the instance may have begun at any time in that hour.
+            // An hour may have only one reading, and the instance may have begun at any time in that hour.
             #expect(try await completeness(0, 6410) == 0.1)
         }
 
-        @Test func nothingIsKnownOfTheFuture() async throws {
+        @Test func futureIsUnknown() async throws {
             try await store(1, captured: 10, end: 10)
             #expect(try await completeness(10, 20) == nil)
             #expect(try await completeness(1_000_000, 2_000_000) == nil)
         }
 
-        @Test func oneInstanceDoesNotFillAnothersGap() async throws {
+        @Test func oneInstanceDoesNotFillTheGapOfAnother() async throws {
             try await store(9, captured: 5, end: 10, from: Samples.resource(instance: "i-1"))
             try await store(0, captured: 5, end: 10, from: Samples.resource("cart", instance: "i-2"))
             #expect(try await completeness(0, 100) == 0.5)
@@ -179,7 +179,7 @@ extension StorageContractTests {
             #expect(try await completeness(0, 100, service: "cart") == 0)
         }
 
-        @Test func numbersThatCannotBeDoNotBreakIt() async throws {
+        @Test func impossibleNumbersAreHarmless() async throws {
             let sketch = try #require(
                 ExponentialHistogram(
                     scale: 0, sum: 1, min: nil, max: nil, zeroCount: UInt64(Int64.max), offset: 0, buckets: []))
@@ -194,7 +194,7 @@ extension StorageContractTests {
             #expect(try await completeness(0, 100) == 1)
         }
 
-        @Test func aChangedCaptureModeDoesNotMakeAnotherInstance() async throws {
+        @Test func changedCaptureModeDoesNotCreateAnotherInstance() async throws {
             var resource = Samples.resource()
             try await store(4, captured: 4, end: 10, from: resource)
             resource.captureMode = "off"

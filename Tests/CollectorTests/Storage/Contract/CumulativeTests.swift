@@ -11,14 +11,14 @@ extension StorageContractTests {
     @Suite struct CumulativeTests {
         private let folder: TemporaryFolder
         private let storage: any Storage
-        /// A day in seconds. The first point of an unknown sender that began so long ago does not count.
+        /// A day in seconds. If an unknown sender began that long ago, its first point does not count.
         private let day: UInt64 = 24 * 3600
         private let failures =
             Array(OtherMetrics.attributes.dropLast()) + [OTLPKeyValue("http.response.status_code", Int64(500))]
 
         init() async throws {
             folder = try TemporaryFolder()
-            // The clock goes on, so that the store knows the order in which points came.
+            // The clock advances, so that the store knows the order in which points arrived.
             let clock = Clock()
             clock.time = Samples.time(600_000)
             storage = try await StorageContractTests.makeStore(in: folder) {
@@ -50,7 +50,7 @@ extension StorageContractTests {
             try await statistics(from: from, to: to).duration.count
         }
 
-        @Test func aSumThatFellByItsRoundingIsNoRestart() async throws {
+        @Test func sumThatFellByRoundingIsNotARestart() async throws {
             for (end, steps) in [(10, 0), (20, 1), (30, 2)] as [(UInt64, Int)] {
                 var point = OtherMetrics.point([0.1, 0.2, 0.3, 0.7, 1.1], end: end)
                 for _ in 0..<steps { point.sum = point.sum.nextDown }
@@ -59,7 +59,7 @@ extension StorageContractTests {
             #expect(try await count() == 5)
         }
 
-        @Test func eachPointCountsItsIncreaseSinceTheLast() async throws {
+        @Test func eachPointCountsItsIncreaseSinceTheOneBefore() async throws {
             try await send([0.2, 0.3], end: 10)
             try await send([0.2, 0.3, 0.05, 7], end: 20)
             try await send([0.2, 0.3, 0.05, 7], end: 30)
@@ -73,7 +73,7 @@ extension StorageContractTests {
             #expect(try await count(to: 30) == 4)
         }
 
-        @Test func anUnchangedMinimumOrMaximumIsBoundedByItsBucket() async throws {
+        @Test func unchangedMinimumOrMaximumIsBoundedByItsBucket() async throws {
             try await send([0.05, 0.2, 7], end: 10)
             try await send([0.05, 0.2, 7, 0.3], end: 20)
             let second = try await statistics(from: 10, to: 20).duration
@@ -83,13 +83,13 @@ extension StorageContractTests {
             #expect(try await statistics(to: 20).duration.min == 0.05)
         }
 
-        @Test func aMissedPointMakesALongerInterval() async throws {
+        @Test func missingPointMakesTheIntervalLonger() async throws {
             try await send([0.2], end: 10)
             try await send([0.2, 0.2, 0.2, 0.2], end: 40)
             #expect(try await count(from: 10, to: 40) == 3)
         }
 
-        @Test func pointsThatComeTwiceOrLateTellNothing() async throws {
+        @Test func repeatedAndLatePointsAddNothing() async throws {
             try await send([0.2], end: 10)
             try await send([0.2, 0.2, 0.2], end: 30)
             try await send([0.2, 0.2, 0.2], end: 30)
@@ -99,7 +99,7 @@ extension StorageContractTests {
             #expect(try await count() == 4)
         }
 
-        @Test func aRestartCountsFromItsStart() async throws {
+        @Test func restartedStreamCountsFromItsStart() async throws {
             try await send([0.2, 0.2, 0.2], end: 10)
             try await send([0.2, 0.2, 0.2, 0.2], start: 15, end: 20)
             #expect(try await count(from: 10, to: 20) == 4)
@@ -107,7 +107,7 @@ extension StorageContractTests {
             #expect(try await count() == 8)
         }
 
-        @Test func aCountThatFellIsARestartThatIsNotToldOf() async throws {
+        @Test func fallenCountIsAnUnreportedRestart() async throws {
             try await send([0.2, 0.2, 0.2], end: 10)
             try await send([0.2, 0.2], end: 20)
             #expect(try await count() == 5)
@@ -115,13 +115,13 @@ extension StorageContractTests {
             #expect(try await count() == 6)
         }
 
-        @Test func aBucketThatFellIsARestartToo() async throws {
+        @Test func fallenBucketIsAlsoARestart() async throws {
             try await send([0.2], end: 10)
             try await send([0.7, 0.7], end: 20)
             #expect(try await count() == 3)
         }
 
-        @Test func processesThatShareAResourceAreToldApartByTheirStarts() async throws {
+        @Test func startsDistinguishProcessesThatShareAResource() async throws {
             for round in 1...3 as ClosedRange<UInt64> {
                 let values = Array(repeating: 0.2, count: Int(round) * 5)
                 try await send(values, start: 0, end: round * 10, instance: "")
@@ -130,40 +130,40 @@ extension StorageContractTests {
             #expect(try await count() == 31)
         }
 
-        @Test func theOldCountOfAnUnknownSenderIsNotTakenForNew() async throws {
+        @Test func oldCountOfAnUnknownSenderIsNotNew() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             #expect(try await count() == 0)
             try await send([0.2, 0.2, 0.2], start: 0, end: day + 10)
             #expect(try await count() == 1)
         }
 
-        @Test func aNewSeriesOfAKnownProcessCountsSinceItWasHeardOf() async throws {
+        @Test func newSeriesOfAKnownProcessCountsSinceItsLastReport() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             try await send([0.3, 0.3], start: 0, end: day + 10, attributes: failures)
             #expect(try await count() == 2)
         }
 
-        /// Exporters with a limit for each request cut one collection into several.
-        @Test func aNewSeriesCountsWhereTheOthersOfItsCollectionCameBefore() async throws {
+        /// Exporters that limit the size of a request split one collection into several.
+        @Test func newSeriesCountsIfOthersOfItsCollectionArrivedFirst() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             try await send([0.2, 0.2], start: 0, end: day + 10)
             try await send([0.3], start: 0, end: day + 10, attributes: failures)
             #expect(try await count(from: day, to: day + 10) == 1)
         }
 
-        @Test func noPartOfTheFirstCollectionOfAnUnknownProcessCounts() async throws {
+        @Test func firstCollectionOfAnUnknownProcessDoesNotCount() async throws {
             try await send([0.2, 0.2], start: 0, end: day)
             try await send([0.3], start: 0, end: day, attributes: failures)
             #expect(try await count() == 0)
         }
 
-        @Test func aProcessThatBeganAfterTheLastThatIsKnownCountsWhole() async throws {
+        @Test func processThatBeganAfterTheLastKnownOneCountsInFull() async throws {
             try await send([0.2], start: 0, end: 10)
             try await send([0.2, 0.2], start: 20, end: day)
             #expect(try await count() == 3)
         }
 
-        @Test func aSenderThatDoesNotSayItsStartCountsFromItsSecondPoint() async throws {
+        @Test func senderWithoutAStartCountsFromItsSecondPoint() async throws {
             var points = [OtherMetrics.point([0.2], end: 10), OtherMetrics.point([0.2, 0.2, 0.2], end: 20)]
             for index in points.indices { points[index].startTimeUnixNano = 0 }
             try await send([OtherMetrics.histogram([points[0]])])
@@ -172,7 +172,7 @@ extension StorageContractTests {
         }
 
         /// Specification, "Metrics Data Model", section "Cumulative streams: handling unknown start time".
-        @Test func aStreamThatBeginsWithAPointOfNoLengthDoesNotKnowItsStart() async throws {
+        @Test func streamThatBeginsWithAPointOfNoLengthHasNoKnownStart() async throws {
             try await send([0.2, 0.2, 0.2], start: 10, end: 10)
             #expect(try await count() == 0)
             try await send([0.2, 0.2, 0.2, 0.2], start: 10, end: 20)
@@ -181,7 +181,7 @@ extension StorageContractTests {
             #expect(try await count() == 1)
         }
 
-        @Test func aSenderGoesOnCountingAfterItsClockWentBack() async throws {
+        @Test func senderKeepsCountingAfterItsClockWentBack() async throws {
             try await send([0.2], end: 10)
             try await send([0.2, 0.2], end: 500_000)
             try await send([0.2, 0.2, 0.2], end: 30)
@@ -190,7 +190,7 @@ extension StorageContractTests {
             #expect(try await count() == 4)
         }
 
-        @Test func attributesThatAreNoDimensionTellStreamsApart() async throws {
+        @Test func attributesThatAreNotDimensionsDistinguishStreams() async throws {
             func attributes(_ version: String) -> [OTLPKeyValue] {
                 [OTLPKeyValue("network.protocol.version", version)] + OtherMetrics.attributes
             }
@@ -205,7 +205,7 @@ extension StorageContractTests {
             #expect(try await count() == 6)
         }
 
-        @Test func scopesThatDifferInAttributesAreStreamsOfTheirOwn() async throws {
+        @Test func scopesWithDifferentAttributesAreSeparateStreams() async throws {
             for round in 1...3 as ClosedRange<UInt64> {
                 var counts = [("a", Int(round)), ("b", 10 * Int(round))]
                 if round == 2 { counts.reverse() }
@@ -224,7 +224,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func sizesCountOnToo() async throws {
+        @Test func cumulativeSizesCountByTheirIncrease() async throws {
             for (round, sizes) in [(UInt64(1), [100.0]), (2, [100, 50]), (3, [100, 50, 0])] {
                 let end = round * 10
                 try await send([
@@ -239,7 +239,7 @@ extension StorageContractTests {
             #expect(try await count() == 3)
         }
 
-        @Test func aDifferenceWithoutBucketsIsAtItsMean() async throws {
+        @Test func differenceWithoutBucketsIsAtItsMean() async throws {
             for (values, end) in [([0.2, 0.4], UInt64(10)), ([0.2, 0.4, 1, 3], 20)] {
                 try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
             }
@@ -248,7 +248,7 @@ extension StorageContractTests {
             #expect(abs(try #require(second.quantile(0.5)) - 2) < 0.01)
         }
 
-        @Test func aDifferenceWithoutBucketsIsAtItsMeanAlsoWithinTheEarlierRange() async throws {
+        @Test func differenceWithoutBucketsIsAtItsMeanEvenWithinTheEarlierRange() async throws {
             for (values, end) in [([0.2, 7], UInt64(10)), ([0.2, 7, 1, 3], 20)] {
                 try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: [], end: end)])])
             }
@@ -259,7 +259,7 @@ extension StorageContractTests {
             #expect(try await statistics(to: 20).duration.max == 7)
         }
 
-        /// Sends seconds as the exponential histogram of an SDK, in milliseconds if `unit` is `ms`.
+        /// Sends values in seconds as the exponential histogram of an SDK; in milliseconds if `unit` is `ms`.
         private func sendExponential(_ values: [Double], scale: Int32, unit: String = "", end: UInt64) async throws {
             var histogram = ExponentialHistogram(scale: scale)
             for value in values { histogram.record(value * (unit == "ms" ? 1000 : 1)) }
@@ -294,7 +294,7 @@ extension StorageContractTests {
             for round in 1...20 as ClosedRange<UInt64> {
                 scale -= Int32.random(in: 0...1, using: &numbers)
                 values += (0..<3).map { _ in Double.random(in: 0.2...0.3, using: &numbers) }
-                // The loop skips rounds whose values need too many buckets for the scale.
+                // Skips rounds whose values need too many buckets for the scale.
                 guard
                     ExponentialHistogram(values.map { ($0, 1) }, scale: scale, sum: 1, min: nil, max: nil).scale
                         == scale

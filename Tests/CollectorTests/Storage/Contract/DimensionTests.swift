@@ -19,14 +19,14 @@ extension StorageContractTests {
             RequestFilter([dimension: [value]])
         }
 
-        @Test func eachHasItsValues() async throws {
+        @Test func eachDimensionHasItsValues() async throws {
             for dimension in Dimension.allCases {
                 let query = ValuesQuery(dimension, window: Samples.everything, limit: 10)
                 #expect(try await storage.values(query).values == TwoSenders.values(of: dimension), "\(dimension)")
             }
         }
 
-        @Test func eachGroupsRequests() async throws {
+        @Test func eachDimensionGroupsRequests() async throws {
             for dimension in Dimension.allCases {
                 let answer = try await storage.statistics(
                     StatisticsQuery(window: Samples.everything, by: [dimension]))
@@ -36,8 +36,8 @@ extension StorageContractTests {
             }
         }
 
-        /// The groups are by all dimensions, so that each value is read too.
-        @Test func eachSelectsCountedRequests() async throws {
+        /// Groups by all dimensions, so that each value is also read.
+        @Test func eachDimensionSelectsCountedRequests() async throws {
             let all = Dimension.allCases
             for dimension in all {
                 for sender in [TwoSenders.failing, TwoSenders.sound] {
@@ -54,7 +54,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func eachSelectsKeptRequests() async throws {
+        @Test func eachDimensionSelectsKeptRequests() async throws {
             for dimension in Dimension.allCases {
                 for sender in [TwoSenders.failing, TwoSenders.sound] {
                     let filter = filter(dimension, try sender.value(of: dimension))
@@ -70,7 +70,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func thoseOfSendersSelectSenders() async throws {
+        @Test func senderDimensionsSelectSenders() async throws {
             for dimension in Dimension.ofSender {
                 for sender in [TwoSenders.failing, TwoSenders.sound] {
                     let filter = filter(dimension, try sender.value(of: dimension))

@@ -19,14 +19,14 @@ extension StorageContractTests {
             return answer.groups.reduce(0) { $0 + $1.count }
         }
 
-        @Test func aBatchThatIsSentTwiceCountsOnce() async throws {
+        @Test func batchSentTwiceCountsOnce() async throws {
             let metrics = [Samples.metrics(requests: 3, captured: 3, end: 10)]
             #expect(try await storage.store(metrics, of: batch) == .stored)
             #expect(try await storage.store(metrics, of: batch) == .duplicate)
             #expect(try await count() == 3)
         }
 
-        @Test func manyCopiesOfABatchAtOnceCountOnce() async throws {
+        @Test func manySimultaneousCopiesOfABatchCountOnce() async throws {
             let (storage, batch) = (storage, batch)
             let stored = try await withThrowingTaskGroup(of: StoreOutcome.self) { group in
                 for _ in 0..<20 {
@@ -40,7 +40,7 @@ extension StorageContractTests {
             #expect(try await count() == 3)
         }
 
-        @Test func otherInstancesSequencesAndSignalsAreOtherBatches() async throws {
+        @Test func batchesDifferByInstanceSequenceAndSignal() async throws {
             let metrics = [Samples.metrics(requests: 1, captured: 1, end: 10)]
             for (instance, sequence) in [("i-1", UInt64(1)), ("i-2", 1), ("i-1", 2), ("i-1", UInt64.max)] {
                 let batch = BatchID(instance: instance, sequence: sequence, signal: .metrics)

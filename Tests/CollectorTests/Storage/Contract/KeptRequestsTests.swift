@@ -78,7 +78,7 @@ extension StorageContractTests {
             #expect(try await storage.requests(page).requests.map(\.id) == ids)
         }
 
-        @Test func aPageAfterAnUnknownRequestIsRefused() async throws {
+        @Test func pageAfterAnUnknownRequestIsRefused() async throws {
             try await store([request(1)])
             for id in ["zzzz", "", "no id", "-1"] {
                 await #expect(throws: UnknownRequest(id: id)) { try await storage.requests(query { $0.before = id }) }
@@ -110,7 +110,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func failedAndSlowRequestsAreFoundAmongTheOthers() async throws {
+        @Test func failedAndSlowRequestsAreFound() async throws {
             try await store([
                 request(1, milliseconds: 100),
                 request(2, milliseconds: 101, Samples.dimensions(status: 404, error: "404")),
@@ -128,7 +128,7 @@ extension StorageContractTests {
                     }) == [2])
         }
 
-        @Test func fastRequestsAreFoundAmongTheOthers() async throws {
+        @Test func fastRequestsAreFound() async throws {
             try await store([
                 request(1, milliseconds: 99), request(2, milliseconds: 100), request(3, milliseconds: 101),
                 request(4, milliseconds: 0),
@@ -169,13 +169,13 @@ extension StorageContractTests {
             #expect(try await storage.requests(query { $0.text = text }).count == (isFound ? 1 : 0))
         }
 
-        @Test func aTraceIsFoundByTheBeginningOfItsID() async throws {
+        @Test func traceIsFoundByTheBeginningOfItsID() async throws {
             try await store([request(1), request(2)])
             let text = String(request(2).traceID.description.prefix(8))
             #expect(try await seconds(query { $0.text = text }) == [2])
         }
 
-        @Test func spansThatAreNoRequestsAreNotListed() async throws {
+        @Test func spansThatAreNotRequestsAreNotListed() async throws {
             var span = request(1)
             span.request = nil
             span.kind = .internal
@@ -183,7 +183,7 @@ extension StorageContractTests {
             #expect(try await seconds(query()) == [2])
         }
 
-        @Test func aListedRequestIsFoundByItsIDAsItWasSent() async throws {
+        @Test func listedRequestIsFoundUnchangedByItsID() async throws {
             let spans = [Samples.span(1), Samples.span(2)]
             try await store(spans, from: Samples.resource("shop"))
             let listed = try await storage.requests(query { $0.order = .init(.time, ascending: true) }).requests
@@ -196,12 +196,12 @@ extension StorageContractTests {
         }
 
         @Test(arguments: ["", "zzzz", "0", "-1", "no id", "é", "1'", String(repeating: "9", count: 100)])
-        func noRequestHasAnotherID(id: String) async throws {
+        func otherIDsFindNoRequest(id: String) async throws {
             try await store([request(1)])
             #expect(try await storage.request(id) == nil)
         }
 
-        @Test func removedRequestsAreGoneAndTheirCountsStay() async throws {
+        @Test func countsStayWhenRequestsAreRemoved() async throws {
             var resource = Samples.resource()
             resource.agent = nil
             try await store((1...200).map { request($0) }, from: resource)

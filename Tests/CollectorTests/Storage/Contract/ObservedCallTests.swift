@@ -13,7 +13,7 @@ extension StorageContractTests {
             store = try await StorageContractTests.makeStore(in: folder)
         }
 
-        @Test func aServersSpanBelowAClientsOfAnotherServiceIsACall() async throws {
+        @Test func serverSpanBelowAnotherServicesClientSpanIsACall() async throws {
             let client = CallSpans.span(1, .client, host: "proxy")
             let own = CallSpans.span(4, .client, host: "self")
             try await CallSpans.keep(
@@ -29,7 +29,7 @@ extension StorageContractTests {
                 ])
         }
 
-        @Test func theFilterTheWindowAndTheLimitAreThoseOfTheServersSpans() async throws {
+        @Test func filterWindowAndLimitApplyToServerSpans() async throws {
             let client = CallSpans.span(1, .client, host: "proxy")
             try await CallSpans.keep(
                 [("shop", client), ("pay", CallSpans.span(2, .server, host: "pay", parent: client))], in: store)

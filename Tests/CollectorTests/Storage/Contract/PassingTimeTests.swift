@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 extension StorageContractTests {
-    /// Maintenance of a store, and its list of agents in order of time.
+    /// Maintenance of a store, and the order in time of its list of agents.
     @Suite struct PassingTimeTests {
         private let folder: TemporaryFolder
         private let clock = Clock()
@@ -23,7 +23,7 @@ extension StorageContractTests {
             return answer.groups.reduce(0) { $0 + $1.count }
         }
 
-        @Test func windowsCountTheSameAfterMaintenance() async throws {
+        @Test func maintenanceDoesNotChangeTheCountsOfWindows() async throws {
             for end in stride(from: UInt64(10), through: 7200, by: 10) {
                 _ = try await storage.store([Samples.metrics(requests: Int(end / 10 % 3), end: end)], of: nil)
             }
@@ -38,7 +38,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func sizesThatHaveNoDurationsBesideThemSurviveMaintenance() async throws {
+        @Test func sizesWithoutDurationsSurviveMaintenance() async throws {
             for end in [20, 30, 40] as [UInt64] {
                 let size = OtherMetrics.histogram(
                     [OtherMetrics.point([50], end: end)], name: MetricName.serverResponseSize, unit: "By", .delta)
@@ -51,7 +51,7 @@ extension StorageContractTests {
             #expect(answer.damagedPoints == 0)
         }
 
-        /// Stores a batch of each instance, 10 s after the one before.
+        /// Stores a batch of each instance, each 10 s after the one before.
         private func hear(of instances: [String]) async throws {
             for (round, instance) in instances.enumerated() {
                 clock.time = Samples.time(UInt64(round) * 10)
@@ -61,12 +61,12 @@ extension StorageContractTests {
             }
         }
 
-        @Test func theInstanceHeardOfLastIsListedFirst() async throws {
+        @Test func mostRecentlySeenInstanceIsListedFirst() async throws {
             try await hear(of: ["i-1", "i-2", "i-3", "i-1"])
             #expect(try await storage.agents().map(\.resource.instance) == ["i-1", "i-3", "i-2"])
         }
 
-        @Test func anInstanceNotHeardOfSinceIsNotListed() async throws {
+        @Test func instanceNotSeenSinceTheGivenTimeIsNotListed() async throws {
             try await hear(of: ["i-1", "i-2", "i-3", "i-1"])
             for (since, expected) in [(0, ["i-1", "i-3", "i-2"]), (11, ["i-1", "i-3"]), (30, ["i-1"]), (31, [])] {
                 let answer = try await storage.agents(seenSince: Samples.time(UInt64(since)), limit: 10)
@@ -75,7 +75,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func theLatestInstancesUpToTheLimitAreListedAndTheOthersCounted() async throws {
+        @Test func latestInstancesUpToTheLimitAreListedAndTheOthersCounted() async throws {
             try await hear(of: ["i-1", "i-2", "i-3", "i-4"])
             let latest = ["i-4", "i-3", "i-2", "i-1"]
             for (limit, since, more) in [(4, 0, 0), (3, 0, 1), (1, 0, 3), (1, 20, 1)] {
@@ -86,7 +86,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func sendersWhoseClocksAreAheadArePartOfTheAccount() async throws {
+        @Test func accountIncludesSendersWhoseClocksAreAhead() async throws {
             for (service, ahead) in [("checkout", 0), ("prices", 120), ("search", 30)] as [(String, UInt64)] {
                 clock.time = Samples.time(100)
                 let metrics = Samples.metrics(end: 100 + ahead, resource: Samples.resource(service))
@@ -102,13 +102,13 @@ extension StorageContractTests {
             let one = try await clocks(RequestFilter([.service: ["search"]]))
             #expect(one == .init(senders: 1, longest: 30_000_000_000))
             #expect(try await clocks(RequestFilter([.service: ["checkout"]])) == .init())
-            // Requests of the latest batches are dated up to two minutes after their arrival.
+            // Requests in the latest batches have dates up to two minutes after their arrival.
             #expect(try await clocks(RequestFilter(), 140).senders == 1)
             #expect(try await clocks(RequestFilter(), 0, 99) == .init())
             #expect(try await clocks(RequestFilter(), 221, 300) == .init())
         }
 
-        @Test func theLatestInstancesOfAServiceAreFoundPastMoreOfAnother() async throws {
+        @Test func latestInstancesOfAServiceAreFoundBehindManyOfAnother() async throws {
             for second in 0..<6 as Range<UInt64> {
                 clock.time = Samples.time(second)
                 var resource = Samples.resource(
@@ -123,7 +123,7 @@ extension StorageContractTests {
             #expect(try await instances(RequestFilter([.service: ["rare"]]), limit: 2) == (["i-1", "i-0"], 0))
             #expect(try await instances(RequestFilter([.service: ["rare"]]), limit: 1) == (["i-1"], 1))
             #expect(try await instances(RequestFilter([.version: [""]]), limit: 1) == (["i-0"], 0))
-            // The dimensions of requests select no senders.
+            // Dimensions of requests select no senders.
             #expect(try await instances(RequestFilter([.endpoint: ["/none"]]), limit: 1) == (["i-5"], 5))
         }
     }

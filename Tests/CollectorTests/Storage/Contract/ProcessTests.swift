@@ -13,15 +13,15 @@ extension StorageContractTests {
 
         init() async throws {
             folder = try TemporaryFolder()
-            // A whole hour of the slots.
+            // The clock starts at a full hour, where slots of all lengths begin.
             clock.time = Samples.time(Self.start)
             storage = try await StorageContractTests.makeStore(in: folder) { [clock] in clock.time }
         }
 
-        /// Seconds after ``Samples/time(_:)``'s own moment at which an hour begins.
+        /// Seconds from the zero of ``Samples/time(_:)`` to the next full hour.
         private static let start = 3600 - 1_790_000_000 % 3600 as UInt64
 
-        /// Returns the figures of an interval of 10 s in which half a core was busy.
+        /// Returns the figures of an interval of 10 s with half a core busy.
         private static func point(
             end: UInt64, length: UInt64 = 10, memory: UInt64 = 100, uptime: UInt64? = nil
         ) -> ProcessPoint {
@@ -61,7 +61,7 @@ extension StorageContractTests {
                 value: seconds * 1_000_000_000)
         }
 
-        /// Asks for the first seconds of the hour.
+        /// Queries the first seconds of the hour.
         private func answer(
             seconds: UInt64 = 600, step: UInt64 = minute, _ filter: RequestFilter = RequestFilter()
         ) async throws -> ProcessAnswer {
@@ -70,7 +70,7 @@ extension StorageContractTests {
         }
 
         @Test(arguments: [10, 60, 600] as [UInt64])
-        func slotsOfEveryLengthHaveTheSameCPUTimeAndMemory(step: UInt64) async throws {
+        func slotsOfEveryLengthShowTheSameCPUTimeAndMemory(step: UInt64) async throws {
             try await store((1...60).map { Self.point(end: $0 * 10, memory: $0 * 10) })
             let answer = try await answer(step: step * 1_000_000_000)
             let series = try #require(answer.services.first)
@@ -87,7 +87,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func processesOfOneServiceAreAddedAndThoseOfAnotherAreNot() async throws {
+        @Test func processesAreAddedUpOnlyWithinTheirService() async throws {
             for instance in ["i-1", "i-2", "i-3"] {
                 try await store((1...6).map { Self.point(end: $0 * 10) }, instance: instance)
             }
@@ -103,7 +103,7 @@ extension StorageContractTests {
             #expect(only.services.map(\.processes) == [1])
         }
 
-        @Test func aProcessThatFollowedAnotherIsNotAddedToIt() async throws {
+        @Test func processAndItsSuccessorAreNotAddedUp() async throws {
             try await store((1...30).map { Self.point(end: $0 * 10, uptime: 900 + $0 * 10) })
             try await store((31...60).map { Self.point(end: $0 * 10, uptime: $0 * 10 - 300) }, instance: "i-2")
             let series = try #require(try await answer(step: 600_000_000_000).services.first)
@@ -114,13 +114,13 @@ extension StorageContractTests {
             #expect(abs(try #require(slot.levels[.residentMemory]) - 100) < 10)
         }
 
-        @Test func aBatchThatWasSentTwiceCountsOnce() async throws {
+        @Test func batchSentTwiceCountsOnce() async throws {
             let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
             for _ in 1...2 { try await store([Self.point(end: 10)], batch: batch) }
             #expect(try await answer().services.first?.total.cpu == 5_000_000_000)
         }
 
-        @Test func anUnnumberedBatchThatComesAgainWithItsRequestsCountsOnce() async throws {
+        @Test func unnumberedBatchResentWithItsRequestsCountsOnce() async throws {
             let resource = TelemetryResource(service: "prices", instance: "p", agent: "opentelemetry 1.38")
             let point = Samples.point(Samples.dimensions(), [0.1], end: Self.start + 10)
             for _ in 1...2 {
@@ -130,29 +130,29 @@ extension StorageContractTests {
             #expect(try await answer().services.first?.total.cpu == 5_000_000_000)
         }
 
-        @Test func anIntervalThatReachesOverSeveralSlotsIsInAllOfThem() async throws {
+        @Test func intervalAcrossSeveralSlotsIsInAllOfThem() async throws {
             try await store([Self.point(end: 10), Self.point(end: 70, length: 60), Self.point(end: 80)])
             let series = try #require(try await answer(seconds: 80, step: 10_000_000_000).services.first)
             #expect(series.slots.allSatisfy { $0.map { abs(($0.cores ?? 0) - 0.5) < 1e-9 } ?? false })
             #expect(series.total.cpu == 40_000_000_000)
         }
 
-        @Test func totalsCountAsTheirDifferences() async throws {
+        @Test func totalsCountByTheirDifferences() async throws {
             try await store(totals: [Self.total(2, end: 10)])
             try await store(totals: [Self.total(5, end: 20), Self.total(6, end: 30)])
-            // A point that comes twice, and one that comes late.
+            // One point is repeated, and one is late.
             try await store(totals: [Self.total(6, end: 30), Self.total(5, end: 20)])
             #expect(try await answer().services.first?.total.cpu == 6_000_000_000)
             #expect(try await answer().services.first?.total.covered == 30_000_000_000)
         }
 
-        @Test func totalsThatBeginAnewCountFromTheirStart() async throws {
+        @Test func restartedTotalsCountFromTheirStart() async throws {
             try await store(totals: [Self.total(20, end: 10)])
             try await store(totals: [Self.total(1, end: 40, since: 20), Self.total(3, end: 50, since: 20)])
             #expect(try await answer().services.first?.total.cpu == 23_000_000_000)
         }
 
-        @Test func aFirstTotalWithoutAStartCountsNothing() async throws {
+        @Test func firstTotalWithoutAStartCountsNothing() async throws {
             var first = Self.total(900, end: 10)
             first.start = 0
             var second = Self.total(904, end: 20)
@@ -163,7 +163,7 @@ extension StorageContractTests {
             #expect(try await answer().services.first?.total.cpu == 4_000_000_000)
         }
 
-        @Test func theListOfSendersHasTheLastMinute() async throws {
+        @Test func senderListShowsTheLastMinute() async throws {
             try await store((1...30).map { Self.point(end: $0 * 10, memory: $0) })
             let agent = try #require(try await storage.agents(seenSince: 0, limit: 10).agents.first)
             let process = try #require(agent.process)
@@ -171,16 +171,16 @@ extension StorageContractTests {
             #expect(process.gauges[.residentMemory]?.max == 30)
         }
 
-        @Test func theLastMinuteOfASenderIsNoLongerBehindAGap() async throws {
+        @Test func lastMinuteOfASenderEndsAtAGap() async throws {
             try await store([240, 250, 300].map { Self.point(end: $0) })
             let agent = try #require(try await storage.agents(seenSince: 0, limit: 10).agents.first)
             #expect(agent.process?.covered == 20_000_000_000)
         }
 
-        @Test func olderFiguresGetCoarserAndGo() async throws {
+        @Test func olderFiguresBecomeCoarserAndExpire() async throws {
             try await store((1...60).map { Self.point(end: $0 * 10) })
             let hour: UInt64 = 3600
-            // A store on ClickHouse has no figures of minutes, and keeps those that it was given for 24 days at least.
+            // A store on ClickHouse has no figures of minutes, and keeps figures as they arrived for at least 24 days.
             let day = 24 * hour
             var ages: [(UInt64, UInt64)] = [(7 * hour, 60), (8 * day, hour)]
             if TestedStore.isClickHouse { ages = [(34 * day, hour)] }
@@ -191,7 +191,7 @@ extension StorageContractTests {
                 #expect(answer.grid.step == step * 1_000_000_000)
                 #expect(answer.services.first?.total.cpu == 300_000_000_000)
             }
-            // Hours are kept for 400 days, and on ClickHouse for the rest of four weeks.
+            // Hours are kept for 400 days, and on ClickHouse until the end of a part of four weeks.
             for days in stride(from: UInt64(61), through: 433, by: 31) {
                 clock.time = Samples.time(Self.start + days * day)
                 try await storage.maintain()
@@ -200,7 +200,7 @@ extension StorageContractTests {
             #expect(try await answer().services.isEmpty)
         }
 
-        /// Lets an hour pass in which the sender agrees with the clock, so that the store believes it.
+        /// Lets an hour pass in which the sender agrees with the clock, so that the store believes the clock.
         private func letAnHourPass() async throws {
             try await storage.maintain()
             let now = (clock.time - Samples.time(Self.start)) / 1_000_000_000
@@ -209,7 +209,7 @@ extension StorageContractTests {
             try await storage.maintain()
         }
 
-        @Test func anAnswerWithTooManySlotsIsRefused() async throws {
+        @Test func answerWithTooManySlotsIsRefused() async throws {
             try await store([Self.point(end: 10)])
             await #expect(throws: TooManyGroups.self) {
                 let window = TimeWindow(from: Samples.time(0), to: Samples.time(700_000))

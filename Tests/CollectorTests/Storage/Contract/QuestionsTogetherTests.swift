@@ -15,10 +15,10 @@ extension StorageContractTests {
             storage = try await StorageContractTests.makeStore(in: folder, now: { [clock] in clock.time })
         }
 
-        /// Samples.time(40) is a whole minute.
+        /// Samples.time(40) is a full minute.
         private static let start: UInt64 = 40
 
-        /// Stores an hour of two services, in intervals of 10 s, and lets it be rolled up.
+        /// Stores an hour of two services in intervals of 10 s, and has it rolled up.
         private func storeAnHour() async throws {
             for interval in 0..<360 as Range<UInt64> {
                 let end = Self.start + 10 * (interval + 1)
@@ -44,7 +44,7 @@ extension StorageContractTests {
             TimeWindow(from: Samples.time(Self.start + from), to: Samples.time(Self.start + to))
         }
 
-        @Test func eachQuestionHasTheAnswerThatItHasAlone() async throws {
+        @Test func queriesInOneCallHaveTheSameAnswersAsSeparateQueries() async throws {
             try await storeAnHour()
             let minute: UInt64 = 60_000_000_000
             var blocks = StatisticsQuery(window: window(10, 3310), by: [.endpoint], step: 6 * minute)
@@ -64,7 +64,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func aQuestionWithTooManyGroupsLeavesTheOthersTheirAnswers() async throws {
+        @Test func queryWithTooManyGroupsDoesNotAffectOtherAnswers() async throws {
             _ = try await storage.store([Samples.metrics(requests: 3, end: 50)], of: nil)
             let one = StatisticsQuery(window: window(0, 100_000), by: [.endpoint])
             var many = one
@@ -74,9 +74,9 @@ extension StorageContractTests {
             for index in [0, 2] { #expect(throws: TooManyGroups.self) { try answers[index].get() } }
         }
 
-        /// Blocks of a comparison end at any interval, and points are kept by the minute.
+        /// Blocks of a comparison may end at any interval, but points are kept by the minute.
         @Test(arguments: [10, 30, 50] as [UInt64])
-        func slotsThatBeginWithinAMinuteHaveTheirPointsAlone(shift: UInt64) async throws {
+        func slotsThatBeginWithinAMinuteHaveOnlyTheirOwnPoints(shift: UInt64) async throws {
             try await storeAnHour()
             var query = StatisticsQuery(
                 window: window(shift, shift + 3000), filter: RequestFilter([.kind: ["client"]]), by: [],

@@ -27,10 +27,10 @@ extension StorageContractTests {
             #expect(try await store.calls() == [CallSpans.observed])
         }
 
-        @Test func callsStayWhenDetailsArePastTheirAge() async throws {
+        @Test func callsStayWhenDetailsExpire() async throws {
             try await CallSpans.call(in: store)
             try await store.maintain()
-            // A clock that jumps is believed once it has run on, and a sender agrees with it.
+            // After a jump, a clock is believed once it has run on and a sender agrees with it.
             for hours in [60, 61] as [UInt64] {
                 clock.time = Samples.time(hours * Self.hour)
                 try await store.maintain()
@@ -41,7 +41,7 @@ extension StorageContractTests {
             #expect(try await store.calls() == [CallSpans.observed])
         }
 
-        @Test func aCallersSpanMayComeAfterThatOfTheCallee() async throws {
+        @Test func callersSpanMayArriveAfterTheCallees() async throws {
             let client = CallSpans.span(1, .client, host: "proxy")
             try await CallSpans.keep([("pay", CallSpans.span(2, .server, host: "pay", parent: client))], in: store)
             try await store.maintain()
@@ -51,7 +51,7 @@ extension StorageContractTests {
             #expect(try await store.calls() == [CallSpans.observed])
         }
 
-        @Test func aServiceThatCallsItselfIsNotRemembered() async throws {
+        @Test func callsOfAServiceToItselfAreNotRemembered() async throws {
             let own = CallSpans.span(1, .client, host: "self")
             try await CallSpans.keep(
                 [("shop", own), ("shop", CallSpans.span(2, .server, host: "self", parent: own))], in: store)
@@ -59,8 +59,8 @@ extension StorageContractTests {
             #expect(try await store.calls() == [])
         }
 
-        /// A store may tell the time of a call by the day.
-        @Test func theWindowTheFilterAndTheLimitHoldForRememberedCalls() async throws {
+        /// A store may know the time of a call only by the day.
+        @Test func windowFilterAndLimitApplyToRememberedCalls() async throws {
             try await CallSpans.call(in: store)
             _ = try await store.removeDetails()
             let days = { (number: UInt64) in Samples.time(number * 24 * Self.hour) }

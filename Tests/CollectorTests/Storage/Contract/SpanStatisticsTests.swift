@@ -19,7 +19,7 @@ extension StorageContractTests {
             TelemetryResource(service: "prices", version: version, instance: "p-1", agent: agent)
         }
 
-        /// Sends spans of 250 ms, whose starts follow `time` by a tenth of a second for each number.
+        /// Sends spans of 250 ms. Each starts `number` tenths of a second after `time`.
         private func send(
             _ numbers: ClosedRange<UInt8>, kind: RequestKind = .server, at time: UInt64 = 0,
             agent: String? = "opentelemetry 1.38"
@@ -48,7 +48,7 @@ extension StorageContractTests {
             return Report(try await storage.statistics(query), for: query)
         }
 
-        @Test func sizesOfBodiesAloneHideNoSpans() async throws {
+        @Test func metricsOfBodySizesOnlyDoNotReplaceSpans() async throws {
             try await send(1...20)
             var point = Samples.point(Samples.dimensions(.server), [], end: 10)
             point.statistics.bytesSent = 10
@@ -57,7 +57,7 @@ extension StorageContractTests {
             #expect(report.totals.measures.count == 20)
         }
 
-        @Test func statisticsFromSpansAloneNameTheirSource() async throws {
+        @Test func statisticsOnlyFromSpansNameTheirSource() async throws {
             try await send(1...20)
             let report = try await report()
             let row = try #require(report.rows.first)
@@ -82,7 +82,7 @@ extension StorageContractTests {
             #expect(try await report(from: 30, to: 31).totals.measures.count == 5)
         }
 
-        @Test func aSpanThatIsSentTwiceCountsOnce() async throws {
+        @Test func spanSentTwiceCountsOnce() async throws {
             try await send(1...5)
             try await send(3...7)
             #expect(try await report().totals.measures.count == 7)
@@ -106,20 +106,20 @@ extension StorageContractTests {
             #expect(try await report().totals.measures.count == 20)
         }
 
-        @Test func spansOfATimeWithoutMetricsCountAlsoWhenMetricsComeBack() async throws {
+        @Test func spansFromAGapInMetricsStillCountWhenMetricsReturn() async throws {
             let day: UInt64 = 86_400
             try await sendMetrics(10)
             try await send(1...10, at: day)
             #expect(try await report().totals.measures.count == 20)
             try await sendMetrics(5, end: 3 * day)
             #expect(try await report(to: 4 * day).totals.measures.count == 25)
-            // Metrics that come late for the time between leave its spans out again.
+            // Late metrics for the time in between exclude its spans again.
             try await sendMetrics(10, end: day + 10)
             #expect(try await report(to: 4 * day).totals.measures.count == 25)
             #expect(try await report(to: 4 * day).totals.measures.fromSpans == nil)
         }
 
-        @Test func metricsOfOneKindLeaveTheOtherToTheSpans() async throws {
+        @Test func metricsOfOneKindDoNotReplaceSpansOfTheOther() async throws {
             try await send(1...10, kind: .client)
             try await send(11...15, kind: .server)
             try await sendMetrics(5, kind: .server)
@@ -137,7 +137,7 @@ extension StorageContractTests {
             #expect(try await report().totals.measures.count == 15)
         }
 
-        @Test func aSpanThatEndsJustBeforeTheFirstMeasurementIsOfTheSameRequest() async throws {
+        @Test func spanEndingJustBeforeTheFirstMeasurementBelongsToTheSameRequest() async throws {
             try await send(1...1, at: 12)
             var point = Samples.point(Samples.dimensions(.server), [0.25], end: 20)
             // The span ended after 12.35 s.

@@ -13,7 +13,7 @@ extension StorageContractTests {
             storage = try await StorageContractTests.makeStore(in: folder)
         }
 
-        @Test func aTraceIsReadBackAsItWasSentWithItsSenders() async throws {
+        @Test func traceIsReadBackUnchangedWithItsSenders() async throws {
             var first = Samples.span(1)
             first.start = Samples.time(5)
             var second = Samples.span(2)
@@ -59,7 +59,7 @@ extension StorageContractTests {
             #expect(try await storage.spans(ofTrace: trace, limit: 1).spans.map(\.span) == [spans[3]])
         }
 
-        @Test func anUnknownTraceHasNoSpans() async throws {
+        @Test func unknownTraceHasNoSpans() async throws {
             #expect(
                 try await storage.spans(ofTrace: Samples.span(1).traceID, limit: 10) == TraceAnswer(spans: [], more: 0))
         }

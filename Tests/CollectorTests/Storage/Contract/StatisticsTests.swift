@@ -44,7 +44,7 @@ extension StorageContractTests {
             #expect(answer.groups == [group])
         }
 
-        @Test func failuresAreKeptApartAndEveryOutcomeIsCounted() async throws {
+        @Test func failuresAreSeparateAndEveryOutcomeIsCounted() async throws {
             try await store([
                 Samples.point(Samples.dimensions(), [0.125, 0.25]),
                 Samples.point(Samples.dimensions(status: 404, error: "404"), [0.75]),
@@ -60,7 +60,7 @@ extension StorageContractTests {
             #expect(group.fromSpans == 0)
         }
 
-        @Test func aServiceWithTwoSpellingsIsCountedInBoth() async throws {
+        @Test func bothSpellingsOfAServiceAreCounted() async throws {
             for (service, endpoint) in [("caf\u{e9}", "/composed"), ("cafe\u{301}", "/decomposed")] {
                 let point = Samples.point(Samples.dimensions(endpoint: endpoint), [1])
                 try await store([point], from: Samples.resource(service))
@@ -68,7 +68,7 @@ extension StorageContractTests {
             #expect(try await counts(by: [.endpoint]) == [["/composed"]: 1, ["/decomposed"]: 1])
         }
 
-        @Test func aPointBelongsToTheWindowThatItEndsIn() async throws {
+        @Test func pointBelongsToTheWindowThatItEndsIn() async throws {
             try await store([Samples.point(Samples.dimensions(), [1], end: 10)])
             try await store([Samples.point(Samples.dimensions(), [1, 1], end: 20)])
             func count(_ from: UInt64, _ to: UInt64) async throws -> UInt64? {
@@ -80,7 +80,7 @@ extension StorageContractTests {
             #expect(try await count(20, 30) == nil)
         }
 
-        @Test func groupsAreByTheDimensionsThatAreAskedFor() async throws {
+        @Test func groupsHaveTheRequestedDimensions() async throws {
             try await store([
                 Samples.point(Samples.dimensions(), [1, 1]),
                 Samples.point(Samples.dimensions(.server, endpoint: "/a"), [1]),
@@ -116,7 +116,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func namesAreDataAndNothingElse() async throws {
+        @Test func namesAreNeverRunAsSQL() async throws {
             let hostile = "'); DROP TABLE point; --\u{1b}[31m\"\u{202e}é"
             try await store(
                 [Samples.point(Samples.dimensions(endpoint: hostile), [1])], from: Samples.resource(hostile))

@@ -5,8 +5,9 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// The contract of every ``Storage``. The suites in its extensions know the store only by the protocol and by the function
-/// below, which makes an empty one: with `MARTLET_TEST_STORE=clickhouse` one on a ClickHouse of this machine (``TestedStore``).
+/// The contract of every ``Storage``. The suites in its extensions know the store only through the protocol and the function below,
+/// which creates an empty store. With `MARTLET_TEST_STORE=clickhouse` it creates one on this machine's ClickHouse
+/// (``TestedStore``).
 @Suite(
     .enabled(if: TestedStore.isThere, "the store cannot be had here"))
 struct StorageContractTests {
@@ -19,7 +20,7 @@ struct StorageContractTests {
         return try await ClickHouseDatabase(try #require(TestedClickHouse.current)).open(now: now)
     }
 
-    /// Returns when the points that were stored count. A store on ClickHouse takes the differences of cumulative points later.
+    /// Returns once the stored points count. A store on ClickHouse computes the differences of cumulative points later.
     static func countCumulativePoints(in storage: any Storage) async throws {
         if TestedStore.isClickHouse { try await storage.maintain() }
     }

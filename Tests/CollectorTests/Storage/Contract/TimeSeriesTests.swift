@@ -13,7 +13,7 @@ extension StorageContractTests {
             storage = try await StorageContractTests.makeStore(in: folder)
         }
 
-        /// Stores `count` requests of an endpoint that took as many seconds each, in the interval of 10 s before `end`.
+        /// Stores `count` requests of an endpoint, each of which took `count` seconds, in the interval of 10 s before `end`.
         private func store(_ endpoint: String, _ count: Int, end: UInt64) async throws {
             let point = Samples.point(
                 Samples.dimensions(endpoint: endpoint), Array(repeating: Double(count), count: count), end: end)
@@ -29,7 +29,7 @@ extension StorageContractTests {
         }
 
         @Test func eachPointCountsInTheSlotThatItEndsIn() async throws {
-            // Samples.time(40) is a whole minute.
+            // Samples.time(40) is a full minute.
             for (count, end) in [(1, UInt64(10)), (2, 40), (3, 50), (4, 100), (5, 110)] {
                 try await store("/a", count, end: end)
             }
@@ -41,7 +41,7 @@ extension StorageContractTests {
             #expect(slots.grid.window(ofSlot: 2) == TimeWindow(from: Samples.time(100), to: Samples.time(120)))
         }
 
-        @Test func theSlotsOfAGroupAddUpToTheGroup() async throws {
+        @Test func slotsOfAGroupAddUpToTheGroup() async throws {
             for number in 1...60 as ClosedRange<UInt64> {
                 try await store(number.isMultiple(of: 3) ? "/a" : "/b", Int(number % 5) + 1, end: 10 * number)
             }
@@ -52,7 +52,7 @@ extension StorageContractTests {
             }
         }
 
-        @Test func slotsEndWhereTheyAreAskedTo() async throws {
+        @Test func slotsEndAtTheRequestedTime() async throws {
             for end in [10, 30, 40, 60, 70, 90] as [UInt64] { try await store("/a", Int(end / 10), end: end) }
             var query = StatisticsQuery(
                 window: TimeWindow(from: Samples.time(0), to: Samples.time(90)), by: [.endpoint], step: 30_000_000_000)
@@ -73,13 +73,13 @@ extension StorageContractTests {
             #expect(answer.totals.mapValues(\.count) == [.client: 15])
         }
 
-        @Test func aQueryWithoutAStepHasNoSlots() async throws {
+        @Test func queryWithoutAStepHasNoSlots() async throws {
             try await store("/a", 1, end: 10)
             #expect(try await answer(from: 0, to: 20, step: nil).slots == nil)
         }
 
-        /// Data of other senders count, too: of a service that is new in an old store, no request was missed before.
-        @Test func anAnswerHasTheTimeSinceWhichTheStoreHasData() async throws {
+        /// Data of other senders also counts: if a service is new in an old store, none of its earlier requests were missed.
+        @Test func answerSaysSinceWhenTheStoreHasData() async throws {
             #expect(try await answer(from: 0, to: 100, step: nil).dataSince == nil)
             try await store("/a", 1, end: 30)
             try await store("/b", 1, end: 90)
@@ -101,12 +101,12 @@ extension StorageContractTests {
             #expect(try await storage.statistics(query).dataSince == Samples.time(5))
         }
 
-        @Test func moreSlotsThanAnAnswerMayHaveAreRefused() async throws {
+        @Test func tooManySlotsAreRefused() async throws {
             for number in 0..<3 { try await store("/\(number)", 1, end: 10) }
             await #expect(throws: TooManyGroups.self) { try await answer(from: 0, to: 100_000, step: 10) }
         }
 
-        @Test func theFirstAndTheLatestRequestsOfAGroupAreKnown() async throws {
+        @Test func groupHasTheTimesOfItsFirstAndLatestRequests() async throws {
             for end in [30, 20, 40] as [UInt64] { try await store("/a", 1, end: end) }
             for step in [nil, 60] as [UInt64?] {
                 let ends = try await answer(from: 0, to: 100, step: step).groups.map(\.ends)

@@ -21,7 +21,7 @@ extension StorageContractTests {
             of dimension: Dimension, _ wanted: [Dimension: Set<String>] = [:], until end: UInt64 = .max,
             limit: Int = 100
         ) async throws -> ValuesAnswer {
-            // The collector's clock is the real one.
+            // The collector uses the real clock.
             try await storage.values(
                 ValuesQuery(
                     dimension, window: TimeWindow(from: Samples.time(0), to: end), filter: RequestFilter(wanted),
@@ -51,14 +51,14 @@ extension StorageContractTests {
             #expect(try await values(of: .service, [.instance: ["i-2"]]).values == ["cart"])
         }
 
-        @Test func requestsThatArriveAfterTheWindowHaveTheirValuesInIt() async throws {
+        @Test func requestsThatArriveAfterTheWindowStillHaveValuesInIt() async throws {
             try await store([Samples.point(Samples.dimensions(endpoint: "/a"), [1])], from: Samples.resource())
             for (dimension, value) in [(Dimension.service, "checkout"), (.endpoint, "/a"), (.status, "200")] {
                 #expect(try await values(of: dimension, until: Samples.time(3600)).values == [value])
             }
         }
 
-        @Test func theValuesPastTheLimitAreLeftOut() async throws {
+        @Test func valuesPastTheLimitAreLeftOut() async throws {
             try await store(
                 ["/c", "/a", "/b"].map { Samples.point(Samples.dimensions(endpoint: $0), [1]) },
                 from: Samples.resource())
@@ -66,7 +66,7 @@ extension StorageContractTests {
             #expect(try await values(of: .endpoint, limit: 3).isThereMore == false)
         }
 
-        @Test func anEmptyStoreHasNoValues() async throws {
+        @Test func emptyStoreHasNoValues() async throws {
             for dimension in Dimension.allCases { #expect(try await values(of: dimension).values.isEmpty) }
         }
     }
