@@ -4,8 +4,8 @@ import MartletStorage
 package struct ReportQuestion: Sendable {
     package typealias Answer = Result<StatisticsAnswer, TooManyGroups>
 
-    /// The least number of rows that are compared, in the report's order. Rows past the report's limit are compared too, so that a
-    /// worse one is shown. The bound keeps a report of tens of thousands of rows cheap.
+    /// At least this many rows are compared, in the report's order, even if a limit shows fewer. So a worse row past the limit is
+    /// found and shown. The bound keeps a report of tens of thousands of rows cheap.
     package static let maxComparedRows = 50
 
     private var query: StatisticsQuery

@@ -103,7 +103,7 @@ enum TraceTree {
     private static let maxDepth = 32
 
     /// Returns each span once, with the number of spans above it. Children follow their parent in the order of their starts. A
-    /// span is at the top if its parent is missing or is one of its own descendants.
+    /// span is at the top if its parent is missing or is one of its descendants.
     static func rows(of spans: [TraceSpan]) -> [(span: TraceSpan, depth: Int)] {
         let known = Set(spans.map(\.spanID))
         var children: [String: [Int]] = [:]

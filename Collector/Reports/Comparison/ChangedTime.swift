@@ -100,7 +100,7 @@ enum ShareShift {
 
     /// Returns the range of slots whose share most likely differs from that of all others together (Kulldorff: "A spatial scan
     /// statistic", 1997). Slots that vary more than independent requests need a correspondingly larger gain. `nil` if no range
-    /// stands out.
+    /// gains enough.
     ///
     /// - Parameter isMore: whether the share in the range is the greater one.
     static func range(of slots: [Share], isMore: Bool) -> ClosedRange<Int>? {

@@ -92,7 +92,7 @@ struct CallGraph {
     }
 
     private func servers(of host: String) -> [CallSide] {
-        // Hosts past the limit on names share one name, so they stand for many hosts.
+        // Hosts past the limit on names share one name, which leads to no single host.
         host.isEmpty || host.hasPrefix(RequestDimensions.other) ? [] : serversOfHost[host] ?? []
     }
 

@@ -66,7 +66,7 @@ package struct ServiceCalls: Sendable {
 }
 
 extension CallEdge {
-    /// Whether one of its ends is one of the services; `nil` stands for all services.
+    /// Whether one of its ends is one of the services; `nil` means all services.
     fileprivate func touches(_ services: Set<String>?) -> Bool {
         services.map { services in [caller, callee].contains { $0.service.map(services.contains) ?? false } } ?? true
     }

@@ -119,7 +119,7 @@ package struct TopScreen {
         return device.paint(keys, .dim)
     }
 
-    /// Returns as many keys as fit. The last two, which show the help and quit, are placed first.
+    /// Returns as many keys as fit. The last two, which lead to the help and out of the view, always stay.
     private func fitted(_ keys: [String]) -> String {
         var keys = keys
         while keys.count > 2, TextWidth.of(keys.joined(separator: "  ")) > device.columns ?? .max {
