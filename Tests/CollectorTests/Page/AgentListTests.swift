@@ -8,7 +8,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct AgentListTests {
-    /// The page is made at `Samples.time(60)`.
+    /// The page is loaded at `Samples.time(60)`.
     private static func batch(
         _ service: String = "shop", instance: String, end: UInt64, requests: Int = 1, ledger: Ledger,
         _ change: (inout TelemetryResource) -> Void = { _ in }

@@ -50,7 +50,7 @@ import Testing
         #expect(SideMeans(PhaseTotals()) == nil)
     }
 
-    /// The window is a whole hour, which has a point.
+    /// The window is a whole hour, for which the store has one point.
     @Test func theTimesOfAnErrorAreAsFineAsTheStoreHasThem() async throws {
         let (folder, clock) = (try TemporaryFolder(), Clock())
         clock.time = Samples.time(100)

@@ -115,14 +115,14 @@ import Testing
         }
     }
 
-    /// A cell's window is cut at whole seconds, and its bounds are between rows, also below a millisecond.
+    /// A cell's link cuts its window to whole seconds. Its bounds lie between rows, also below a millisecond.
     @Test func eachKeptRequestIsOpenedByOneCell() async throws {
         try await withServer(now: { Samples.time(60) + 500_000_000 }) { client in
             for end in [10, 20, 60] as [UInt64] {
                 let durations = [0.0003, 0.0007, 0.1, 0.2, 0.4].flatMap { Array(repeating: $0, count: 20) }
                 try await client.store([Samples.dimensions(): Samples.statistics(durations)], end: end)
             }
-            // Starts in nanoseconds after the beginning of the minute, and durations in nanoseconds.
+            // The starts are nanoseconds after the beginning of the minute. The durations are nanoseconds too.
             let second: UInt64 = 1_000_000_000
             let kept: [(start: UInt64, duration: UInt64)] = [
                 (second / 5, 100_000_000), (10 * second, 128_000_000), (10 * second + 1, 128_000_001),

@@ -12,7 +12,7 @@ import Testing
                 == #"<td class="num">&lt;script&gt;alert(&quot;1&quot; &amp; &#39;2&#39;)&lt;/script&gt;</td>"#)
     }
 
-    /// Swift takes a character and the joiner after it for one character, which is no `<`; a browser reads a `<`.
+    /// Swift reads a character and the joiner after it as one character, which is not `<`. A browser reads `<`.
     @Test(arguments: ["\u{301}", "\u{200d}", "\u{600}", "\u{fe0f}", "\u{20dd}", "\u{e0100}"])
     func markupThatIsJoinedToAnotherCharacterIsEscaped(joiner: String) {
         for hostile in [
@@ -20,7 +20,7 @@ import Testing
         ] {
             let html = element("td", Attribute("title", hostile)) { hostile }
             let bytes = Array(markup(html).utf8)
-            // The tags of the cell, and of the codes that this file makes, are all there are.
+            // The only tags are those of the cell and of the codes that this file creates.
             let tags = ["<td title=", "</td>", "<span class=", "</span>"]
             let opening = bytes.indices.filter { bytes[$0] == UInt8(ascii: "<") }
             #expect(opening.allSatisfy { start in tags.contains { bytes[start...].starts(with: $0.utf8) } })

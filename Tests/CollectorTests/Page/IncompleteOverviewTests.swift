@@ -33,9 +33,10 @@ import Testing
             #expect(page.status == 200)
             #expect(page.text.contains("2 captured requests have not arrived"))
             #expect(page.text.contains("shop-1 : dropped 2 buffer_full."))
-            // Of the eight requests that arrived two failed, and two more may have.
+            // Two of the eight requests that arrived failed, and two missing ones may have failed.
             #expect(page.text.contains("25.00 % no trend yet 20.00–40.00 %"))
-            // In the rows of the service: one of four, and two are missing. The other service lacks none.
+            // The row of the service has one failure in four requests, and two requests are missing. The other service has no
+            // missing requests.
             #expect(page.text.contains("25.00 16.67–50.00"))
             #expect(page.text.ranges(of: "16.67–50.00").count == 2)
         }

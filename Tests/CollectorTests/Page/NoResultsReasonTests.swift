@@ -7,9 +7,9 @@ import Testing
 
 @testable import MartletReports
 
-/// The reason that a view, an answer of the API and a command give for the same question. A name of the reason in JSON is its identity.
+/// A view, an API response and a command give the same reason for the same query. The reason is identified by its name in JSON.
 @Suite struct NoResultsReasonTests {
-    /// A question to a collector, and the words of its reason.
+    /// A query to a collector, and the words of its reason.
     struct Question: Sendable, CustomTestStringConvertible {
         var query: String
         var reason: String
@@ -21,8 +21,8 @@ import Testing
         var testDescription: String { query }
     }
 
-    /// `checkout` sent five requests in the 10 s before `time(10)`, and nothing since `time(11)`. `idle` sent a batch without requests
-    /// at `time(55)`. It is `time(60)`.
+    /// Runs the body at `time(60)`. `checkout` sent five requests in the 10 s before `time(10)`, and nothing since `time(11)`.
+    /// `idle` sent a batch without requests at `time(55)`.
     private func withSenders(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         let clock = Clock()
         clock.time = Samples.time(11)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// The link leads to the same comparison of a version that there is.
+    /// The link leads to the same comparison with a version that exists.
     @Test func anUnknownVersionOfAComparisonIsCorrectedInItsParameter() async throws {
         try await withSenders { client in
             let page = try await client.read("/?since=20s&compare=version%3A1.1..1.22")
@@ -158,7 +158,7 @@ import Testing
         #expect(reason(seen: 6900, request: 6800) == .silent(silent, latestRequest: nil))
         #expect(reason(seen: 6900, request: 100) == .silent(silent, latestRequest: Samples.time(100)))
         #expect(reason(seen: 7200, request: 6800) == .idle(latestRequest: Samples.time(6800)))
-        // It reported after the window, which says nothing about the window.
+        // It reported after the window, which shows nothing about the window.
         #expect(reason(seen: 7400, request: nil) == .nothingFound)
     }
 }

@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct NoResultsViewTests {
-    /// A collector at `Samples.time(60)` to which `checkout` sent five requests, at ten seconds before `time(10)`.
+    /// Runs a collector at `Samples.time(60)`. `checkout` sent it five requests, in the ten seconds before `time(10)`.
     private func withRequests(
         at arrival: UnixNanoseconds = Samples.time(11), _ body: @Sendable (any TestClientProtocol) async throws -> Void
     ) async throws {

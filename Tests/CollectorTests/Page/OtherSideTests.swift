@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// A server that counts its requests without a host, as Swift's servers do.
+    /// The server counts its requests without a host, as Swift's servers do.
     @Test func theServiceBehindACalledHostIsTheOneThatSpansShowed() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
@@ -55,7 +55,7 @@ import Testing
         return dimensions
     }
 
-    /// A sender chooses the hosts in its spans.
+    /// Senders choose the hosts in their spans, so there may be many.
     @Test func moreHostsThanAnAddressMayHaveLeaveLinksThatWork() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()

@@ -43,7 +43,7 @@ import Testing
         let page = try await compared()
         let window = "since=2026-09-21T16%3A00%3A00Z&until=2026-09-21T17%3A00%3A00Z"
         let address = "/endpoint?\(window)&service=storefront"
-        // The tables of services, hosts and endpoints, and the one of endpoints that are gone.
+        // The tables of services, hosts, endpoints and gone endpoints.
         for heading in ["h-services", "h-hosts", "h-endpoints", GoneEndpoints.id] {
             let table = try #require(
                 page.markup.split(separator: "id=\"\(heading)\"").last?.split(separator: "</table>").first)
@@ -165,7 +165,7 @@ import Testing
         #expect(!page.text.contains("/keys"))
     }
 
-    /// The store has nothing but requests that were counted 3 s ago.
+    /// The store has only requests that were counted 3 s ago.
     @Test func theNewestRequestsAreShownAtOnceWithTheirRateSinceTheFirstData() async throws {
         let now = Samples.time(1003)
         let storage = try SQLiteStorage(path: folder.path("young.sqlite"), now: { now })
@@ -215,7 +215,6 @@ import Testing
         #expect(try Visit(.overview, [("since", since)], now: Samples.time(0)).titleOfScope == title)
     }
 
-    /// A store that puts together as few slots as this has room for the rows, and for no line over time.
     @Test func aVersionThatBeganAfterTheWindowIsNotNamed() async throws {
         let clock = Clock()
         let storage = try SQLiteStorage(path: folder.path("versions.sqlite"), now: { [clock] in clock.time })
@@ -231,6 +230,7 @@ import Testing
         #expect(!page.text.contains("2.0.0"))
     }
 
+    /// With this limit, the store has room for the rows but not for their slots.
     @Test func manyServicesAreShownWithoutTheirLines() async throws {
         var limits = SQLiteLimits()
         limits.maxGroups = 20

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletServer
 
-/// The people whom the page lets in.
+/// Who can read the page.
 @Suite struct PageAccessTests {
     private let tokens = ServerTokens(ingest: "may-send", read: "may-read")
 
@@ -62,7 +62,7 @@ import Testing
                 #expect(refused.status == .unauthorized)
                 #expect(try await kept())
             }
-            // The token itself may delete them.
+            // The token itself allows deleting them.
             _ = try await client.executeRequest(
                 uri: path, method: .delete, headers: [.authorization: "Bearer may-read"], body: nil)
             #expect(try await !kept())
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// A browser stands there after a wrong token.
+    /// A browser is at this address after a wrong token.
     @Test func theAddressOfTheLoginLeadsToTheOverview() async throws {
         try await withServer(tokens: tokens) { client in
             let fromElsewhere = try #require(HTTPFields.Element.Name("Sec-Fetch-Site"))
@@ -169,7 +169,7 @@ import Testing
     }
 }
 
-/// The names that a browser may reach the collector by.
+/// The host names under which a browser may reach the collector.
 @Suite struct AllowedHostTests {
     @Test(arguments: [
         "127.0.0.1:4318", "[::1]:4318", "[::1]", "10.1.2.3", "localhost:4318", "LOCALHOST", "shop.localhost",
@@ -189,7 +189,7 @@ import Testing
         #expect(!AllowedHosts(["metrics.example"]).allow(host))
     }
 
-    /// A page of evil.example that gave its name the address 127.0.0.1 reads nothing.
+    /// A page of evil.example that pointed its name at 127.0.0.1 cannot read anything.
     @Test func aReaderByAnotherSitesNameIsRefusedWithTheFlagThatAllowsIt() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    /// The page of another site has no token to give.
+    /// Another site's page has no token to send.
     @Test func aReadersTokenIsEnoughUnderEveryName() async throws {
         try await withServer(tokens: ServerTokens(read: "may-read")) { client in
             try await RawConnection.open(port: client.port) { connection in

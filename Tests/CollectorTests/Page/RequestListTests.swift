@@ -53,7 +53,7 @@ import Testing
             #expect(without.text.contains("Only without status × failed ×"))
             #expect(without.text.contains("No such request in the last 1 h."))
             #expect(without.text.contains("requests --status '' --failed"))
-            // The form hands it on, and the other fields of the form are left empty.
+            // The form passes it on, and its other fields are empty.
             #expect(without.markup.contains(#"<input type="hidden" name="status" value="">"#))
             #expect(!without.markup.contains(#"<input type="hidden" name="any" value="status">"#))
             #expect(without.markup.contains(#"<input type="hidden" name="any" value="method">"#))
@@ -78,12 +78,12 @@ import Testing
             #expect(chosen.text.contains("; it is kept.") && chosen.text.contains("Only without host ×"))
             #expect(chosen.markup.contains(#"<option value="(none)" selected>without a host</option>"#))
             #expect(chosen.text.contains("requests --since 1h --host '' "))
-            // Without the form's word for it the text is a host like any other.
+            // Unless the form marks the field, the text is a host like any other.
             #expect(try await client.read("/requests?since=1h&host=%28none%29").text.contains("Only host (none) ×"))
         }
     }
 
-    /// A server answered 404, which is no failure of its own.
+    /// A server answered 404, which is not a failure of the server.
     @Test func aListOfFailedRequestsCountsThemAloneByStatus() async throws {
         try await withServer { client in
             let batch = MetricsBatch(

@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// JSON has no word for these.
+    /// JSON cannot express these.
     @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 1e308, 1.79e305])
     func aPhaseOfNonsenseIsLeftOutOfEveryAnswer(seconds: Double) async throws {
         try await withServer { client in

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Behind a proxy only spans tell who serves.
+    /// Behind a proxy, only spans show which service answers.
     @Test func theMapIsTheSameAfterDetailsAreCleared() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try CallBatch.body("shop", [(.client, "proxy", 9, nil)]))
@@ -149,7 +149,7 @@ import Testing
             #expect(page.status == 200)
             #expect(!page.markup.contains("</text><script>"))
             #expect(page.markup.range(of: "<\u{600}b", options: .literal) == nil)
-            // An element that is none of SVG's would end the picture.
+            // An element that does not belong to SVG would end the picture.
             let picture = try #require(
                 page.markup.split(separator: "<svg class=\"map\"").last?.split(separator: "</svg>").first)
             #expect(!picture.contains("<span"))

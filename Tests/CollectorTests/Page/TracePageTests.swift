@@ -6,7 +6,7 @@ import Testing
 @Suite struct TracePageTests {
     private let address = "/traces/01000000000000000000000000000001"
 
-    /// - Parameter milliseconds: the start after the first second.
+    /// - Parameter milliseconds: the start, after the first second.
     private func span(
         _ number: UInt8, under parent: UInt8?, after milliseconds: UInt64, _ kind: SpanRecord.Kind,
         status: Int? = nil
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Sends a trace of 1,003 spans that begin one after another.
+    /// Sends a trace of 1,003 spans, each of which begins after the one before.
     private func send(failing: Set<UInt64>, to client: any TestClientProtocol) async throws {
         let spans = (1...1003 as ClosedRange<UInt64>).map { number in
             var span = span(1, under: nil, after: number, .internal)

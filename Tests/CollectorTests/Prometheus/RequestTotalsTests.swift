@@ -64,19 +64,19 @@ import Testing
         let lost = totals.page()
         #expect(samples(lost) == ["/0": 0])
         let taken = totals.page()
-        // The page that is being sent lacks `/1`.
+        // The page that is being sent does not contain `/1`.
         totals.add(metrics(endpoints: 0..<2))
         #expect(samples(taken) == ["/0": 0])
         totals.markTaken(taken)
         #expect(samples(totals) == ["/0": 2, "/1": 0])
-        // An older page is marked after a later one.
+        // A later page is already marked when an older one is.
         totals.markTaken(lost)
         #expect(samples(totals) == ["/0": 2, "/1": 0])
         totals.markTaken(totals.page())
         #expect(samples(totals) == ["/0": 2, "/1": 1])
     }
 
-    /// Returns the counts of requests without a series of their own, by `kind status error`.
+    /// Returns the counts of requests that share a series, by `kind status error`.
     private func ends(maxOverflowSeries: Int) -> [String: UInt64] {
         var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: maxOverflowSeries)
         let client: [(Int?, String?)] = [

@@ -16,8 +16,8 @@ import Testing
     }
 
     /// - Parameters:
-    ///   - waited: seconds of 100 requests.
-    ///   - connections: the requests that made their connections.
+    ///   - waited: the seconds that 100 requests waited.
+    ///   - connections: the number of requests that opened a connection.
     private func requests(waited: Double, connections: UInt64) -> RequestGroup {
         var statistics = Samples.statistics([0.1])
         statistics.phases = Samples.phases([.firstByte: (100, waited), .connect: (connections, 0.1)])

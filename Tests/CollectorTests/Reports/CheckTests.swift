@@ -109,7 +109,7 @@ import Testing
             ])
     }
 
-    /// 900 of 1000 requests arrived, and 36 of them failed: 3.6 to 13.6 % of all.
+    /// 900 of 1000 requests arrived, and 36 of them failed, so 3.6 to 13.6 % of all requests failed.
     @Test(
         arguments: [
             ("14%", .holds), ("13.6%", .holds), ("13.5%", .unknown), ("4%", .unknown), ("3.6%", .unknown),
@@ -223,7 +223,7 @@ import Testing
                 == CheckResult(.unknown, "Not enough data to compare the only endpoint with the hour before."))
     }
 
-    /// Where nothing failed before, a ratio of failures would have no meaning.
+    /// If nothing failed before, a ratio of failures would be meaningless.
     @Test func aBaselineWithoutFailuresIsCompared() throws {
         let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.004, p95: 0.2)))
         let result = try limits(isCompared: true).results(for: compared([same], same: 1))[0]
@@ -322,7 +322,7 @@ import Testing
                 maxFailureRate: nil, maxP99: nil, objective: "99%", isCompared: false,
                 window: TimeWindow(from: 1, to: Self.hour))
         }
-        // No share of failures is 14.4 times 10 %.
+        // No failure rate reaches 14.4 times 10 %.
         #expect(throws: ParameterError.self) { try limits(slo: "90%") }
         _ = try limits(slo: "90%", hours: 72)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of a compared report from one store (``ComparedStore``), compared with a file as in ``GoldenTests``.
+/// Compares every output of a compared report with a file, as in ``GoldenTests``. All come from one store (``ComparedStore``).
 @Suite struct ComparedGoldenTests {
     private let folder: TemporaryFolder
     private let report: Report

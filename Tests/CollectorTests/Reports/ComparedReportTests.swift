@@ -56,7 +56,7 @@ import Testing
             guard let figures = row.before else { continue }
             let alone = try #require(before.rows.first { $0.dimensions == row.dimensions }?.measures)
             #expect(figures.count == alone.count && figures.failures == alone.failures)
-            // The sum of blocks has another rounding than the sum of points.
+            // A sum of blocks may round differently than a sum of points.
             #expect(abs(figures.latency.mean - alone.latency.mean) < 1e-9)
             #expect([figures.latency.p50, figures.latency.p99] == [alone.latency.p50, alone.latency.p99])
         }
@@ -76,7 +76,7 @@ import Testing
         let store = try await ComparedStore(in: folder).storage
         let all = try await store.report(query(), comparedWith: .previous)
         let first = try await store.report(query(limit: 1), comparedWith: .previous)
-        // The total is added up in another order, so a share of it may have another rounding.
+        // The total is added up in another order, so a share of it may round differently.
         let (one, wanted) = (try #require(first.rows.first), all.rows[0])
         var row = one
         row.measures.impact = wanted.measures.impact
@@ -113,7 +113,7 @@ import Testing
                 "Not enough data to compare the first 50 endpoints with the hour before."))
     }
 
-    /// The hour of the one version is compared with that of the other: both are in the window of two hours.
+    /// Compares the hour of one version with the hour of the other. Both are in the window of two hours.
     @Test func oneVersionIsComparedWithAnother() async throws {
         let store = try await ComparedStore(in: folder).storage
         var both = query()
@@ -151,7 +151,7 @@ import Testing
         let row = try #require(report.rows.first { $0.text(of: .endpoint) == "/products/{product}/reviews" })
         #expect(row.changed == ChangedTime(from: report.from, until: nil, isFromStart: true))
         #expect(row.changed?.text { _ in "" } == "all the time")
-        // Without slots there is no time.
+        // Without slots, the time of a change is unknown.
         query.step = nil
         let plain = try await store.report(query, comparedWith: .previous)
         #expect(plain.rows.allSatisfy { $0.changed == nil })
@@ -178,7 +178,7 @@ import Testing
         #expect(words(report)["payments client /charges"] == "worse")
     }
 
-    /// Requests of the last seconds are in the slot that has not ended.
+    /// Requests of the last seconds are in a slot that has not ended.
     @Test func theRowsOfAComparisonHaveTheFiguresOfTheReportWithoutIt() async throws {
         let store = try await ComparedStore(in: folder).storage
         let end = ComparedStore.window.to + 4_000_000_000
@@ -198,7 +198,7 @@ import Testing
         #expect(words(compared)["storefront client /payments"] == "worse")
     }
 
-    /// In the order of this report the rows that are worse are no first ones.
+    /// In the order of this report, the worse rows are not the first ones.
     @Test func rowsThatAreWorseAreShownBeforeOthers() async throws {
         let store = try await ComparedStore(in: folder).storage
         var few = query(limit: 4)
@@ -278,7 +278,7 @@ import Testing
     }
 }
 
-/// A store to which a point comes between the answers to the first call.
+/// A store that receives a point between the answers to the first call.
 private final class LateStore: StorageWrapper {
     let storage: any Storage
     private let questions = Mutex(0)

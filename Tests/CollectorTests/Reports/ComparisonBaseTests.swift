@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The store answers for whole hours where it has no finer figures.
+    /// The store answers for whole hours if it has no finer figures.
     @Test func noRequestIsInBothWindowsThoughTheStoreWidensThem() {
         let query = query(Self.hour / 2, Self.hour)
         let answered = TimeWindow(from: Self.start, to: Self.start + Self.hour)

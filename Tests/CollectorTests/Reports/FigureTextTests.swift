@@ -12,7 +12,7 @@ import Testing
         for _ in 0..<20_000 {
             values.append(
                 Double.random(in: 0...1, using: &random) * pow(10, Double.random(in: -6...12, using: &random)))
-            // These values lie on or next to the border between rounding up and down.
+            // These values are on or next to the border between rounding up and down.
             values.append(Double(Int.random(in: 0...1_000_000, using: &random)) / 2000)
         }
         for value in values {

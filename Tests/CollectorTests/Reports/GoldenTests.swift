@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of one report, compared with a file.
+/// Compares every output of one report with a file.
 @Suite struct GoldenTests {
     @Test func aTerminalShowsTheReportPlainInColorAndWithPhases() throws {
         for (isColored, file) in [(false, "table-120.txt"), (true, "table-120-color.txt")] {

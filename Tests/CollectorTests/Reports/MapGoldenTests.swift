@@ -3,7 +3,7 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of one map, compared with a file.
+/// Compares every output of one map with a file.
 @Suite struct MapGoldenTests {
     @Test func aTerminalShowsTheMapPlainAndInColor() throws {
         for (isColored, file) in [(false, "map-120.txt"), (true, "map-120-color.txt")] {

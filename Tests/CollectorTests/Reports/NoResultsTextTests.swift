@@ -132,7 +132,7 @@ import Testing
                 """)
     }
 
-    /// The versions of `pay` are 1.8 and 2.0, and `shop` has 1.0 alone.
+    /// The versions of `pay` are 1.8 and 2.0, and `shop` only has 1.0.
     @Test(arguments: [
         ("1.0", "No version of the chosen senders is called 1.0", "2.0"), ("2.1", "No version is called 2.1", "2.0"),
         ("1.8", nil, nil),

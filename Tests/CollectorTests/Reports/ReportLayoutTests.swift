@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletReports
 
-/// The parts of a report that a terminal shows, and their positions.
+/// The parts of a report on a terminal, and their positions.
 @Suite struct ReportLayoutTests {
     private func report(_ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]) -> Report {
         let lines = rows.map { row in
@@ -18,7 +18,7 @@ import Testing
             rows: lines, totals: ReportRow(dimensions: [:], measures: total), totalsByKind: totals(by, rows))
     }
 
-    /// Rows without a kind are of clients.
+    /// Rows without a kind count as rows of clients.
     private func totals(
         _ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]
     ) -> [RequestKind: ReportRow] {
@@ -97,7 +97,7 @@ import Testing
         #expect(lines(report, columns: nil).contains { $0.hasPrefix("shop     client  GET     a:80  /x") })
     }
 
-    /// The total counts the rows that were left out, so its title has only values that these share.
+    /// The total includes the rows that were left out, so its title only has values that these share.
     @Test func theTitleOfATotalNamesNoValueThatOnlyTheShownRowsShare() {
         let by: [Dimension] = [.service, .kind, .method, .endpoint]
         var report = report(

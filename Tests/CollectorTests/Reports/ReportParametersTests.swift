@@ -18,7 +18,7 @@ import Testing
         #expect(query.step == nil)
     }
 
-    /// All that is made in a second is about the same requests.
+    /// All reports of one second are about the same requests.
     @Test func aWindowThatEndsNowEndsWithItsSecond() throws {
         let (now, second) = (Samples.time(0) + 300_000_000, 1_000_000_000 as UInt64)
         func window(_ parameters: [(String, String)]) throws -> TimeWindow {
@@ -95,7 +95,7 @@ import Testing
 
     @Test func everyTimeThatIsWrittenIsRead() {
         var numbers = SeededGenerator(seed: 1)
-        // The times reach to the year 2255, with leap days and ends of years among them.
+        // The times go up to the year 2255, and include leap days and ends of years.
         for _ in 0..<20_000 {
             let time = UInt64.random(in: 0..<9_000_000_000, using: &numbers) * 1_000_000_000
             #expect(TimeText.parse(TimeText.format(time), now: now) == time)

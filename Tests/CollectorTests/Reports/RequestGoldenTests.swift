@@ -5,7 +5,7 @@ import Testing
 
 @testable import MartletReports
 
-/// The outputs of kept requests and of agents, compared with a file.
+/// Compares the outputs of kept requests and of agents with files.
 @Suite struct RequestGoldenTests {
     @Test func aTerminalShowsARequestPlainAndInColor() throws {
         let report = try #require(SampleRequest.report)

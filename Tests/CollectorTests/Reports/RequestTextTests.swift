@@ -34,7 +34,7 @@ import Testing
                 """))
     }
 
-    /// Runs the command in a real shell, with a function in the place of curl.
+    /// Runs the command in a real shell, with a function in place of curl.
     @Test(arguments: [
         "'; echo stolen; '", "'\u{301}; echo stolen; '\u{301}", "$(echo stolen)", "`echo stolen`", "\\'; echo stolen #",
     ])
@@ -109,7 +109,7 @@ import Testing
             span.name = "span \(number)"
             return span
         }
-        // 4 and 5 call each other, which no honest sender says; the parent of 6 is not kept.
+        // 4 and 5 call each other, which no honest sender reports. The parent of 6 is not kept.
         let others = [
             span(2, under: 1), span(3, under: 2), span(4, under: 5), span(5, under: 4), span(6, under: 99),
             span(7, under: 1),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletReports
 
-/// Hostile text in each form that people and programs read.
+/// Hostile text in each form for people and programs.
 @Suite struct TextFormTests {
     @Test(arguments: [
         "\u{1b}", "\u{9b}", "\r", "\t", "\u{202e}", "\u{2066}", "\u{200b}", "\u{200d}", "\u{feff}", "\u{2028}",
@@ -56,7 +56,7 @@ import Testing
         #expect(MarkdownText.escaped(text) == cell)
     }
 
-    /// The shell itself reads the words.
+    /// A real shell reads the words.
     @Test func aShellReadsAWordAsItWas() async throws {
         let words = [
             "plain", "", "a b", "/users/{id}", "it's", "$HOME `id` \\ \"", "*", "-x", "!!", "a\nb", "\u{1b}[2J",

@@ -39,7 +39,7 @@ import Testing
         #expect(try TimeExpression.parse(text, now: time("2026-11-21T09:30:00Z")) == nil)
     }
 
-    /// The end of a window is the latest such time, too, unless the window would end before it begins.
+    /// The end of a window is also the latest such time, unless the window would end before it begins.
     @Test(arguments: [
         ("2026-11-21T13:40:00Z", "2026-11-21T13:37:00Z", "13:43", "2026-11-21T13:43:00Z"),
         ("2026-11-21T00:30:00Z", "2026-11-20T23:50:00Z", "00:10", "2026-11-21T00:10:00Z"),

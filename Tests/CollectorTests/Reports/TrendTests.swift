@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func aLongSlotThatTheWindowCutsIsDrawnAsARate() {
-        // The first slot has 5 minutes of 6; the last one has 2, which are too few for a rate of their own.
+        // The first slot has 5 of its 6 minutes. The last one has 2, which are too few for a separate rate.
         let report = report("09:01:00", "10:02:00", step: 360, slots: 11)
         let rates = TrendSlots(of: report).rates(of: [300] + Array(repeating: 360, count: 9) + [120])
         #expect(rates == Array(repeating: 1, count: 10))

@@ -32,7 +32,7 @@ import Testing
         #expect(map.counts[0] == [200, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1])
     }
 
-    /// Connections that are refused at once.
+    /// The fast requests are connections that are refused at once.
     @Test func manyFastRequestsLeaveTheSlowOnesTheirRows() {
         let refused = [0.000_2, 0.000_3, 0.000_6, 0.001_2].flatMap { Array(repeating: $0, count: 500) }
         let slow = [0.6, 1.2, 2.1].flatMap { Array(repeating: $0, count: 60) }

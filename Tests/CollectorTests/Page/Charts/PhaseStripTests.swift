@@ -9,7 +9,7 @@ import Testing
     }
 
     @Test func theSidesFollowEachOtherOnALogarithmicLength() {
-        // The duration's logarithm is half of the longest one's.
+        // The logarithm of the duration is half of the longest one's.
         let strip = markup(["queue": 3, "first_byte": 15, "transfer": 12.622776601683793], 30.622776601683793)
         #expect(strip.contains(#"aria-label="client 3.00 ms, network 12.6 ms, server 15.0 ms""#))
         #expect(strip.contains(#"<rect class="rest" width="50%" height="10">"#))

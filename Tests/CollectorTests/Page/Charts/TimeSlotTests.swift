@@ -5,7 +5,7 @@ import Testing
 @testable import MartletPage
 
 @Suite struct TimeSlotTests {
-    /// Returns slots of a minute, each with a number of requests.
+    /// Returns slots of a minute, each with the given number of requests.
     private func slots(_ counts: [Int]) -> [TimeSlot] {
         counts.enumerated().map { index, count in
             var group = RequestGroup(values: [])
