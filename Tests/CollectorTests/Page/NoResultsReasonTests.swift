@@ -81,7 +81,7 @@ import Testing
     ]
 
     @Test(arguments: questions)
-    func aViewAndAReportGiveTheSameReason(question: Question) async throws {
+    func viewAndReportGiveTheSameReason(question: Question) async throws {
         try await withSenders { client in
             let report = try await report(question.query, of: client)
             #expect(try name(report.empty) == question.reason)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aCollectorThatNobodyReportedToSaysSoInEachAnswer() async throws {
+    @Test func everyAnswerSaysThatNoAgentHasReported() async throws {
         try await withServer { client in
             #expect(try await report("service=checkout", of: client).empty == .nobodyReported)
             let map = try await client.get("/api/v1/map")
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerWithRowsHasNoReasonAndNamesWhatIsUnknown() async throws {
+    @Test func answerWithRowsHasNoReasonButNamesUnknownNames() async throws {
         try await withSenders { client in
             let all = try await report("since=1m", of: client)
             #expect(all.empty == nil)
@@ -126,7 +126,7 @@ import Testing
     }
 
     /// The link leads to the same comparison with a version that exists.
-    @Test func anUnknownVersionOfAComparisonIsCorrectedInItsParameter() async throws {
+    @Test func unknownVersionIsCorrectedInTheCompareParameter() async throws {
         try await withSenders { client in
             let page = try await client.read("/?since=20s&compare=version%3A1.1..1.22")
             #expect(page.text.contains("No version is called 1.22 There is 1.2. The nearest is 1.2 ."))
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func aReasonIsTheSameAfterJSON() throws {
+    @Test func reasonSurvivesJSON() throws {
         let sender = NoResultsReason.Sender(service: "shop", instance: "s-1", lastSeen: Samples.time(5))
         let name = try #require(UnknownName((.service, "shpo"), among: ["shop", "pay"]))
         for reason: NoResultsReason in [
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// The window is from `time(7000)` to `time(7300)`.
-    @Test func theLatestRequestOfASilentSenderIsNamedIfItIsMuchOlder() {
+    @Test func latestRequestOfASilentSenderIsNamedIfItIsMuchOlder() {
         let window = TimeWindow(from: Samples.time(7000), to: Samples.time(7300))
         func reason(seen: UInt64, request: UInt64?) -> NoResultsReason {
             let sender = NoResultsReason.Sender(service: "shop", instance: "s-1", lastSeen: Samples.time(seen))

@@ -25,21 +25,21 @@ import Testing
             })
     }
 
-    @Test func requestsPastTheLimitCountToTheOtherEndpointAndKnownSeriesGoOn() {
+    @Test func requestsPastTheLimitCountAsOtherAndKnownSeriesContinue() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<5))
         totals.add(metrics(endpoints: 0..<2))
         #expect(counts(totals) == ["a /0": 2, "a /1": 2, "a {other}": 3])
     }
 
-    @Test func requestsPastTheLimitOfServicesCountToTheOtherService() {
+    @Test func requestsPastTheOverflowLimitCountToTheOtherService() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<3))
         for number in 0..<100 { totals.add(metrics(service: "b\(number)", endpoints: 0..<1)) }
         #expect(counts(totals) == ["a /0": 1, "a /1": 1, "a {other}": 1, "{other} {other}": 100])
     }
 
-    @Test func spansAndMetricsStayApartInTheOtherService() {
+    @Test func otherServiceKeepsSpansAndMetricsApart() {
         var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: 0)
         totals.add(metrics(endpoints: 0..<1))
         var spans = metrics(service: "b", endpoints: 0..<1)
@@ -58,7 +58,7 @@ import Testing
             uniqueKeysWithValues: totals.samples.map { ($0.key.dimensions.endpoint, $0.value.duration.count) })
     }
 
-    @Test func aSeriesIsZeroUntilAPageThatHasItWasTaken() {
+    @Test func seriesIsZeroUntilAPageWithItWasTaken() {
         var totals = RequestTotals()
         totals.add(metrics(endpoints: 0..<1))
         let lost = totals.page()
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func theOtherEndpointKeepsTheOutcomesOfRequests() {
+    @Test func otherEndpointKeepsTheOutcomesOfRequests() {
         #expect(
             ends(maxOverflowSeries: 20) == [
                 "client 200 -": 1, "client 404 404": 1, "client 503 503": 1, "client - _OTHER": 2, "client - hung": 1,
@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    @Test func theOtherServiceKeepsTheFailures() {
+    @Test func otherServiceKeepsTheFailures() {
         #expect(
             ends(maxOverflowSeries: 0) == [
                 "client - -": 1, "client - _OTHER": 4, "client - hung": 1, "client - cancelled": 1, "server - -": 2,
