@@ -61,8 +61,8 @@ enum Form {
         return select(title, name, options, chosen == [""] ? PageParameter.noValue : chosen.first ?? "")
     }
 
-    /// Whether the form passes on the chosen values, because a field without a choice of requests without a value cannot show
-    /// them.
+    /// Whether the form passes on the chosen values in hidden fields. A field without a choice of requests without a value cannot
+    /// show several values or an empty one.
     static func isKept(_ chosen: [String]) -> Bool { chosen.count > 1 || chosen == [""] }
 
     static func hidden(_ name: String, _ value: String) -> HTML {

@@ -13,7 +13,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
     package var more: Int?
     /// The services that took CPU time while requests waited, in this hour and the one before; `nil` if none took much.
     package var busyWaits: [BusyWait]?
-    /// The reason that there are no senders; `nil`, and left out, if there are some.
+    /// Why there are no senders; `nil`, and left out, if there are some.
     package var empty: NoResultsReason?
 
     private enum CodingKeys: String, CodingKey {
@@ -28,7 +28,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var instance: String
         package var host: String?
         package var capture: String?
-        /// Why the sender captures differently than configured, or keeps no details; left out if there is no reason.
+        /// Why the sender captures differently than requested, or keeps no details; left out if there is no reason.
         package var captureReason: String?
         /// Rules in force that change the sender's requests; `nil` for none.
         package var rules: Int?

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The reason that an answer has no rows. The page, the commands and the API give the same one.
+/// Why an answer has no rows. The page, the commands and the API give the same reason.
 package enum NoResultsReason: Sendable, Equatable {
     /// No agent has reported to the collector yet.
     case nobodyReported

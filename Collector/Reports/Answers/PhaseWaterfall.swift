@@ -18,7 +18,7 @@ package struct PhaseWaterfall: Sendable, Equatable {
         case new
         /// An earlier request had opened it.
         case reused
-        /// The request has no phase that shows it, and its sender does not say.
+        /// No phase of the request shows it, and the sender does not say.
         case unknown
     }
 

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The figures that answer a request. Its JSON is a fixed format.
+/// The figures that answer a query. The JSON is a fixed format.
 package struct Report: Sendable, Equatable, Codable {
     /// The window of the figures (``StatisticsAnswer/window``), RFC 3339, UTC.
     package var from: String
@@ -33,7 +33,7 @@ package struct Report: Sendable, Equatable, Codable {
     package var totalsByKind: [RequestKind: ReportRow]
     /// `nil`, and left out, if the rows are not compared.
     package var compare: ReportComparison?
-    /// The reason that there are no rows; `nil`, and left out, if there are some.
+    /// Why there are no rows; `nil`, and left out, if there are some.
     package var empty: NoResultsReason?
     /// Names in filters that no row has; `nil`, and left out, if there are none.
     package var unknownNames: [UnknownName]?

@@ -199,7 +199,7 @@ package struct FailureBounds: Sendable, Equatable {
     /// - Parameters:
     ///   - failed: failed requests, among those that arrived.
     ///   - count: requests that arrived.
-    ///   - missing: the most requests that may not have arrived.
+    ///   - missing: the largest number of requests that may not have arrived.
     package init?(failed: UInt64, of count: UInt64, missing: UInt64) {
         guard missing > 0 else { return nil }
         let all = Double(count) + Double(missing)

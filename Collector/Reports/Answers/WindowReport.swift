@@ -20,7 +20,7 @@ package protocol WindowReport {
     var fromSpans: UInt64? { get }
     /// The latest time at which a request is known to have occurred, RFC 3339, UTC; `nil` if there are none.
     var lastSeen: String? { get }
-    /// The reason that the report has no rows; `nil` if it has some.
+    /// Why the report has no rows; `nil` if it has some.
     var empty: NoResultsReason? { get }
 }
 

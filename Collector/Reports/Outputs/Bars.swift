@@ -6,7 +6,7 @@ enum PhaseBar {
     static let legend = "\(PhaseSide.ours.sign) client  \(PhaseSide.way.sign) network  \(PhaseSide.theirs.sign) server"
     /// The sign for time that no phase covers.
     private static let untold: Character = "·"
-    /// The legend for a list of bars, some of which may contain such time.
+    /// The legend of a list of bars, including the sign for time that no phase covers.
     static let legendOfList = "\(legend)  \(untold) unknown"
 
     /// The characters of the longest bar.

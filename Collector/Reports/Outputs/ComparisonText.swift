@@ -95,7 +95,7 @@ package struct ComparisonText {
         return table.text(on: device) + more(than: shown.map(\.count)) + others(on: device)
     }
 
-    /// Returns a line about the changed rows without one; empty if all have one.
+    /// Returns a line about the changed rows that have no line; empty if all have one.
     ///
     /// - Parameter shown: the numbers of rows with a line: worse, gone and better ones.
     private func more(than shown: [Int]) -> String {

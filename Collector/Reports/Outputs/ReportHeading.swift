@@ -102,7 +102,7 @@ struct HeadingLine {
     let context: ReportContext
     let device: OutputDevice
 
-    /// Returns the answer. Its circumstances follow on the right if the terminal has room for both.
+    /// Returns the answer. The window and its data follow on the right if the terminal has room for both.
     func lines(_ answer: String?) -> [String] {
         let parts = circumstances
         let painted = parts.map { device.paint($0.text, $0.tone) }.joined(separator: ", ")

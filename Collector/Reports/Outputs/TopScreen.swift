@@ -29,7 +29,7 @@ package struct TopScreen {
     private func report(height: Int) -> [String] {
         guard let report = state.report else { return ["Loading …"] }
         guard !report.rows.isEmpty else { return wrapped(ReportTable.text(of: report, context, on: inner)) }
-        // The heading and the worst row that it names are about all rows.
+        // The heading covers all rows, and so does the worst row that it names.
         let heading = Array(wrapped(ReportTable(report, context, inner).heading).prefix(height / 2)) + [""]
         guard !state.rows.isEmpty else {
             return heading + ["No rows match. f shows those without failures, / all names."]
