@@ -3,15 +3,15 @@ import MartletTelemetry
 
 /// The senders for Prometheus: accounts, capture and the latest arrival, by service and instance.
 package enum PrometheusAgents {
-    /// Senders of a page at most, each some ten lines. Those that were heard of most recently stay.
+    /// The most senders on a page, with some ten lines each. The most recently seen ones stay.
     package static let maxAgents = 1_000
-    /// The time for which a silent sender stays on the page, in nanoseconds: processes that ended long ago are of no use there.
+    /// How long a silent sender stays on the page, in nanoseconds. Processes that ended long ago are of no use there.
     package static let window: UnixNanoseconds = 3600 * 1_000_000_000
 
     private typealias Sender = (labels: PrometheusLabels, record: AgentRecord)
 
-    /// - Parameter answer: the senders, the most recently heard of first. Of those whose labels are the same the first one is
-    ///   shown: Prometheus takes no sample twice.
+    /// - Parameter answer: the senders, the most recently seen first. Of several senders with the same labels, only the first one
+    ///   is shown, because Prometheus accepts no sample twice.
     package static func text(of answer: AgentsAnswer) -> String {
         var known: Set<PrometheusLabels> = []
         let senders: [Sender] = answer.agents.map { (PrometheusLabels($0.resource), $0) }
@@ -29,7 +29,7 @@ package enum PrometheusAgents {
         text.add("martlet_collector_agents_left_out", UInt64(leftOut))
     }
 
-    /// A metric, and the samples that a sender has of it.
+    /// A metric, and a sender's samples of it.
     private struct Metric: Sendable {
         let name: String
         let kind: PrometheusText.Kind
@@ -46,7 +46,7 @@ package enum PrometheusAgents {
             self.samples = samples
         }
 
-        /// A metric with one sample, or none if the sender does not tell it.
+        /// A metric with one sample, or none if the sender does not send it.
         init(
             _ name: String, _ kind: PrometheusText.Kind, _ help: String,
             value: @escaping @Sendable (AgentRecord) -> Double?
@@ -89,7 +89,7 @@ package enum PrometheusAgents {
             $0.ledger.map { Double($0.waiting) }
         },
         Metric("dropped_requests_total", .counter, "Captured requests that were lost, by reason.") { record, labels in
-            // The reasons are a sender's words, which may differ only in characters that labels cannot hold.
+            // The reasons are a sender's words. They may differ only in characters that labels cannot hold.
             let dropped = record.ledger?.dropped ?? [:]
             return Dictionary(
                 dropped.map { (labels.adding("reason", $0.key), Double($0.value)) }, uniquingKeysWith: +)
@@ -112,10 +112,10 @@ extension PrometheusLabels {
     }
 }
 
-/// The processes of services for Prometheus, added up by service and environment: a fleet would have too many samples of its
-/// own for each process.
+/// The processes of services for Prometheus, added up by service and environment. Separate samples for each process of a fleet
+/// would be too many.
 package enum PrometheusServices {
-    /// The time after which a silent process is left out, in nanoseconds: one at rest reports itself once a minute.
+    /// A process that is silent for longer is left out, in nanoseconds. An idle process reports once a minute.
     static let silence: UnixNanoseconds = 180 * 1_000_000_000
 
     private struct Metric: Sendable {
@@ -140,7 +140,7 @@ package enum PrometheusServices {
     ]
 
     /// - Parameters:
-    ///   - answer: the senders; those that it leaves out are in no sum.
+    ///   - answer: the senders. Those that it leaves out are not in any sum.
     ///   - now: the collector's clock.
     package static func text(of answer: AgentsAnswer, now: UnixNanoseconds) -> String {
         var services: [PrometheusLabels: ProcessSlot] = [:]

@@ -6,9 +6,9 @@ package enum PrometheusCollector {
     private static let prefix = "martlet_collector_"
 
     /// - Parameters:
-    ///   - storeBytes: `nil` if the store does not tell its size.
+    ///   - storeBytes: `nil` if the store does not report its size.
     ///   - store: `nil` if the store does not answer.
-    ///   - freeBytes: the free room on its disk; `nil` if it does not tell it.
+    ///   - freeBytes: the free space on its disk; `nil` if unknown.
     package static func text(
         of counters: CollectorCounters, series: Int, storeBytes: UInt64?, store: StorageState?, freeBytes: UInt64?,
         version: String
@@ -112,7 +112,7 @@ extension PrometheusText {
 
 /// The collector's counts since it started. A plain value.
 package struct CollectorCounters: Sendable, Equatable {
-    /// Reasons that are told apart at most. They are the collector's own sentences, so they are few.
+    /// The most reasons that are distinguished. They are the collector's own sentences, so they are few.
     static let maxReasons = 100
     static let otherReason = "other"
 
@@ -140,9 +140,9 @@ package struct CollectorCounters: Sendable, Equatable {
     package var overlappingBatches: UInt64 = 0
     package var commits = ExplicitHistogram(bounds: ExplicitHistogram.commitBounds)
     package var failedCommits: UInt64 = 0
-    /// Requests that were refused as a whole, by reason.
+    /// Requests that were rejected completely, by reason.
     package private(set) var rejectedRequests: [String: UInt64] = [:]
-    /// The end of the latest whole pass of maintenance, or the collector's start if none has ended, in seconds since 1970.
+    /// When the latest complete pass of maintenance ended, in seconds since 1970. If none has ended, the collector's start.
     package var maintained = 0.0
     package var failedMaintenance: UInt64 = 0
 
@@ -183,12 +183,12 @@ package enum PrometheusProcess {
     }
 }
 
-/// The resources that the process itself uses, from the kernel (proc(5)).
+/// The resources that this process uses, from the kernel (proc(5)).
 package struct OwnProcessFigures: Sendable, Equatable {
     package var cpuSeconds: Double
     package var residentBytes: UInt64
     package var virtualBytes: UInt64
-    /// The time at which the process started, in seconds since 1970.
+    /// When the process started, in seconds since 1970.
     package var startSeconds: Double
     package var openFiles: UInt64
     package var maxFiles: UInt64
@@ -199,7 +199,7 @@ package struct OwnProcessFigures: Sendable, Equatable {
             let end = stat.lastIndex(of: ")"), let boot = bootSeconds(),
             let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
         else { return nil }
-        // The name in parentheses may have spaces. The first field after it is field 3, the state.
+        // The name in parentheses may contain spaces. The first field after it is field 3, the state.
         let fields = stat[end...].split(separator: " ").dropFirst().map { UInt64($0) ?? 0 }
         guard fields.count > 21 else { return nil }
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))

@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// Every service's requests for Prometheus, under the names that the semantic conventions' metrics have there.
+/// The requests of every service for Prometheus, under the names of the semantic conventions' metrics there.
 package struct PrometheusRequests: Sendable {
     private typealias Series = (labels: PrometheusLabels, total: RequestTotals.Total)
 
@@ -63,8 +63,8 @@ package struct PrometheusRequests: Sendable {
         return [durations] + sizes
     }
 
-    /// Returns the series of a kind. If a service has metrics in an environment, its series of spans are left out, because they report the same
-    /// requests. The service `{other}` keeps both, because it stands for services with and without metrics.
+    /// Returns the series of a kind. If a service has metrics in an environment, its series of spans are left out, because they
+    /// report the same requests. The service `{other}` keeps both, because it includes services with and without metrics.
     private static func counted(
         _ kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [RequestTotals.Series: RequestTotals.Total] {
@@ -80,7 +80,7 @@ package struct PrometheusRequests: Sendable {
     private static func series(
         of kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [Series] {
-        // Series are merged if they differ only in characters that labels cannot hold: Prometheus takes no sample twice.
+        // Series that differ only in characters that labels cannot hold are merged, because Prometheus accepts no sample twice.
         var merged: [PrometheusLabels: RequestTotals.Total] = [:]
         for (series, total) in counted(kind, in: totals) {
             merged[PrometheusLabels(series), default: RequestTotals.Total()].add(total)

@@ -12,7 +12,7 @@ package struct PrometheusText: Sendable {
 
     private(set) var text = ""
 
-    /// Begins a metric, which all its samples have to follow.
+    /// Begins a metric. All its samples have to follow.
     mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
@@ -40,7 +40,7 @@ package struct PrometheusText: Sendable {
         text += labels.text.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels.text)} \(value)\n"
     }
 
-    /// Returns a number such as `0.5` or `10`, as short as possible, which is how other programs write bounds.
+    /// Returns a number in its shortest form, such as `0.5` or `10`. Other programs write bounds this way.
     private static func number(_ value: Double) -> String {
         let text = "\(value)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
@@ -67,7 +67,7 @@ struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         text += "\(name)=\"\(Self.escaped(value))\""
     }
 
-    /// Escapes backslash, quotation mark and line feed, as the format demands. The format does not define other control
+    /// Escapes backslash, quotation mark and line feed, as the format requires. The format does not define other control
     /// characters, and they may end a parser's input, so each becomes U+FFFD.
     private static func escaped(_ value: String) -> String {
         guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f || $0 == 0x22 || $0 == 0x5c }) else { return value }
@@ -89,13 +89,13 @@ package struct ExplicitHistogram: Sendable, Equatable {
     package static let requestBounds = BucketBounds([
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ])
-    /// Bounds in seconds, from a commit to memory to a commit to a disk in trouble.
+    /// Bounds in seconds, from a commit to memory to a commit to a failing disk.
     static let commitBounds = BucketBounds([
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ])
 
     package let bounds: BucketBounds
-    /// A count for each bound, and one for the values past the last.
+    /// A count for each bound, and one for the values above the last bound.
     package private(set) var counts: [UInt64]
     package private(set) var sum = 0.0
 
@@ -111,7 +111,7 @@ package struct ExplicitHistogram: Sendable, Equatable {
         sum += value
     }
 
-    /// Adds the values of a sketch. Counts and sum are exact; a value close to a bound may count on the other side of it: see
+    /// Adds the values of a sketch. Counts and sum are exact, but a value close to a bound may count on its other side: see
     /// ``BucketBounds/add(_:to:)``. The caller adds point by point, so that no bucket ever shrinks.
     package mutating func add(_ sketch: ExponentialHistogram) {
         bounds.add(sketch, to: &counts)
@@ -125,12 +125,12 @@ package struct ExplicitHistogram: Sendable, Equatable {
     }
 }
 
-/// Upper bounds of histogram buckets like those of Prometheus, into which the values of many histograms are counted. The
+/// Upper bounds of histogram buckets like those of Prometheus. The values of many histograms are counted into these buckets. The
 /// positions of the bounds among the buckets of an ``ExponentialHistogram`` are computed once.
 package struct BucketBounds: Sendable, Equatable {
-    /// The bounds, ascending. A value belongs to the first bucket whose bound is not below it.
+    /// The bounds, ascending. A value belongs to the first bucket whose bound is at least the value.
     package let values: [Double]
-    /// The last bucket whose middle is not above a bound: an array for each scale, an element for each bound.
+    /// The last bucket whose middle is not above a bound: an array for each scale, with an element for each bound.
     private let lastIndices: [[Int32]]
 
     package init(_ values: [Double]) {
@@ -142,7 +142,7 @@ package struct BucketBounds: Sendable, Equatable {
 
     /// Adds the number of values in each bucket to `counts`, which has one element more than the bounds.
     ///
-    /// A bucket of the sketch counts at its middle, kept within the smallest and the largest value. At
+    /// All values of a sketch's bucket count at its middle, limited to the range from the smallest to the largest value. At
     /// ``ExponentialHistogram/defaultScale``, only a value within 0.28 % of a bound can be counted on its other side.
     package func add(_ sketch: ExponentialHistogram, to counts: inout [UInt64]) {
         let lastIndices = lastIndices[Int(sketch.scale - ExponentialHistogram.scales.lowerBound)]
@@ -156,7 +156,7 @@ package struct BucketBounds: Sendable, Equatable {
         }
     }
 
-    /// Returns the index of the first bound that is not below the value; the number of bounds if there is no such bound.
+    /// Returns the index of the first bound that is at least the value; the number of bounds if there is no such bound.
     package func index(of value: Double) -> Int {
         values.firstIndex { value <= $0 } ?? values.count
     }

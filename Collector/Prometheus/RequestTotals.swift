@@ -3,15 +3,15 @@ import MartletTelemetry
 
 /// The sums of every series since the collector started. They only grow, as Prometheus expects of counters. A plain value.
 ///
-/// Prometheus counts by differences of samples, so it would miss the figures in the first sample of a series. A series is
-/// therefore 0 until a page with it has been taken.
+/// Prometheus counts by differences of samples, so it would miss the figures in the first sample of a series. Therefore a series
+/// shows 0 until a page with it has been taken.
 package struct RequestTotals: Sendable {
-    /// Series at most, each 16 lines of a scrape; the requests of more go to the endpoint `{other}` of their service.
+    /// The most series, with 16 lines of a scrape each. Further requests count to the endpoint `{other}` of their service.
     package static let maxSeries = 5_000
-    /// Series of other endpoints at most; the requests of more go to the service `{other}`.
+    /// The most series of `{other}` endpoints. Further requests count to the service `{other}`.
     package static let maxOverflowSeries = 500
 
-    /// A service in one environment. Its instances and versions share their series, so that a deployment makes no new ones.
+    /// A service in one environment. Its instances and versions share their series, so that a deployment adds no new ones.
     package struct Service: Sendable, Hashable {
         package var name: String
         package var environment: String?
@@ -50,7 +50,7 @@ package struct RequestTotals: Sendable {
         let firstPage: UInt64
     }
 
-    /// The entries of each service, so that a point is looked up by its dimensions alone.
+    /// The entries of each service, so that looking up a point takes only its dimensions.
     private var entries: [[SharedDimensions: Entry]] = []
     /// The index of each service in ``entries``.
     private var serviceIndexes: [Service: Int] = [:]
@@ -59,7 +59,7 @@ package struct RequestTotals: Sendable {
     private let maxSeries: Int
     private let maxOverflowSeries: Int
     private var overflowSeries = 0
-    /// The number of the page that is made next, from 1 on.
+    /// The number of the next page, from 1 on.
     private var nextPage: UInt64 = 1
     /// The number of the latest page that was taken; 0 if none was.
     private var takenPage: UInt64 = 0
@@ -81,22 +81,22 @@ package struct RequestTotals: Sendable {
         }
     }
 
-    /// Returns the totals for the next page. The caller calls ``markTaken(_:)`` once it was sent.
+    /// Returns the totals for the next page. The caller calls ``markTaken(_:)`` after sending it.
     package mutating func page() -> RequestTotals {
         defer { nextPage += 1 }
         return self
     }
 
-    /// Marks a page as taken: from now on its series show their figures.
+    /// Marks a page as taken. From now on its series show their figures.
     package mutating func markTaken(_ page: RequestTotals) {
         takenPage = max(takenPage, page.nextPage)
     }
 
-    /// Adds points that were stored. Each point must be added once.
+    /// Adds stored points. Each point must be added only once.
     package mutating func add(_ metrics: InstanceMetrics) {
         let service = Service(name: metrics.resource.service, environment: metrics.resource.environment)
         var serviceIndex = serviceIndexes[service]
-        // The loop uses indexes: a copy of a point costs more than the work on it.
+        // The loop uses indexes, because copying a point costs more than adding it.
         for index in metrics.points.indices {
             let series = metrics.points[index].series
             if let serviceIndex, let known = find(series, ofService: serviceIndex) {
@@ -122,8 +122,8 @@ package struct RequestTotals: Sendable {
 
     private var isFull: Bool { count - overflowSeries >= maxSeries }
 
-    /// Returns the entry that a service's series already counts to: its own, or `{other}` if the totals are full. Returns
-    /// `nil` if it has none yet.
+    /// Returns the entry to which a service's series already counts: its own, or `{other}` if the totals are full. Returns `nil`
+    /// if there is none yet.
     private mutating func find(
         _ series: SharedDimensions, ofService serviceIndex: Int
     ) -> Dictionary<SharedDimensions, Entry>.Index? {
@@ -131,7 +131,7 @@ package struct RequestTotals: Sendable {
         return isFull ? entries[serviceIndex].index(forKey: overflow(of: series)) : nil
     }
 
-    /// Returns the series to make: the series itself, or `{other}` if the totals are full.
+    /// Returns the series to create: the series itself, or `{other}` if the totals are full.
     private mutating func newSeries(for series: SharedDimensions, of service: Service) -> Series {
         guard isFull else { return Series(service: service, shared: series) }
         guard overflowSeries < maxOverflowSeries else { return Series.last(series.value) }
@@ -150,7 +150,7 @@ package struct RequestTotals: Sendable {
 }
 
 extension RequestTotals.Series {
-    /// Returns the series of the service `{other}` that the request counts to: one for each kind, source and way to end.
+    /// Returns the series of the service `{other}` that the request counts to. There is one for each kind, source and outcome.
     fileprivate static func last(_ dimensions: RequestDimensions) -> Self {
         var last = dimensions.catchAll
         last.status = nil

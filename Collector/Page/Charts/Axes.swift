@@ -3,9 +3,9 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The horizontal axis of a chart: a window of time. Positions are shares of the chart's width, 0...1.
+/// The horizontal axis of a chart, which is a time window. Positions are shares of the chart's width, 0...1.
 struct TimeAxis: Sendable {
-    /// Labels at most: five stand side by side on a phone.
+    /// The most labels: five fit side by side on a phone.
     private static let maxTicks: UInt64 = 5
     /// Steps between labels, in seconds.
     private static let steps: [UInt64] = [
@@ -15,7 +15,7 @@ struct TimeAxis: Sendable {
     struct Tick: Sendable, Equatable {
         let x: Double
         let label: String
-        /// The side on which the label stands, so that it stays in the picture.
+        /// How the label is aligned, so that it stays in the picture.
         var anchor: SVG.Anchor { x < 0.04 ? .start : x > 0.96 ? .end : .middle }
     }
 
@@ -48,7 +48,7 @@ struct TimeAxis: Sendable {
         return Self.steps.lazy.map { $0 * second }.first { $0 >= wanted } ?? (wanted + day - 1) / day * day
     }
 
-    /// Midnight and whole days are named by their date.
+    /// Midnight and whole days are labelled with their date.
     private func label(_ time: UnixNanoseconds, _ step: UInt64) -> String {
         let day: UInt64 = 86_400_000_000_000
         let isMidnight = time % day == 0
@@ -59,8 +59,8 @@ struct TimeAxis: Sendable {
     ///
     /// - Parameters:
     ///   - height: the height of the chart without the labels, in pixels.
-    ///   - namesTimes: whether the times are named, which the lower of two charts needs.
-    ///   - namesMarks: whether the marks are named, which the upper of two charts needs.
+    ///   - namesTimes: whether the times have labels. Of two charts the lower one needs them.
+    ///   - namesMarks: whether the marks have labels. Of two charts the upper one needs them.
     func html(height: Double, namesTimes: Bool = true, namesMarks: Bool = true) -> HTML {
         HTML.joined(
             marks.map { SVG.upright("mark", x: x($0.time), height: height) }
@@ -79,14 +79,14 @@ struct TimeAxis: Sendable {
 
 /// A moment that a chart marks, such as the first request of a version.
 struct TimeMark: Sendable, Equatable {
-    /// The room that the label of a mark takes, as a share of the width.
+    /// The width of a mark's label, as a share of the chart's width.
     private static let room = 0.2
 
     let time: UnixNanoseconds
     let label: String
 
-    /// Returns the labels that have room beside each other, with their places. The first of some that stand close together
-    /// names the number of the others.
+    /// Returns the labels that fit next to each other, with their places. If several are close together, the first one gives the
+    /// number of the others.
     static func labels(of marks: [(label: String, x: Double)]) -> [(label: String, x: Double)] {
         var groups: [(label: String, x: Double, others: Int)] = []
         for mark in marks.sorted(by: { $0.x < $1.x }) {
@@ -105,11 +105,11 @@ struct BarPlace {
     /// The whole slot.
     let from: Double
     let width: Double
-    /// The bar in its middle.
+    /// The bar in the middle of the slot.
     let barFrom: Double
     let barWidth: Double
 
-    /// - Parameter gap: the gap at either side of the bar, as a share of the slot.
+    /// - Parameter gap: the gap on each side of the bar, as a share of the slot.
     init(_ window: TimeWindow, _ axis: TimeAxis, gap: Double = 0.1) {
         from = axis.x(window.from)
         width = axis.x(window.to) - from
@@ -118,7 +118,7 @@ struct BarPlace {
     }
 }
 
-/// The vertical axis of a chart, from 0 or from the smallest value on. Places are pixels from the top.
+/// The vertical axis of a chart, from 0 or from the smallest value upwards. Places are pixels from the top.
 struct ValueScale: Sendable {
     struct Tick: Sendable, Equatable {
         let value: Double
@@ -132,7 +132,7 @@ struct ValueScale: Sendable {
     private let isLogarithmic: Bool
     private let values: [Double]
 
-    /// An axis from 0 to a round number that no value is above, and to 1 if all values are 0.
+    /// An axis from 0 to a round number that is at least every value. If all values are 0, it goes to 1.
     ///
     /// - Parameters:
     ///   - least: the smallest end of the axis. By default its labels have the four decimal places of ``Figure/tick(_:)``.
@@ -150,7 +150,7 @@ struct ValueScale: Sendable {
             values: (0...Int(steps)).map { Double($0) * step })
     }
 
-    /// An axis on which equal distances are equal factors, between round numbers.
+    /// An axis between round numbers on which equal distances are equal factors.
     static func logarithmic(_ values: [Double], top: Double, bottom: Double) -> ValueScale {
         let known = values.filter { $0.isFinite && $0 > 0 }
         let least = RoundNumber.notAbove(min(max(known.min() ?? 1, 1e-6), 1e15))
@@ -165,7 +165,7 @@ struct ValueScale: Sendable {
 
     var ticks: [Tick] { values.map { Tick(value: $0, y: y($0)) } }
 
-    /// Returns the place of a value. One outside of the axis is at its end, and so is one that is no number.
+    /// Returns the place of a value. A value outside of the axis is at its end, and so is one that is not a number.
     func y(_ value: Double) -> Double { bottom - share(value) * (bottom - top) }
 
     private func share(_ value: Double) -> Double {
@@ -176,7 +176,7 @@ struct ValueScale: Sendable {
     }
 }
 
-/// Numbers with one digit that is not 0: 1, 2 and 5 times powers of ten.
+/// Numbers with a single digit other than 0: 1, 2 and 5 times powers of ten.
 private enum RoundNumber {
     private static let tolerance = 1e-9
 
@@ -203,9 +203,9 @@ private enum RoundNumber {
     private static func power(below value: Double) -> Double { pow(10, log10(value).rounded(.down)) }
 }
 
-/// The time from left to right in all rows of a waterfall, in milliseconds.
+/// The time axis shared by all rows of a waterfall, from left to right, in milliseconds.
 struct WaterfallAxis {
-    /// Room after the last end, as a share of the time.
+    /// The space after the last end, as a share of the time.
     private static let margin = 0.02
     private static let fewestSteps = 4.0
 
@@ -255,7 +255,7 @@ struct WaterfallAxis {
             })
     }
 
-    /// - Parameter anchor: the part of the text that is at `x`: `start`, `middle` or `end`.
+    /// - Parameter anchor: the part of the text at `x`: `start`, `middle` or `end`.
     static func text(
         _ text: String, x: Double, y: Double, anchor: String, class name: String? = nil
     ) -> HTML {

@@ -4,12 +4,12 @@ import MartletTelemetry
 
 /// A figure over time as a line without axes, from the smallest to the largest.
 enum TrendLine {
-    /// Figures that make a trend.
+    /// The fewest figures that make a trend.
     private static let fewest = 3
     private static let margin = 1.5
 
     /// - Parameters:
-    ///   - figures: one for each slot; `nil` for a slot without the figure, which the line leaves out.
+    ///   - figures: one for each slot; `nil` leaves a gap for a slot without the figure.
     ///   - label: a sentence that says the same.
     static func html(_ figures: [Double?], height: Double, label: String) -> HTML {
         let known = figures.compactMap { $0 }.filter(\.isFinite)
@@ -29,7 +29,7 @@ enum TrendLine {
     }
 }
 
-/// A share of the largest figure of a column, as a thin bar under the figure that says the same.
+/// A thin bar under a figure, whose length is the figure's share of the largest in its column.
 enum ShareBar {
     static func html(_ share: Double, isBad: Bool = false) -> HTML {
         SVG.wide(isBad ? "bar bad" : "bar", height: 4, .hidden) {
@@ -39,11 +39,11 @@ enum ShareBar {
     }
 }
 
-/// A ledger as one bar: delivered, waiting and dropped requests as shares of those that were captured.
+/// A ledger as one bar with the delivered, waiting and dropped requests, as shares of the captured ones.
 enum LedgerBar {
     static func html(_ ledger: AgentsReport.Account) -> HTML {
         let parts = [("l-ok", ledger.delivered), ("l-wait", ledger.waiting), ("l-drop", ledger.droppedCount)]
-        // The parts of a sender that lies may be more than the whole.
+        // A sender that lies may have parts that add up to more than the whole.
         let whole = max(Double(ledger.captured), parts.reduce(0) { $0 + Double($1.1) })
         var x = 0.0
         let bars = parts.filter { $0.1 > 0 }.map { name, count in
@@ -54,7 +54,7 @@ enum LedgerBar {
         return SVG.wide("ledger", height: 6, .hidden) { bars }
     }
 
-    /// The colour of a part, beside its name.
+    /// The colour of a part, next to its name.
     static func key(_ name: String) -> HTML {
         element("svg", Attribute("width", "12"), Attribute("height", "12"), .hidden) {
             element(
@@ -72,12 +72,13 @@ extension AgentsReport.Account {
     var arrivedShare: Double? { captured > 0 ? min(1, Double(delivered) / Double(captured)) : nil }
 }
 
-/// A span of a trace as a bar: one that serves is filled, one that calls is outlined, one that does something is thin.
+/// The bar of a span in a trace. It is filled if the span serves a request, outlined if it calls a service, and thin if it does
+/// something else.
 enum SpanBar {
     private static let height = 30.0
-    /// The share of the width that a bar has at least.
+    /// The smallest width of a bar, as a share of the whole width.
     private static let least = 0.003
-    /// The share of the width that a bar has to have for its figure to stand in it, and the room that the figure takes.
+    /// The smallest width of a bar that has its figure inside, and the width of the figure, as shares of the whole width.
     private static let roomOfFigure = 0.16
     private static let gap = 0.006
 
@@ -109,7 +110,7 @@ enum SpanBar {
         }
     }
 
-    /// The figure in a long bar, after a short one, or before one that begins at the right edge.
+    /// The figure: inside a long bar, after a short one, or before one that begins at the right edge.
     private static func text(_ figure: String, of span: TraceSpan, x: Double, width: Double) -> HTML {
         let end = x + width
         if width >= roomOfFigure, span.verb != "does" {
@@ -121,7 +122,7 @@ enum SpanBar {
             : WaterfallAxis.text(figure, x: x - gap, y: 19, anchor: "end")
     }
 
-    /// The looks of bars and their names.
+    /// The kinds of bars and their names.
     static var legend: HTML {
         element("p", .class("legend")) {
             sample("serves", "b-server", y: 0, height: 12)
@@ -144,8 +145,8 @@ enum SpanBar {
     }
 }
 
-/// A request's time as a strip of its sides. Its length is the logarithm of the duration, so that short requests are seen beside
-/// long ones. Time that no phase tells of stays empty.
+/// A request's time as a strip of its sides. Its length is the logarithm of the duration, so that short requests stay visible next
+/// to long ones. Time that no phase covers stays empty.
 struct PhaseStrip {
     private static let height = 10.0
 
@@ -166,7 +167,7 @@ struct PhaseStrip {
         }
     }
 
-    /// - Parameter longest: the duration that is as long as the picture is wide, in milliseconds.
+    /// - Parameter longest: the duration that fills the width of the picture, in milliseconds.
     func html(longest: Double) -> HTML {
         let width = length(longest: longest)
         return SVG.wide("phases", height: Self.height, .role("img"), .label(label)) {
@@ -199,10 +200,10 @@ struct PhaseStrip {
     }
 }
 
-/// The look of the side on which time was spent: the client is solid, the network is hatched, the server is plain.
+/// How the side that took the time looks: the client is solid, the network is hatched, the server is plain.
 enum SideShape {
     /// - Parameters:
-    ///   - x: the share of the picture's width at which the bar begins; `width` is such a share too.
+    ///   - x: where the bar begins, as a share of the picture's width; `width` is such a share too.
     ///   - y: the distance from the top in pixels; `height` is in pixels too.
     static func bar(
         _ side: PhaseSide, x: Double, y: Double = 0, width: Double, height: Double, radius: Double = 0
@@ -216,7 +217,7 @@ enum SideShape {
             ])
     }
 
-    /// The names of the sides, each with its look.
+    /// The names of the sides, each with its pattern.
     static var legend: HTML {
         element("p", .class("legend")) {
             for side in [PhaseSide.theirs, .way, .ours] {
@@ -240,7 +241,7 @@ enum SideShape {
         }
     }
 
-    /// The hatching is an attribute, because a style sheet cannot point to a pattern of the page.
+    /// The hatching is an attribute, because a style sheet cannot refer to a pattern of the page.
     private static func shape(_ side: PhaseSide, _ place: [Attribute]) -> HTML {
         switch side {
         case .ours: element("rect", [.class("p-ours")] + place) {}

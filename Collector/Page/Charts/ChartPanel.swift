@@ -1,19 +1,19 @@
 import MartletReports
 import MartletStorage
 
-/// A chart with its title, the meaning of its colours, and its data as a table.
+/// A chart with its title, the legend of its colours, and its data as a table.
 struct ChartPanel {
     /// The id of the title.
     let id: String
     let title: String
-    /// A unit or another word beside the title.
+    /// A unit or another word next to the title.
     var note = ""
     let legend: [Key]
-    /// A word behind the legend.
+    /// A word after the legend.
     var unit = ""
     let table: ChartTable
 
-    /// A sign of a chart and its name.
+    /// A legend entry: a symbol of the chart and its name.
     struct Key {
         let sign: HTML
         let name: String
@@ -68,7 +68,7 @@ struct ChartPanel {
     }
 }
 
-/// The data of a chart as a table: a row for each slot of time.
+/// The data of a chart as a table with a row for each time slot.
 struct ChartTable {
     let caption: String
     let columns: [String]
@@ -107,14 +107,14 @@ struct ChartTable {
     }
 }
 
-/// A chart with its axes. The labels of values stand in a picture of their own at the left, so that the area between them and
-/// the right edge can be measured in per cent.
+/// A chart with its axes. A separate picture at the left has the labels of values, so that the area between them and the right
+/// edge can be measured in per cent.
 struct Plot {
-    /// The room of the times below the area, in pixels.
+    /// The height of the times below the area, in pixels.
     static let timesHeight = 20.0
     private static let (axisWidth, endsWidth) = (44.0, 46.0)
 
-    /// A name at the end of a line.
+    /// The name at the end of a line.
     struct End: Sendable, Equatable {
         let label: String
         let y: Double
@@ -122,14 +122,14 @@ struct Plot {
 
     /// A sentence that says the same.
     let label: String
-    /// The height of the whole, in pixels.
+    /// The total height, in pixels.
     let height: Double
     /// The labels of the vertical axis.
     var values: [(label: String, y: Double)] = []
     var ends: [End] = []
-    /// A class of the area.
+    /// The CSS class of the area.
     var name = "area"
-    /// The class of the whole: `wide-plot` for one that a narrow screen scrolls.
+    /// The CSS class of the whole chart: `wide-plot` scrolls on a narrow screen.
     var frame = "plot"
 
     func html(@HTMLBuilder area: () -> HTML) -> HTML {
@@ -158,7 +158,8 @@ struct Plot {
             content: content)
     }
 
-    /// Returns the names of lines at places that are at least `gap` pixels apart, in the order of their lines.
+    /// Moves the names of lines apart, so that they are at least `gap` pixels from each other. Returns them in the order of their
+    /// lines.
     static func spread(_ ends: [End], gap: Double, within height: Double) -> [End] {
         var spread = ends.sorted { $0.y < $1.y }
         for index in spread.indices.dropFirst() {
@@ -170,9 +171,9 @@ struct Plot {
     }
 }
 
-/// A figure over time as a line, with gaps where it is not known. Lines differ by their dashes, and are named at their ends.
+/// A figure over time as a line, with gaps where it is unknown. Lines differ by their dashes, and have their names at their ends.
 struct TimeLine: Sendable {
-    /// The class.
+    /// The CSS class.
     let name: String
     let label: String
     let dash: String?
@@ -195,7 +196,7 @@ struct TimeLine: Sendable {
         HTML.joined(runs(slots, axis, scale).map { stretch($0, height: height) })
     }
 
-    /// A stretch of slots that all have figures, in a picture that is stretched to the width. A single slot is a short line.
+    /// A run of slots that all have figures, in a picture stretched to the width. A single slot is a short line.
     private func stretch(_ points: [(x: Double, y: Double)], height: Double) -> HTML {
         let lone = points.count == 1 ? [(points[0].x + 0.8, points[0].y)] : []
         return element(
@@ -204,7 +205,7 @@ struct TimeLine: Sendable {
         ) { SVG.line(points + lone, class: name, dash: dash, width: "2") }
     }
 
-    /// The points of each stretch of slots with figures, at the middle of their slots.
+    /// The points of each run of slots with figures, in the middle of their slots.
     private func runs(
         _ slots: [TimeWindow], _ axis: TimeAxis, _ scale: ValueScale
     ) -> [[(x: Double, y: Double)]] {

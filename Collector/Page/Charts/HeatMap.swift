@@ -3,15 +3,15 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Requests by time and latency: a column for each slot of time, a row for each factor of two. Counts come from sketches, whose
-/// buckets are at most 0.6 % wide, so a request near a bound may count in the next row. Pure.
+/// Requests by time and latency, with a column for each time slot and a row for each factor of two. Counts come from sketches,
+/// whose buckets are at most 0.6 % wide, so a request near a bound may count in the next row. Pure.
 struct HeatMap: Sendable, Equatable {
-    /// Rows at most. If durations span more factors of two, the rows with the most requests are shown, and the outermost take the
-    /// requests beyond them: the fastest row any number, the slowest a few.
+    /// The most rows. If durations span more factors of two, the rows with the most requests are shown. The outermost rows include
+    /// the requests beyond them: any number in the fastest row, a few in the slowest.
     static let maxRows = 12
-    /// The slowest requests that the last row may take beside its own, as a share of all.
+    /// The most requests that the slowest row may include from beyond its range, as a share of all.
     private static let mostBeyond = 0.01
-    /// The steps of colour.
+    /// The number of colour steps.
     static let levels = 6
     /// Bounds are powers of two of a millisecond: from a nanosecond to 36 years.
     private static let exponents = -20...40
@@ -39,8 +39,8 @@ struct HeatMap: Sendable, Equatable {
     var rowBounds: [UInt64] { rows.dropLast().compactMap { row in row.upper.map { UInt64(min($0 * 1e6, 9e18)) } } }
     /// The requests of each slot by row.
     let counts: [[UInt64]]
-    /// The most requests of each step of colour. The root of a count decides about its step, so that few requests can be told
-    /// apart.
+    /// The highest count of each colour step. Steps follow the square root of the count, so that small counts can be
+    /// distinguished.
     let bounds: [UInt64]
 
     /// - Parameter slots: the durations in each slot, in seconds.
@@ -66,12 +66,12 @@ struct HeatMap: Sendable, Equatable {
         }
     }
 
-    /// Returns the step of colour of a count, from 1 on; 0 for none.
+    /// Returns the colour step of a count, from 1 on; 0 for none.
     func level(of count: UInt64) -> Int {
         count == 0 ? 0 : (bounds.firstIndex { count <= $0 } ?? Self.levels - 1) + 1
     }
 
-    /// The counts of each step of colour that a count can have.
+    /// The range of counts of each colour step that occurs.
     var legend: [(level: Int, text: String)] {
         bounds.enumerated().compactMap { index, upper in
             let lower = index == 0 ? 1 : bounds[index - 1] + 1
@@ -87,7 +87,7 @@ struct HeatMap: Sendable, Equatable {
         bound >= 1 && bound < 1e15 ? FigureText.grouped(UInt64(bound)) : FigureText.figure(bound)
     }
 
-    /// The exponents of the rows' lower bounds from the shortest duration to the longest.
+    /// The exponents of the rows' lower bounds, from the shortest duration to the longest.
     private static func range(of slots: [ExponentialHistogram]) -> Range<Int>? {
         let known = slots.filter { $0.count > 0 }
         guard let least = known.compactMap({ $0.quantile(0) }).min(),
@@ -97,14 +97,14 @@ struct HeatMap: Sendable, Equatable {
         return first..<max(first, exponent(most * 1000)) + 1
     }
 
-    /// Returns the exponent of the lower bound of the row that a duration in milliseconds is in.
+    /// Returns the exponent of the lower bound of the row that contains a duration in milliseconds.
     private static func exponent(_ milliseconds: Double) -> Int {
         guard milliseconds > 0 else { return exponents.lowerBound }
         let exponent = log2(milliseconds).rounded(.up) - 1
         return Int(min(max(exponent, Double(exponents.lowerBound)), Double(exponents.upperBound)))
     }
 
-    /// Returns the requests of each row. The first has the shorter ones as well, and the last the longer ones.
+    /// Returns the requests of each row. The first row includes shorter ones, and the last row longer ones.
     private static func counts(of histogram: ExponentialHistogram, in range: Range<Int>) -> [UInt64] {
         var below: UInt64 = 0
         return range.map { exponent in
@@ -115,8 +115,8 @@ struct HeatMap: Sendable, Equatable {
         }
     }
 
-    /// Returns the rows next to each other that are shown: of those above which there are few requests, the ones with the most; of equal
-    /// ones the slowest, so that the tail has rows.
+    /// Returns the adjacent rows to show. At most a few requests may be above them. Among such ranges, it picks the one with the
+    /// most requests. On a tie it picks the slowest, so that the tail has rows.
     private static func shown(_ sums: [UInt64]) -> Range<Int> {
         guard sums.count > maxRows else { return 0..<sums.count }
         func requests(_ rows: Range<Int>) -> UInt64 { sums[rows].reduce(0, &+) }
@@ -134,14 +134,14 @@ struct HeatMap: Sendable, Equatable {
     }
 }
 
-/// A heat map of latency over time. Each cell opens its requests.
+/// A heat map of latency over time. Each cell links to its requests.
 struct HeatMapChart {
     private static let (rowHeight, top) = (20.0, 18.0)
 
     let map: HeatMap
     let slots: [TimeSlot]
     let axis: TimeAxis
-    /// The requests of a part of the window.
+    /// The address of the requests in a part of the window.
     let requests: (TimeWindow) -> PageAddress
 
     var html: HTML {
@@ -190,7 +190,8 @@ struct HeatMapChart {
             })
     }
 
-    /// The kept requests of a row, the fastest first. One that took as long as the upper bound is among them.
+    /// The address of a row's kept requests, the fastest first. It includes a request that took exactly as long as the upper
+    /// bound.
     private func address(_ slot: PageAddress, row: Int) -> PageAddress {
         let bounds = map.rowBounds
         return slot.with([

@@ -1,4 +1,4 @@
-/// A sign beside a word. It never stands alone, so a screen reader leaves it out.
+/// A symbol next to a word. It never appears without the word, so screen readers skip it.
 enum Icon: String, CaseIterable {
     case up, down, same, few, failed, good, part, next
 
@@ -9,7 +9,7 @@ enum Icon: String, CaseIterable {
         ) { element("use", Attribute("href", "#\(rawValue)")) {} }
     }
 
-    /// The shapes of all signs, once in each page.
+    /// The shapes of all symbols, once in each page.
     static var sprite: HTML {
         element("svg", .class("sprite"), Attribute("width", "0"), Attribute("height", "0"), .hidden) {
             element("symbol", .id("mark"), Attribute("viewBox", "0 0 24 24")) {
@@ -37,7 +37,7 @@ enum Icon: String, CaseIterable {
 
     private static func path(_ shape: String) -> HTML { element("path", Attribute("d", shape)) {} }
 
-    /// A martlet, a bird without feet: the same as the icon's.
+    /// A martlet, a bird without feet. The page's icon shows the same one.
     private static let martlet = """
         M.6 9 4 7.6C4.6 5 6.500 3.400 9 3.500c2.300.1 3.800 1.400 4.800 3.200 1.300 2.300 3.300 3.900 9.600 8.400l-4.500.2 \
         2.300 4.800-6.300-3.500-1.100 3.600-2-2.900-1.700 3.100-1.600-3.600C5.800 15.500 3.900 13.300 4 10.200Zm7.200-2.500a1 1 \

@@ -1,6 +1,6 @@
 import MartletReports
 
-/// The places of a map in layers from left to right, callers before those that they call. The same edges have the same layout.
+/// The places of a map in layers from left to right, callers before callees. The same edges always have the same layout.
 struct MapLayout: Sendable {
     struct Box: Sendable, Equatable {
         var place: MapPlace
@@ -18,7 +18,7 @@ struct MapLayout: Sendable {
         var x2: Double
         var y2: Double
         var course: Course
-        /// The height above both boxes that an edge that does not lead to the right goes over.
+        /// The height above both boxes at which an edge passes over them if it does not lead to the right.
         var crest: Double
     }
 
@@ -56,7 +56,7 @@ struct MapLayout: Sendable {
         height = tallest + 2 * Self.margin
     }
 
-    /// A box has room for the numbers of all edges at its busier side.
+    /// A box has room for the numbers of all edges on its busier side.
     private static func height(of place: MapPlace, _ edges: [(from: MapPlace, to: MapPlace)]) -> Double {
         let ends = max(edges.count { $0.from == place }, edges.count { $0.to == place })
         return max(least, pitch * Double(ends + 1))
@@ -74,9 +74,9 @@ struct MapLayout: Sendable {
         }
     }
 
-    /// Returns the height at which each edge meets its own box, so that edges of a box cross as little as possible.
+    /// Returns the height at which each edge meets its box. The edges of a box cross as little as possible.
     ///
-    /// - Parameter edges: each edge's own box and the one at its other end.
+    /// - Parameter edges: the box of each edge, and the box at its other end.
     private static func ports(of edges: [(own: MapPlace, other: MapPlace)], _ boxes: [MapPlace: Box]) -> [Double] {
         var heights = Array(repeating: 0.0, count: edges.count)
         for (place, indexes) in Dictionary(grouping: edges.indices, by: { edges[$0].own }) {
@@ -93,9 +93,9 @@ struct MapLayout: Sendable {
     }
 }
 
-/// The places of a map in columns: each stands to the right of all that call it, except where calls go round in a circle.
+/// The places of a map in columns. Each place is to the right of all its callers, except where calls form a circle.
 struct MapLayers {
-    /// Passes that bring callers and callees to like heights.
+    /// The number of passes that align the heights of callers and callees.
     private static let passes = 4
 
     private(set) var columns: [[MapPlace]] = []
@@ -107,7 +107,7 @@ struct MapLayers {
         let places = Set(edges.flatMap { [$0.from, $0.to] }).sorted()
         let forward = Self.withoutCircles(self.edges, places)
         layers = Dictionary(uniqueKeysWithValues: places.map { ($0, 0) })
-        // The longest way through the places is no longer than their number.
+        // The longest path has at most as many steps as there are places.
         for _ in places {
             for edge in forward { layers[edge.to] = max(layers[edge.to] ?? 0, (layers[edge.from] ?? 0) + 1) }
         }
@@ -116,14 +116,14 @@ struct MapLayers {
         for _ in 0..<Self.passes { arrange() }
     }
 
-    /// Returns the edges without those that lead back to a place from which they can be reached.
+    /// Returns the edges without those that lead back to a place on the path to them.
     private static func withoutCircles(
         _ edges: [(from: MapPlace, to: MapPlace)], _ places: [MapPlace]
     ) -> [(from: MapPlace, to: MapPlace)] {
         let callees = Dictionary(grouping: edges) { $0.from }.mapValues { $0.map(\.to).sorted() }
         let called = Set(edges.map(\.to))
         var (forward, path, done) = ([(from: MapPlace, to: MapPlace)](), Set<MapPlace>(), Set<MapPlace>())
-        // Depth first, so that an edge to a place of the current path is one that goes back. The map draws few edges.
+        // The search is depth first, so that an edge to a place on the current path leads back. The map draws few edges.
         func visit(_ place: MapPlace) {
             path.insert(place)
             for callee in callees[place] ?? [] where !path.contains(callee) {

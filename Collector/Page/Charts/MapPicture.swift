@@ -4,17 +4,17 @@ import MartletTelemetry
 
 /// Boxes and the edges between them. Each text is short, plain and cut, because SVG does not break lines.
 struct MapPicture {
-    /// The texts of a box and the address that it opens.
+    /// The texts of a box and the address that it links to.
     struct Label: Sendable {
         var name: String
         var lines: [String]
         var isBad: Bool
-        /// Whether an agent is there.
+        /// Whether the place has an agent.
         var isWatched: Bool
         var address: PageAddress?
     }
 
-    /// The numbers of an edge: where it begins, where it ends, and between them those that call for a look.
+    /// The numbers at the beginning and the end of an edge, and between them the faults that need attention.
     struct Numbers: Sendable {
         var count: UInt64
         var sent: String?
@@ -23,13 +23,14 @@ struct MapPicture {
         var isFailing: Bool
     }
 
-    /// The place of a box's texts in it, and the room at their end, in pixels.
+    /// The position of the texts in a box, and the space at their end, in pixels.
     private static let (indent, margin) = (14.0, 6.0)
-    /// The sizes of the letters in the style sheet, in pixels.
+    /// The font sizes in the style sheet, in pixels.
     private static let (nameSize, lineSize, countSize) = (14.0, 12.0, 13.0)
     /// The distances of the counts from the beginning and from the end of their edge, in pixels.
     private static let (start, end) = (6.0, 14.0)
-    /// The distance of the counts from their edge, and of an edge that does not lead to the right from the boxes, in pixels.
+    /// The distance of the counts from their edge, and the distance from the boxes of an edge that does not lead to the right, in
+    /// pixels.
     private static let (above, loopReach) = (7.0, 70.0)
 
     let layout: MapLayout
@@ -60,7 +61,7 @@ struct MapPicture {
 
     private func edge(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
         let bad = numbers.isFailing ? " badedge" : ""
-        // Ten times the requests are one pixel more.
+        // Ten times as many requests add 0.7 pixels.
         let width = min(6, 1 + log10(Double(max(1, numbers.count))) * 0.7)
         return HTML.joined([
             element(
@@ -76,7 +77,7 @@ struct MapPicture {
 
     private func course(_ wire: MapLayout.Wire) -> String {
         let end = wire.x2 - 8
-        // The ends are flat, so that the numbers beside them are clear of the line.
+        // The ends are horizontal, so that the line does not touch the numbers next to them.
         let reach = wire.course == .forward ? 0.8 * (end - wire.x1) : Self.loopReach
         let points = [
             (wire.x1, wire.y1), (wire.x1 + reach, bend(wire, wire.y1)), (end - reach, bend(wire, wire.y2)),
@@ -91,7 +92,7 @@ struct MapPicture {
         wire.course == .forward ? y : (wire.crest - y / 4) / 0.75
     }
 
-    /// The counts stand above the ends of their edge, so that those of edges side by side are apart.
+    /// The counts are above the ends of their edge, so that counts of neighbouring edges do not touch.
     private func counts(_ wire: MapLayout.Wire, _ numbers: Numbers) -> HTML {
         HTML.joined([
             numbers.sent.map { text("en halo", wire.x1 + Self.start, wire.y1 - Self.above, $0) } ?? .none,
@@ -100,7 +101,7 @@ struct MapPicture {
         ])
     }
 
-    /// The texts about faults, each clear of those before it.
+    /// The texts about faults. None of them covers an earlier one.
     private var faults: [HTML] {
         var taken = layout.boxes.map { TextFrame(x: $0.x, y: $0.y, width: MapLayout.boxWidth, height: $0.height) }
         var texts: [HTML] = []
@@ -166,7 +167,7 @@ struct MapPicture {
             to: (MapLayout.boxWidth - Self.indent - Self.margin) / size, isBold: isBold)
     }
 
-    /// - Parameter words: a plain text; an element within it would end the picture.
+    /// - Parameter words: a plain text. An element inside it would end the picture.
     private func text(_ name: String, _ x: Double, _ y: Double, _ words: String, anchor: String? = nil) -> HTML {
         let attributes = [.class(name), Attribute("x", SVG.number(x)), Attribute("y", SVG.number(y))]
         return element("text", attributes + (anchor.map { [Attribute("text-anchor", $0)] } ?? [])) {
@@ -175,21 +176,21 @@ struct MapPicture {
     }
 }
 
-/// The middle of the text about an edge's faults: on the line if it is clear there of counts, boxes and other texts.
+/// The middle of the text about an edge's faults. It is on the line if counts, boxes and other texts leave room there.
 struct FaultPlace: Equatable {
     /// Half the height of the text's frame, in pixels.
     static let halfHeight = 12.0
-    /// The height from a line to the counts, which stand above its ends.
+    /// The height from a line to the counts, which are above its ends.
     private static let clearance = 3.0
-    /// A line that rises or falls by more leads away from the counts.
+    /// In pixels. A line that rises or falls by more than this leads away from the counts.
     private static let steep = 60.0
 
     var x: Double
     var y: Double
 
     /// - Parameters:
-    ///   - width: that of the text's frame.
-    ///   - counts: the room that the counts take at the line's beginning and at its end.
+    ///   - width: the width of the text's frame.
+    ///   - counts: the widths of the counts at the line's beginning and at its end.
     init(_ wire: MapLayout.Wire, width: Double, counts: (start: Double, end: Double)) {
         guard wire.course == .forward else {
             (x, y) = ((wire.x1 + wire.x2) / 2, wire.crest)
@@ -206,7 +207,7 @@ struct FaultPlace: Equatable {
         }
     }
 
-    /// Returns this place, one below the line's beginning, or one farther below; the first that is free.
+    /// Returns the first free place: this one, the one below the line's beginning, or one farther below.
     func free(of taken: [TextFrame], _ wire: MapLayout.Wire, width: Double) -> FaultPlace {
         var start = self
         (start.x, start.y) = (wire.x1 + 6 + width / 2, wire.y1 + Self.halfHeight - Self.clearance)
@@ -223,7 +224,7 @@ struct FaultPlace: Equatable {
     }
 }
 
-/// A part of a picture that is taken, in pixels.
+/// An occupied part of a picture, in pixels.
 struct TextFrame: Equatable {
     var x: Double
     var y: Double
@@ -235,10 +236,10 @@ struct TextFrame: Equatable {
     }
 }
 
-/// The widths of letters in a picture, in sizes of the letters. The server does not know the browser's letters, so these are the
-/// widths of DejaVu Sans, rounded up: few sans-serifs are wider.
+/// The widths of letters in a picture, in multiples of the font size. The server does not know the browser's font, so these are
+/// the widths of DejaVu Sans, rounded up. Few sans-serif fonts are wider.
 enum LetterWidth {
-    /// Columns of a text at most.
+    /// The most columns of a text.
     private static let maxColumns = 60
     /// Bold letters are wider by this factor.
     private static let bold = 1.12
@@ -246,7 +247,8 @@ enum LetterWidth {
         (Set("ijl.,:;'| "), 0.34), (Set("frtI-/()[]!"), 0.42), (Set("cs"), 0.56), (Set("mwMW@%"), 1),
     ]
 
-    /// Returns the text, or as much of its beginning and its end as there is room for. The end is long enough for a port.
+    /// Returns the text. If it is too wide, returns as much of its beginning and its end as fits. The end is long enough for a
+    /// port.
     static func cut(_ text: String, to width: Double, isBold: Bool) -> String {
         (1...maxColumns).reversed().lazy.map { TextWidth.cut(text, to: $0) }.first { of($0, isBold: isBold) <= width }
             ?? "…"

@@ -1,9 +1,9 @@
 import MartletReports
 
-/// Parts of pictures. Only the files beside this one make SVG. Colours and strokes are classes of the style sheet, because the
+/// Parts of pictures. Only the files in this folder create SVG. Colours and strokes are classes of the style sheet, because the
 /// page's security policy ignores styles in attributes.
 enum SVG {
-    /// Returns a number as an attribute has it: four digits at most, and 0 for a value that is no number.
+    /// Returns a number for an attribute: at most four digits, and 0 for a value that is not a number.
     static func number(_ value: Double) -> String {
         guard value.isFinite, abs(value) < 1e6 else { return "0" }
         let rounded = (value * 100).rounded() / 100
@@ -12,7 +12,7 @@ enum SVG {
 
     static func percent(_ share: Double) -> String { number(share * 100) + "%" }
 
-    /// Returns a picture that is as wide as the place it stands in.
+    /// Returns a picture that fills the width of its place.
     static func wide(
         _ name: String, height: Double, _ attributes: Attribute..., @HTMLBuilder content: () -> HTML
     ) -> HTML {
@@ -33,8 +33,8 @@ enum SVG {
         return element("rect", attributes) {}
     }
 
-    /// A line through points. `x` is a share of the picture's width times 100, `y` is in pixels. Its stroke keeps its width
-    /// where the picture is stretched.
+    /// A line through points. `x` is a share of the picture's width times 100, `y` is in pixels. Its stroke keeps its width where
+    /// the picture is stretched.
     static func line(
         _ points: [(x: Double, y: Double)], class name: String? = nil, dash: String? = nil, width: String = "1.5"
     ) -> HTML {
@@ -58,12 +58,12 @@ enum SVG {
                 Attribute("x", percent(x)), Attribute("y", number(y)), Attribute("text-anchor", anchor.rawValue),
             ]
         ) {
-            // No element may stand in the text of a picture, not even one around a code.
+            // The text of a picture may not contain an element, not even one around a code.
             TerminalText.plain(text)
         }
     }
 
-    /// The end of a text that stands at its place.
+    /// How a text is aligned with its position.
     enum Anchor: String {
         case start, middle, end
     }
@@ -84,6 +84,6 @@ enum SVG {
         ) {}
     }
 
-    /// The text that a pointer shows over a part of the picture.
+    /// The tooltip of a part of the picture.
     static func title(_ text: String) -> HTML { element("title") { text } }
 }

@@ -2,15 +2,15 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Requests per second and the share of failures over time, as bars under each other. Each bar opens its requests.
+/// Requests per second and the share of failures over time, as two rows of bars. Each bar links to its requests.
 struct RateChart {
     private static let (rateHeight, failedHeight) = (76.0, 74.0)
-    /// The smallest end of the axis of failures in per cent: a label with more decimal places is wider than its place.
+    /// The smallest end of the failure axis in per cent. A label with more decimal places would not fit.
     private static let leastFailed = 0.005
 
     let slots: [TimeSlot]
     let axis: TimeAxis
-    /// The requests of a part of the window.
+    /// The address of the requests in a part of the window.
     let requests: (TimeWindow) -> PageAddress
 
     var html: HTML {
@@ -104,7 +104,7 @@ struct QuantileChart {
 
     let slots: [TimeSlot]
     let axis: TimeAxis
-    /// The requests of a part of the window.
+    /// The address of the requests in a part of the window.
     let requests: (TimeWindow) -> PageAddress
 
     private var lines: [TimeLine] {
@@ -160,13 +160,13 @@ struct QuantileChart {
     }
 }
 
-/// The mean time of requests over time, stacked by the side on which it went.
+/// The mean time of requests over time, stacked by the side that took it.
 struct SidesChart {
     private static let height = 196.0
 
     let slots: [TimeSlot]
     let axis: TimeAxis
-    /// The requests of a part of the window.
+    /// The address of the requests in a part of the window.
     let requests: (TimeWindow) -> PageAddress
 
     var html: HTML {
@@ -237,8 +237,8 @@ struct SideMeans: Sendable, Equatable {
 
     var sum: Double { means.values.reduce(0, +) }
 
-    /// The means over all requests whose phases are known. A request without a phase spent no time in it, so the sides add up.
-    /// Creates nothing if no phases are known.
+    /// The means over all requests with known phases. A request without a phase spent no time in it, so the sides add up. Returns
+    /// `nil` if no phases are known.
     init?(_ phases: PhaseTotals) {
         guard let count = RequestPhase.allCases.map({ phases[$0].count }).max(), count > 0 else { return nil }
         func mean(_ phase: RequestPhase) -> Double { phases[phase].seconds * 1000 / Double(count) }
@@ -250,7 +250,7 @@ struct SideMeans: Sendable, Equatable {
     subscript(side: PhaseSide) -> Double { means[side] ?? 0 }
 }
 
-/// A figure of a service's processes over time: one of several small charts of the same kind.
+/// A figure of a service's processes over time, as one of several small charts of the same kind.
 struct ProcessChart {
     private static let height = 90.0
 
@@ -290,7 +290,7 @@ struct ProcessChart {
     let lines: [TimeLine]
     let slots: [TimeWindow]
     let axis: TimeAxis
-    /// The requests of a part of the window.
+    /// The address of the requests in a part of the window.
     let requests: (TimeWindow) -> PageAddress
 
     /// Empty if no line has a figure.

@@ -1,8 +1,8 @@
 import MartletReports
 import MartletStorage
 
-/// The address of a view or of an answer of the API: a path of this server, and parameters. It is all the state of a page, so
-/// that a copied address shows the same.
+/// The address of a view or of an API response: a path of this server, and parameters. It is the whole state of a page, so that a
+/// copied address shows the same.
 package struct PageAddress: Sendable, Equatable {
     private var path: String
     private var parameters: [(name: String, value: String)]
@@ -20,7 +20,7 @@ package struct PageAddress: Sendable, Equatable {
         self.parameters = parameters
     }
 
-    /// Creates the address of one thing, such as `/requests/k3v9`.
+    /// Creates the address of a single item, such as `/requests/k3v9`.
     init(_ folder: StaticString, id: String) {
         path = "\(folder)" + PercentEncoding.encode(id)
         parameters = []
@@ -28,7 +28,7 @@ package struct PageAddress: Sendable, Equatable {
 
     package static func == (one: PageAddress, other: PageAddress) -> Bool { one.text == other.text }
 
-    /// Returns the address with a parameter, in the place of all that have its name. `nil` removes them.
+    /// Returns the address with a parameter that replaces all others of its name. `nil` removes them.
     func with(_ name: PageParameter, _ value: String?) -> PageAddress {
         var address = self
         address.parameters.removeAll { $0.name == name.rawValue }
@@ -36,7 +36,7 @@ package struct PageAddress: Sendable, Equatable {
         return address
     }
 
-    /// Returns the address with another parameter, beside those that have its name.
+    /// Returns the address with one more parameter; others of its name stay.
     func adding(_ name: PageParameter, _ value: String) -> PageAddress { adding(name.rawValue, value) }
 
     func adding(_ name: String, _ value: String) -> PageAddress {
@@ -67,7 +67,7 @@ package struct PageAddress: Sendable, Equatable {
 private enum PercentEncoding {
     /// Encodes all bytes but the unreserved characters (RFC 3986, section 2.3).
     static func encode(_ text: String) -> String {
-        // The links of a page have ten thousands of characters, of which few need it.
+        // The links of a page have tens of thousands of characters, and few need encoding.
         guard let first = text.utf8.firstIndex(where: { !isUnreserved($0) }) else { return text }
         var encoded = Array(text.utf8[..<first])
         for byte in text.utf8[first...] {
@@ -96,7 +96,7 @@ private enum PercentEncoding {
 }
 
 extension TimeWindow {
-    /// The window as an address has it: from the second that it begins in to the end of the one that it ends in.
+    /// The window in an address: from the beginning of its first second to the end of its last.
     var inWholeSeconds: TimeWindow {
         let second: UInt64 = 1_000_000_000
         return TimeWindow(from: from / second * second, to: (to + second - 1) / second * second)

@@ -1,10 +1,10 @@
 import MartletReports
 
-/// A whole document.
+/// A complete document.
 enum PageDocument {
     /// - Parameters:
-    ///   - refresh: the seconds until the page's script asks again; `nil` if it does not.
-    ///   - reload: the seconds until a browser that runs no script asks again; `nil` if it does not.
+    ///   - refresh: the seconds until the page's script reloads; `nil` if it does not.
+    ///   - reload: the seconds until a browser without scripts reloads; `nil` if it does not.
     static func html(_ title: String, refresh: Int? = nil, reload: Int? = nil, @HTMLBuilder body: () -> HTML) -> HTML {
         let content = body()
         let attributes = refresh.map { [Attribute("data-refresh", String($0))] } ?? []
@@ -44,13 +44,12 @@ enum PageDocument {
 /// The files that every page loads: the style sheet, the script and the icon. They are part of the program.
 package enum PageAssets {
     package struct File: Sendable {
-        /// The path that it is served at.
+        /// The path of the file on this server.
         package let path: String
         package let contentType: String
         package let bytes: [UInt8]
 
-        /// The address that pages load it from. It differs for each content, so that a browser keeps a file as long as it
-        /// is the same.
+        /// The address from which pages load it. It changes with the content, so that a browser caches a file until it changes.
         let address: PageAddress
     }
 

@@ -3,7 +3,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The document around a view: its head, the links to the other views, the window and the senders, and the foot.
+/// The document around a view: its head, the links to the other views, the window and the senders, and the footer.
 struct PageFrame {
     /// The time between two refreshes, in seconds: an agent's interval.
     private static let refreshSeconds = 10
@@ -13,9 +13,9 @@ struct PageFrame {
 
     /// - Parameters:
     ///   - title: the view and its subject, for the window's title.
-    ///   - view: the view that is marked in the links.
+    ///   - view: the view to mark in the links.
     ///   - hasScope: whether the window and the senders can be chosen.
-    ///   - reload: the seconds until a browser that runs no script asks again; `nil` if it does not.
+    ///   - reload: the seconds until a browser without scripts reloads; `nil` if it does not.
     func document(
         _ title: String, view: Visit.View?, hasScope: Bool = true, reload: Int? = nil, @HTMLBuilder main: () -> HTML
     ) -> HTML {
@@ -51,7 +51,7 @@ struct PageFrame {
         }
     }
 
-    /// What the completeness is a share of, as a tooltip.
+    /// A tooltip: what the completeness is a share of.
     private var meaning: String {
         switch facts.completeness {
         case nil: "No agent has reported how many requests it captured in this window."
@@ -91,7 +91,7 @@ struct PageFrame {
         }
     }
 
-    /// A window that has ended has nothing to refresh.
+    /// A window in the past has nothing to refresh.
     private var refresh: HTML {
         guard visit.parameters[.until] == nil else { return .none }
         return link(
@@ -115,20 +115,21 @@ struct PageFrame {
     }
 }
 
-/// The facts that every view shows around its own: whether its figures can be trusted, and the senders to choose from.
+/// The facts that every view shows: whether its figures can be trusted, and the senders to choose from.
 struct PageFacts: Sendable {
-    /// Choices of a list at most. A person finds a name among more by typing it into the address.
+    /// The most choices in a list. If there are more, a person can type a name into the address.
     private static let maxChoices = 200
     /// The time after which data counts as old.
     private static let freshness: UInt64 = 30_000_000_000
 
     /// `nil` if no agent reported on the window.
     var completeness: Double?
-    /// The latest time that the collector stored something, by its own clock; `nil` if it never did in the window or the day.
+    /// The latest time at which the collector received data, by its own clock; `nil` if there was none in the window or the last
+    /// day.
     var latest: UnixNanoseconds?
     var environments: [String]
     var services: [String]
-    /// The chosen environment and service, if nobody has these names.
+    /// The chosen environment and service, if no sender has these names.
     var unseen: [PageParameter: UnknownName] = [:]
 
     init(_ visit: Visit, in storage: some Storage) async throws {
@@ -183,7 +184,7 @@ struct ScopeBar {
         }
     }
 
-    /// Returns the view in a window of this length up to now, without a comparison that is shorter than it.
+    /// Returns the view in a window of this length up to now. A comparison shorter than the window is removed.
     private func address(of length: String) -> PageAddress {
         let address = visit.here.with([(.since, length), (.until, nil), (.before, nil)])
         guard case .earlier(let earlier)? = try? visit.parameters[.compare].map(ComparisonBase.init),
@@ -244,7 +245,7 @@ struct ScopeBar {
         ) { title }
     }
 
-    /// A time with its date, unless it is of the same day as the time before it.
+    /// A time with its date. The date is left out if the time before it is on the same day.
     private func time(_ time: UnixNanoseconds, after other: UnixNanoseconds?) -> HTML {
         let text = TimeText.format(time)
         let isSameDay = other.map { TimeText.format($0).prefix(10) == text.prefix(10) } ?? false
@@ -262,7 +263,7 @@ extension TimeWindow {
     fileprivate var after: TimeWindow { TimeWindow(from: to, to: to + length) }
 }
 
-/// The end of a view: the commands and the answers of the API that have the same figures.
+/// The end of a view: the commands and API responses with the same figures.
 struct CommandLine {
     let visit: Visit
     var commands: [(subcommand: String, flags: [CommandFlag])]
@@ -287,10 +288,10 @@ extension CommandLine {
         self.init(visit: visit, commands: [(subcommand, flags)], formats: formats)
     }
 
-    /// The same report as a command and as an answer of the API.
+    /// The same report as a command and as an API response.
     init(_ visit: Visit, report parameters: ReportParameters) { self.init(visit, reports: [("JSON", parameters)]) }
 
-    /// The same reports as commands and as answers of the API, each answer with a title.
+    /// The same reports as commands and as API responses, each response with a title.
     init(_ visit: Visit, reports: [(title: String, parameters: ReportParameters)]) {
         self.visit = visit
         commands = reports.map { ("report", $0.parameters.commandFlags) }

@@ -1,13 +1,14 @@
 import MartletReports
 import MartletStorage
 
-/// A page of one sentence: why there is no view.
+/// A page with one sentence that explains why there is no view.
 package enum RefusalPage {
-    /// Returns the page about a parameter that cannot be understood. It has the address without it, so that the others are kept.
+    /// Returns the page about a parameter that cannot be understood. It links to the address without this parameter, so that the
+    /// others are kept.
     ///
     /// - Parameter pairs: the parameters of the address.
     package static func html(_ error: ParameterError, in pairs: [(String, String)]) -> HTML {
-        // A failure quotes nothing of a request, so the sentence about an unknown parameter does not have its name.
+        // Error messages never quote the request, so the sentence about an unknown parameter does not contain its name.
         let names = pairs.map(\.0)
         let name = names.first(where: error.isAbout) ?? names.first { !isKnown($0) }
         return html(
@@ -25,10 +26,10 @@ package enum RefusalPage {
             "Not found", error.description, next: same(pairs, without: [PageParameter.before.rawValue]))
     }
 
-    /// The ends of a window, which are wrong together.
+    /// The two ends of a window. If the window is wrong, both are removed.
     private static let window = [PageParameter.since.rawValue, PageParameter.until.rawValue]
 
-    /// Returns the title and the address of the same view without parameters; `nil` if the address has none of them.
+    /// Returns the title and the address of the same view without the given parameters; `nil` if the address has none of them.
     private static func same(
         _ pairs: [(String, String)], without names: [String]
     ) -> (title: String, address: PageAddress)? {
@@ -40,7 +41,7 @@ package enum RefusalPage {
         return ("The same without \(left.joined(separator: " and "))", mended)
     }
 
-    /// - Parameter next: the title and the address of a view that comes near; `nil` for none.
+    /// - Parameter next: the title and the address of a similar view; `nil` for none.
     package static func html(
         _ title: String, _ reason: String, next: (title: String, address: PageAddress)? = nil
     ) -> HTML {

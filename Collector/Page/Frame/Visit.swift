@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// A request for a view, read.
+/// A parsed request for a view.
 package struct Visit: Sendable {
     /// The views in the order of their links.
     package enum View: String, CaseIterable, Sendable {
@@ -34,22 +34,22 @@ package struct Visit: Sendable {
     let base: PageAddress
     let parameters: PageParameters
     package let now: UnixNanoseconds
-    /// Whether the visitor signed in, and so can sign out.
+    /// Whether the visitor is signed in, and so can sign out.
     package var isSignedIn = false
-    /// The flags with which a command asks this collector; none if it does so without.
+    /// The flags that a command needs to query this collector; empty if it needs none.
     package var collectorFlags: [CommandFlag] = []
-    /// The address by which the visitor reached this collector.
+    /// The address under which the visitor reached this collector.
     package var collectorAddress = CollectorAddress.usual
     package let window: TimeWindow
     package let filter: RequestFilter
-    /// The number of kept requests and spans that were deleted just now; `nil` on any other visit. It is said once: no address
-    /// hands it on.
+    /// The number of kept requests and spans that were just deleted; `nil` on any other visit. Only one page shows it, because no
+    /// address passes it on.
     let cleared: UInt64?
 
     /// - Parameters:
     ///   - base: the view's address without parameters.
-    ///   - pairs: the parameters of the query. A filter without a value selects requests without one, unless a form says that the field
-    ///     was left empty (``PageParameter/emptyFields``). Other parameters without a value are left out.
+    ///   - pairs: the parameters of the query. An empty filter selects requests without a value, unless the field of a form was
+    ///     left empty (``PageParameter/emptyFields``). Other empty parameters are ignored.
     package init(
         _ base: PageAddress, _ pairs: [(String, String)], now: UnixNanoseconds
     ) throws(ParameterError) {
@@ -69,7 +69,7 @@ package struct Visit: Sendable {
         filter = try parameters.filter()
     }
 
-    /// The view's own address with all its parameters.
+    /// The view's address with all its parameters.
     package var here: PageAddress {
         parameters.values.reduce(base) { $0.adding($1.name, $1.value) }
     }
@@ -84,10 +84,10 @@ package struct Visit: Sendable {
         }
     }
 
-    /// Whether the page asks again by itself: a window that has ended does not change.
+    /// Whether the page refreshes itself. A window in the past does not change.
     var isLive: Bool { parameters[.until] == nil && parameters[.refresh] != "off" }
 
-    /// The same parameters for a report or a list of requests, as far as it has them.
+    /// The same parameters for a report or a list of requests, as far as it supports them.
     func parameters<Name: ParameterName>(
         for type: Name.Type, leavingOut names: Set<PageParameter> = []
     ) -> Parameters<Name> {
@@ -107,7 +107,7 @@ extension PageParameters {
     }
 }
 
-/// The names of the parameters of views. Those that a report or a list of requests has as well mean the same there.
+/// The names of the parameters of views. A name that a report or a list of requests also has means the same there.
 struct PageParameter: RequestParameterName {
     static let compare = Self(known: "compare")
     static let sort = Self(known: "sort")
@@ -121,9 +121,9 @@ struct PageParameter: RequestParameterName {
     static let limit = Self(known: "limit")
     /// `on` for the live tail of the requests.
     static let live = Self(known: "live")
-    /// The number of kept requests and spans that were deleted just now.
+    /// The number of kept requests and spans that were just deleted.
     static let cleared = Self(known: "cleared")
-    /// `off` keeps the page from asking again by itself.
+    /// `off` stops the page from refreshing itself.
     static let refresh = Self(known: "refresh")
 
     static let others = [
@@ -134,13 +134,13 @@ struct PageParameter: RequestParameterName {
 
     init(known text: String) { rawValue = text }
 
-    /// The name of the parameters by which a form tells its fields that select everything if they are empty. In an address an empty
-    /// value selects requests without one.
+    /// The name of the parameters in which a form lists its fields that select everything if they are empty. In an address, an
+    /// empty value selects requests without one.
     static let emptyFields = "any"
-    /// The value by which such a field selects requests without one.
+    /// The value of such a field that selects requests without one.
     static let noValue = "(none)"
 
-    /// The parameters that a view hands on to the next: the window, and the senders that a person looks at.
+    /// The parameters that a view passes on to the next: the window and the chosen senders.
     static let scope: [PageParameter] = [.since, .until, .environment, .service, .refresh]
 }
 

@@ -1,7 +1,7 @@
 import MartletReports
 import MartletTelemetry
 
-/// A table whose rows become cards on a narrow screen. The roles keep it a table for screen readers there.
+/// A table whose rows become cards on a narrow screen. Roles keep it a table for screen readers.
 enum DataTable {
     /// - Parameters:
     ///   - name: the classes of the table.
@@ -32,7 +32,7 @@ enum DataTable {
         element("th", Attribute("scope", "row"), .role("rowheader"), .class("first"), content: content)
     }
 
-    /// - Parameter label: the column's title, which a card shows beside the figure.
+    /// - Parameter label: the column's title, which a card shows next to the figure.
     static func cell(_ label: String, _ name: String = "", @HTMLBuilder content: () -> HTML) -> HTML {
         element(
             "td", [.role("cell"), Attribute("data-label", label)] + (name.isEmpty ? [] : [.class(name)]),
@@ -40,7 +40,7 @@ enum DataTable {
     }
 }
 
-/// The answer to whether a row has changed: a sign, a word and the reason.
+/// Whether a row has changed: a symbol, a word and the reason.
 enum VerdictCell {
     static func html(_ verdict: Verdict) -> HTML {
         HTML.joined([
@@ -75,9 +75,9 @@ enum VerdictCell {
     }
 }
 
-/// The status or the error of a request, with a sign if it failed.
+/// The status or the error of a request, with a symbol if it failed.
 enum RequestOutcomeMark {
-    /// - Parameter bytes: the bytes of the text at most.
+    /// - Parameter bytes: the most bytes of the text.
     static func html(_ request: RequestSummary, atMost bytes: Int) -> HTML {
         html(RequestsTable.outcome(of: request), isFailure: request.failed, atMost: bytes)
     }
@@ -85,16 +85,15 @@ enum RequestOutcomeMark {
     static func html(_ text: String, isFailure: Bool, atMost bytes: Int) -> HTML {
         element("span", .class(isFailure ? "st bad" : "st")) {
             if isFailure { Icon.failed.html }
-            // One box, in which codes of unseen characters stand within the text.
+            // One box, so that codes of invisible characters stay within the text.
             element("span") { LongText.html(text, atMost: bytes) }
         }
     }
 }
 
-/// The beginning of a text that may be of any length, and in words how much is left out. Secrets that were taken out of it are
-/// marked.
+/// The beginning of a text of any length, and how much is left out. Places where secrets were removed are marked.
 enum LongText {
-    /// - Parameter bytes: the bytes of the text that are shown at most.
+    /// - Parameter bytes: the most bytes of the text to show.
     static func html(_ text: String, atMost bytes: Int) -> HTML {
         let shown = text.cut(toBytes: bytes)
         let more = UInt64(text.utf8.count - shown.utf8.count)
@@ -116,15 +115,15 @@ enum LongText {
     }
 }
 
-/// The main figures of one thing, in a row.
+/// The main figures about one subject, in a row.
 enum FactStrip {
     struct Fact {
         let title: String
         let value: HTML
-        /// The figure's meaning, in small type.
+        /// An explanation of the figure, in small type.
         var note = ""
         var isBad = false
-        /// Whether it takes the room of two.
+        /// Whether it is twice as wide.
         var isWide = false
     }
 

@@ -2,15 +2,15 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Figures as cells of tables show them, with the same texts as a terminal's.
+/// Figures in table cells, with the same texts as in a terminal.
 enum Figure {
-    /// Milliseconds in a column, with whole numbers moved to where the decimal point of the others is.
+    /// Milliseconds in a column. Whole numbers are aligned with the decimal point of the others.
     static func milliseconds(_ value: Double) -> HTML {
         let text = FigureText.figure(value)
         return HTML.joined([HTML(text), text.utf8.contains(UInt8(ascii: ".")) ? .none : pad])
     }
 
-    /// The room of a decimal point and one digit; the style sheet has the spaces.
+    /// The width of a decimal point and one digit. The style sheet sets it.
     private static var pad: HTML { element("span", .class("pad")) {} }
 
     /// The age of a time in its largest unit; empty without a time.
@@ -30,7 +30,7 @@ enum Figure {
         }
     }
 
-    /// Returns a number beside an axis, without zeros at its end: `0.5`, `20`.
+    /// Returns a number for an axis, without trailing zeros: `0.5`, `20`.
     static func tick(_ value: Double) -> String {
         if value >= 0, value < 1e15, value == value.rounded() { return FigureText.grouped(UInt64(value)) }
         guard value > 0, value < 100 else { return FigureText.figure(value) }
@@ -39,23 +39,23 @@ enum Figure {
         return text.hasSuffix(".") ? FigureText.figure(value) : String(text)
     }
 
-    /// Returns a number of milliseconds beside an axis, and seconds from one second on: `50`, `2 s`.
+    /// Returns a time for an axis in milliseconds, and in seconds from one second on: `50`, `2 s`.
     static func tickOfTime(_ milliseconds: Double) -> String {
         milliseconds < 1000 ? tick(milliseconds) : tick(milliseconds / 1000) + " s"
     }
 }
 
 extension Figure {
-    /// Returns a length of time with its unit: `12.2 ms`, `1.40 s`.
+    /// Returns a duration with its unit: `12.2 ms`, `1.40 s`.
     static func duration(_ milliseconds: Double) -> String {
         milliseconds < 1000
             ? FigureText.figure(milliseconds) + " ms" : FigureText.figure(milliseconds / 1000) + " s"
     }
 }
 
-/// The difference between two figures, as a person says it.
+/// The difference between two figures, in readable form.
 enum ChangeText {
-    /// Returns `+2.1 %`, or `× 6.6` for a figure that at least doubled or halved. A figure that was 0 has no ratio.
+    /// Returns `+2.1 %`, or `× 6.6` for a figure that at least doubled or halved. There is no ratio to a figure of 0.
     static func ratio(_ after: Double, _ before: Double) -> String {
         guard before > 0, after.isFinite, before.isFinite else { return after > 0 ? "from none" : "no change" }
         let ratio = after / before
@@ -65,7 +65,7 @@ enum ChangeText {
 
     static func ratio(_ after: UInt64, _ before: UInt64) -> String { ratio(Double(after), Double(before)) }
 
-    /// Returns the difference of two shares in points of a per cent: `+5.08 pt`.
+    /// Returns the difference of two shares in percentage points: `+5.08 pt`.
     static func points(_ after: Double, _ before: Double) -> String {
         signed((after - before) * 100, digits: 2) + " pt"
     }
@@ -79,7 +79,7 @@ enum ChangeText {
     }
 }
 
-/// Times of the day, in UTC, as charts and tables show them.
+/// Times of day, in UTC, for charts and tables.
 enum ClockText {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -101,7 +101,7 @@ enum ClockText {
         return "\(day) \(months[min(max(month, 1), 12) - 1])"
     }
 
-    /// Returns the time of a moment. If the window is longer than a day, it is the day and whole minutes.
+    /// Returns a time. If the window is longer than a day, it is the day and whole minutes.
     static func moment(_ time: UnixNanoseconds, in window: TimeWindow) -> String {
         isLong(window) ? "\(day(time)), \(self.time(wholeMinutes(time)))" : self.time(time)
     }

@@ -1,6 +1,6 @@
 import MartletReports
 
-/// The way from nothing to the first request.
+/// The steps from nothing to the first request.
 enum FirstSteps {
     static func html(_ visit: Visit) -> HTML {
         HTML.joined([

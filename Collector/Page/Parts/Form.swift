@@ -1,16 +1,16 @@
 import MartletReports
 import MartletStorage
 
-/// Forms. All but ``post(_:content:)`` ask for an address and change nothing.
+/// Forms. All except ``post(_:content:)`` only load an address and change nothing.
 enum Form {
-    /// A form that changes something. Its parameters are those of the address.
+    /// A form that changes something. Its parameters are in the address.
     static func post(_ address: PageAddress, @HTMLBuilder content: () -> HTML) -> HTML {
         element("form", Attribute("method", "post"), Attribute("action", address.text), content: content)
     }
 
     /// - Parameters:
-    ///   - keeping: the parameters that the form hands on.
-    ///   - names: the parameters that the form's own fields have.
+    ///   - keeping: the parameters that the form passes on.
+    ///   - names: the parameters of the form's visible fields.
     static func get(
         _ address: PageAddress, _ attributes: Attribute..., keeping parameters: PageParameters,
         leavingOut names: Set<PageParameter>, @HTMLBuilder content: () -> HTML
@@ -42,11 +42,11 @@ enum Form {
         ])
     }
 
-    /// A choice of one value, or of all. Several values stay as they are.
+    /// A choice of one value, or of all. If several values are chosen, they stay.
     ///
     /// - Parameters:
-    ///   - none: the title of the choice of requests without a value; `nil` if it cannot be chosen.
-    ///   - unseen: the chosen value, if nobody has it.
+    ///   - none: the title of the choice of requests without a value; `nil` if there is no such choice.
+    ///   - unseen: the chosen value, if no sender has it.
     static func choice(
         _ title: String, _ name: PageParameter, _ known: [String], _ chosen: [String], none: String? = nil,
         unseen: UnknownName? = nil
@@ -61,19 +61,20 @@ enum Form {
         return select(title, name, options, chosen == [""] ? PageParameter.noValue : chosen.first ?? "")
     }
 
-    /// Whether a field that has no choice of requests without a value cannot show the chosen values, and so hands them on.
+    /// Whether the form passes on the chosen values in hidden fields. A field without a choice of requests without a value cannot
+    /// show several values or an empty one.
     static func isKept(_ chosen: [String]) -> Bool { chosen.count > 1 || chosen == [""] }
 
     static func hidden(_ name: String, _ value: String) -> HTML {
         emptyElement("input", Attribute("type", "hidden"), Attribute("name", name), .value(value))
     }
 
-    /// Says that the field of a dimension selects everything if it is empty.
+    /// Marks the field of a dimension as one that selects everything if it is empty.
     private static func mayBeEmpty(_ name: PageParameter) -> HTML {
         name.filteredDimension == nil ? .none : hidden(PageParameter.emptyFields, name.rawValue)
     }
 
-    /// - Parameter options: values and their names.
+    /// - Parameter options: the values and their names.
     static func select(
         _ title: String, _ name: PageParameter, _ options: [(value: String, title: String)], _ chosen: String
     ) -> HTML {
@@ -104,7 +105,7 @@ enum Form {
     }
 }
 
-/// Filters in force, each with a link that leaves it out.
+/// The active filters, each with a link that removes it.
 struct FilterChips {
     let visit: Visit
     let filters: [(name: PageParameter, value: String)]

@@ -1,15 +1,15 @@
 import MartletReports
 
-/// A piece of a page. It is made of elements and texts alone, and each text is escaped when it becomes one, so that no name of
-/// a sender can turn into markup.
+/// A piece of a page. It consists only of elements and texts. Each text is escaped when it is added, so that no sender's name can
+/// become markup.
 package struct HTML: Sendable, Equatable {
     /// The markup, in UTF-8.
     package private(set) var bytes: [UInt8]
 
-    /// Nothing.
+    /// An empty piece.
     static let none = HTML(bytes: [])
 
-    /// Creates a text. Characters that are not seen, or turn text around, are written as codes that are seen.
+    /// Creates a text. Characters that are invisible or reverse text are shown as codes.
     init(_ text: String) {
         bytes = []
         bytes.reserveCapacity(text.utf8.count)
@@ -39,7 +39,7 @@ package struct HTML: Sendable, Equatable {
         return HTML(bytes: bytes)
     }
 
-    /// Returns a whole document.
+    /// Returns a complete document.
     static func document(_ root: HTML) -> HTML {
         var document = HTML.none
         document.append("<!doctype html", ">")
@@ -71,8 +71,8 @@ package struct HTML: Sendable, Equatable {
     }
 }
 
-/// Escapes text byte by byte, as the HTML Standard asks (section 13.3, "escaping a string"). A joiner after `<` makes another
-/// character of it for Swift, and none for a browser.
+/// Escapes text byte by byte, as the HTML Standard requires (section 13.3, "escaping a string"). To Swift, `<` followed by a
+/// joiner is another character; to a browser it is not.
 private enum HTMLEscape {
     static func append(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
@@ -82,7 +82,7 @@ private enum HTMLEscape {
             case UInt8(ascii: ">"): bytes += "&gt;".utf8
             case UInt8(ascii: "\""): bytes += "&quot;".utf8
             case UInt8(ascii: "'"): bytes += "&#39;".utf8
-            // A browser takes the character itself for the end of a line.
+            // A browser reads the character itself as a line break.
             case UInt8(ascii: "\r"): bytes += "&#13;".utf8
             default: bytes.append(byte)
             }
@@ -116,7 +116,7 @@ func jump(to id: String, _ attributes: Attribute..., @HTMLBuilder content: () ->
     HTML("a", [Attribute("href", "#" + id)] + attributes, content: content())
 }
 
-/// Puts pieces and texts one after the other.
+/// Joins pieces and texts.
 @resultBuilder enum HTMLBuilder {
     static func buildExpression(_ piece: HTML) -> HTML { piece }
     static func buildExpression(_ text: String) -> HTML { HTML(text) }
@@ -128,12 +128,12 @@ func jump(to id: String, _ attributes: Attribute..., @HTMLBuilder content: () ->
     static func buildArray(_ pieces: [HTML]) -> HTML { HTML.joined(pieces) }
 }
 
-/// An attribute of an element. Its value is escaped when the element is made.
+/// An attribute of an element. Its value is escaped when the element is created.
 struct Attribute: Sendable {
     let name: StaticString
-    /// `nil` for an attribute that is there or not, such as `hidden`.
+    /// `nil` for an attribute without a value, such as `hidden`.
     let value: String?
-    /// Whether a browser gets all characters as they are. In any other attribute those that are not seen are written as codes.
+    /// Whether a browser gets all characters unchanged. In any other attribute, invisible characters are written as codes.
     let isExact: Bool
 
     init(_ name: StaticString, _ value: String? = nil) { self.init(name, value, isExact: false) }
@@ -151,16 +151,16 @@ struct Attribute: Sendable {
 
     static func role(_ role: String) -> Attribute { Attribute("role", role) }
 
-    /// The name of an element that has no text of its own.
+    /// The name of an element without text.
     static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
 
-    /// A link. It takes an address of the page itself alone, so that an address that a service called is never followed.
+    /// A link. It only takes an address of this page, so that an address that a service called is never followed.
     static func href(_ address: PageAddress) -> Attribute { Attribute("href", address.text) }
 
     static let hidden = Attribute("aria-hidden", "true")
 }
 
-/// A text in parts: those that are read as they are, and codes for characters that are not seen.
+/// A text in parts: readable text, and codes for invisible characters.
 enum VisibleText {
     enum Part: Equatable {
         case plain(String)
@@ -178,7 +178,7 @@ enum VisibleText {
             run = String.UnicodeScalarView()
         }
         for scalar in text.unicodeScalars {
-            // A body has lines and tabs, which a page shows as such.
+            // A body has line breaks and tabs, which a page displays.
             let isSeen = TerminalText.isPlain(scalar) || scalar == "\n" || scalar == "\t"
             if isSeen != isPlain { close() }
             isPlain = isSeen

@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The reason that a view has nothing to show, with links to what helps next.
+/// Why a view has nothing to show, with links to what helps next.
 package struct NoResultsView: Sendable {
     let visit: Visit
     let reason: NoResultsReason
@@ -21,7 +21,7 @@ package struct NoResultsView: Sendable {
     /// Whether there is anything to choose from.
     var hasScope: Bool { reason != .nobodyReported }
 
-    /// The whole of a view.
+    /// The complete content of a view.
     package var html: HTML {
         HTML.joined([
             element("section", .class("lead-in"), .label("The answer")) {
@@ -32,7 +32,7 @@ package struct NoResultsView: Sendable {
         ])
     }
 
-    /// A part of a view that has a title.
+    /// A section within a view that has a title.
     var notice: HTML {
         HTML.joined([
             element("section", .class("notice"), Attribute("aria-labelledby", "h-empty")) {
@@ -104,7 +104,7 @@ extension Visit {
         }
     }
 
-    /// Throws if a filter is not one of those that a view has. It would select nothing there.
+    /// Throws if a filter is not one of the view's, because it would select nothing there.
     func refuseFilters(besides dimensions: [Dimension], of view: String) throws(ParameterError) {
         let names = dimensions.map(PageParameter.init)
         guard let other = filters.first(where: { !names.contains($0.name) })?.name.rawValue else { return }
@@ -112,14 +112,14 @@ extension Visit {
             "\(other) is no filter of \(view), which has \(NameList.text(names.map(\.rawValue))) alone")
     }
 
-    /// Returns the view's own address without one of its filters.
+    /// Returns the view's address without one of its filters.
     func address(without filter: (name: PageParameter, value: String)) -> PageAddress {
         parameters.values.filter { $0 != filter && $0.name != .before }.reduce(base) { $0.adding($1.name, $1.value) }
     }
 
-    /// Returns the one chosen value of a filter if the store does not have it.
+    /// Returns the single chosen value of a filter, if the store does not have it.
     ///
-    /// - Parameter seen: values that it has.
+    /// - Parameter seen: values that the store has.
     func unknownName(
         _ name: PageParameter, notIn seen: [String], in storage: some Storage
     ) async throws -> UnknownName? {
@@ -130,7 +130,7 @@ extension Visit {
         return try await storage.unknownName((dimension, wanted), now: now)
     }
 
-    /// The note below a list of choices that the chosen name is none of them.
+    /// A note below a list of choices, for a chosen name that is not among them.
     @HTMLBuilder func note(_ unknown: [UnknownName]) -> HTML {
         for name in unknown {
             element("p", .class("unseen")) {
@@ -144,7 +144,7 @@ extension Visit {
         }
     }
 
-    /// A link to this view with the name that a person may have meant.
+    /// A link to this view with the name that the person may have meant.
     fileprivate func nearest(to name: UnknownName) -> HTML {
         let address = parameters.values.filter { $0.name != .before }.reduce(base) {
             $0.adding($1.name, name.corrected($1.value, of: $1.name.rawValue))
@@ -157,7 +157,7 @@ extension Visit {
         "\(FigureText.age((max(now, time) - time) / 1_000_000_000)) ago"
     }
 
-    /// The age of a time, as a link to this view in the hour before it.
+    /// The age of a time, as a link to this view in the hour up to that time.
     fileprivate func hour(until time: UnixNanoseconds) -> HTML {
         let hour = NoResultsReason.hour(of: time)
         let window: [(PageParameter, String?)] = [

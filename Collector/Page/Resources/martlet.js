@@ -1,4 +1,4 @@
-// A module for what only a script can do: refresh, live tail, keys, copy buttons. Every view reads without it.
+// This module adds what needs a script: refresh, live tail, keys, copy buttons. Every view is readable without it.
 
 const one = (selector, root = document) => root.querySelector(selector);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -8,16 +8,16 @@ const make = (name, properties = {}, ...children) => {
   element.append(...children);
   return element;
 };
-const clock = () => new Date().toISOString().slice(11, 19); // UTC, as all times of the page
+const clock = () => new Date().toISOString().slice(11, 19); // UTC, like all times on the page
 
-// The region has to be there before its text: a screen reader speaks changes only.
+// The region has to exist before its text, because a screen reader only speaks changes.
 const region = make("p", { className: "say", role: "status" });
 function say(text) {
   region.textContent = text;
   setTimeout(() => { if (region.textContent === text) region.replaceChildren(); }, 3000);
 }
 
-// Refresh: asks for the page's own address again and takes over what changes.
+// Refresh: loads the page's address again and replaces the parts that change.
 const parts = ["main", ".health", ".scope .period", ".foot > span:last-of-type"];
 const period = one("main [data-live]") ? 2 : Number(document.body.dataset.refresh) || 0;
 const editedForms = new Set();
@@ -38,7 +38,7 @@ async function refresh() {
   asking = true;
   try {
     const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(10_000) });
-    if (answer.status === 401) return location.reload(); // The address now answers with the login form.
+    if (answer.status === 401) return location.reload(); // The address now returns the login form.
     if (!answer.ok) throw answer;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     failures = 0;
@@ -55,7 +55,7 @@ async function refresh() {
   }
 }
 
-// The reader is in the middle of something that new content would take away.
+// Whether the reader is doing something that new content would interrupt.
 function isHeld() {
   const busy = "dialog[open], main :is(input, select, textarea):focus, main :active, [data-live]:is(:hover, :focus-within)";
   return !document.getSelection().isCollapsed || one(busy) !== null;
@@ -67,7 +67,7 @@ function showState(text, stale) {
 }
 
 function replaceWith(page) {
-  // A view without a window became one with a window, or the other way round: the first request has come.
+  // The view gained or lost its window bar, because the first request has arrived.
   if (!one("main", page) || !one(".scope") !== !one(".scope", page)) return location.reload();
   const restore = remember();
   const rows = () => all("[data-live] tbody tr");
@@ -80,7 +80,7 @@ function replaceWith(page) {
   rows().filter((row) => !known.has(leadsTo(row))).forEach((row) => row.classList.add("arrived"));
 }
 
-// What the reader did to the page, as a function that does it to the new content.
+// Returns a function that repeats on the new content what the reader did to the old.
 function remember() {
   const steps = [];
   const keep = (element, step) => {
@@ -98,7 +98,7 @@ function remember() {
   return () => steps.forEach((step) => step());
 }
 
-// Finds an element again in new content: by where it leads, or else by its place.
+// Returns a function that finds the element in new content: by its link, or else by its position.
 function locator(element) {
   const place = placeOf(element);
   const href = element.getAttribute("href");
@@ -107,7 +107,7 @@ function locator(element) {
   return () => twins()[index] ?? one(place);
 }
 
-// A selector that starts at the nearest element with an id.
+// Returns a selector that starts at the nearest element with an id.
 function placeOf(element) {
   if (element.id || element === document.body) return element.id ? `#${CSS.escape(element.id)}` : "body";
   const parent = element.parentElement;
@@ -115,7 +115,7 @@ function placeOf(element) {
   return `${placeOf(parent)} > ${element.localName}:nth-of-type(${alike.indexOf(element) + 1})`;
 }
 
-// The link and the address change places, so that a copied address is what is seen.
+// The link and the address swap, so that a copied address shows what the reader sees.
 function togglePause(link) {
   paused = !paused;
   const here = location.href;
@@ -125,7 +125,7 @@ function togglePause(link) {
   return paused ? showState(`paused at ${clock()}`, false) : refresh();
 }
 
-// Keys: one character each, none with a modifier, none in a field, and all can be turned off (WCAG 2.1.4).
+// Keys are single characters without a modifier. They do nothing in a field, and can be turned off (WCAG 2.1.4).
 const keys = {
   "/": ["search requests", goToSearch],
   "j": ["next row", () => moveRow(1)],
@@ -135,7 +135,7 @@ const keys = {
   "?": ["show this list", showKeys],
 };
 
-// The fragment asks the next view for the focus.
+// The fragment makes the next view focus its search field.
 const searchField = () => one('main input[type="search"]');
 function goToSearch() {
   const field = searchField();
@@ -156,7 +156,7 @@ function moveRow(step) {
   rows[current < 0 ? 0 : current + step]?.querySelector("a[href]").focus();
 }
 
-// The browser may forbid the store. The choice then lasts until the page is left.
+// The browser may forbid localStorage. Then the choice lasts until the reader leaves the page.
 let keysAreOn = true;
 try { keysAreOn = localStorage.getItem("martlet.keys") !== "off"; } catch {}
 function turnKeys(on) {
@@ -165,7 +165,7 @@ function turnKeys(on) {
 }
 
 function onKey(event) {
-  // AltGr is how some keyboards write [ and ], and it is reported as Control and Alt.
+  // Some keyboards type [ and ] with AltGr, which is reported as Control and Alt.
   const modified = (event.ctrlKey || event.altKey || event.metaKey) && !event.getModifierState("AltGraph");
   if (modified || event.isComposing || !Object.hasOwn(keys, event.key) || !keysAreOn) return;
   if (event.target.closest("input, select, textarea, dialog")) return;
@@ -184,7 +184,7 @@ function showKeys() {
   dialog.showModal();
 }
 
-// Copy: there is no clipboard without TLS. The text is then selected, and copied the old way.
+// Copy: browsers have no clipboard API without TLS. Then the text is selected and copied the old way.
 async function copy(source) {
   try {
     await navigator.clipboard.writeText(source.textContent);

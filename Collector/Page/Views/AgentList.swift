@@ -2,19 +2,19 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The senders of a window, and of at least a day: whether the figures can be trusted.
+/// The senders of a window, and of at least a day. They show whether the figures can be trusted.
 package struct AgentList: Sendable {
     private static let day: UInt64 = 86_400_000_000_000
-    /// The time after which a sender counts as silent: agents send every ten seconds.
+    /// A sender that sends nothing for this long counts as silent. Agents send every ten seconds.
     static let silence: UInt64 = 60_000_000_000
 
     let visit: Visit
     let facts: PageFacts
-    /// Senders that the filter selects.
+    /// The senders that the filter selects.
     let report: AgentsReport
-    /// The flag of the list's time; `nil` for the command's own default.
+    /// The flag for the list's time; `nil` for the command's default.
     let since: String?
-    /// Senders that were not heard of in the last minute.
+    /// The number of senders not seen in the last minute.
     let silent: Int
     /// The sum of all ledgers; `nil` if no sender keeps one.
     let total: AgentsReport.Account?
@@ -34,7 +34,7 @@ package struct AgentList: Sendable {
         total = AgentsReport.Account.sum(of: report.agents.compactMap(\.ledger))
     }
 
-    /// The senders with facts that need attention.
+    /// The senders that need attention.
     var remarkable: [AgentsReport.Agent] { report.agents.filter { !$0.notes.isEmpty } }
 
     var sentence: String {
@@ -52,7 +52,7 @@ package struct AgentList: Sendable {
 }
 
 extension AgentList {
-    /// Senders of the notice at most; the table has the facts of all.
+    /// The most senders in the notice. The table has the facts of all.
     private static let maxNoted = 10
 
     package var html: HTML {
@@ -172,6 +172,6 @@ extension AgentList {
 }
 
 extension AgentsReport.Agent {
-    /// The instance, or the service of a sender that names none.
+    /// The instance; without one, the service.
     var name: String { instance.isEmpty ? service : instance }
 }

@@ -1,7 +1,7 @@
 import MartletReports
 import MartletTelemetry
 
-/// The table of senders: each with its ledger.
+/// The table of senders with their ledgers.
 struct AgentsGrid {
     let list: AgentList
     private var visit: Visit { list.visit }

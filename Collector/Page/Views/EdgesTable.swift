@@ -115,7 +115,7 @@ struct EdgesTable {
 }
 
 extension CommandLine {
-    /// The map of a view's window and filters as a command and as an answer of the API.
+    /// The map with a view's window and filters, as a command and as an API response.
     init(mapOf visit: Visit) {
         let parameters = visit.parameters(for: MapParameter.self, leavingOut: [.top])
         self.init(
@@ -124,7 +124,7 @@ extension CommandLine {
     }
 }
 
-/// The addresses behind the figures of an edge.
+/// The links behind the figures of an edge.
 struct EdgeAddresses {
     let visit: Visit
     let edge: CallEdge

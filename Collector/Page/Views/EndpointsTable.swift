@@ -9,7 +9,7 @@ struct EndpointsTable {
         ("p99 ms", .p99), ("Max ms", .max),
     ]
 
-    /// Bytes of an endpoint's name at most. Its own view has all of it.
+    /// The most bytes of an endpoint's name. The endpoint's page shows all of it.
     private static let nameBytes = 200
 
     let overview: Overview
@@ -80,7 +80,7 @@ struct EndpointsTable {
                 + [.href(visit.here.with(.kind, kind.rawValue))], content: HTML(title))
     }
 
-    /// The order of cards, which have no titles of columns.
+    /// The sort order for cards, which have no column titles.
     private var sortForm: HTML {
         Form.get(
             visit.base, .class("sortby"), keeping: visit.parameters, leavingOut: [.sort, .ascending]
@@ -92,7 +92,7 @@ struct EndpointsTable {
         }
     }
 
-    /// A title that sorts by its column, and the other way if it is the order already.
+    /// A title that sorts by its column, or reverses the order if it is already sorted so.
     private func title(_ text: String, _ key: GroupOrder.Measure) -> HTML {
         let isCurrent = (visit.parameters[.sort] ?? GroupOrder.Measure.impact.rawValue) == key.rawValue
         let isAscending = visit.parameters[.ascending] == "true"
@@ -219,7 +219,7 @@ struct EndpointsTable {
         }
     }
 
-    /// Returns the address of an endpoint's view, which has the same comparison.
+    /// Returns the address of an endpoint's view, with the same comparison.
     static func address(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
         selecting(row, kind, at: visit.selected(.endpoint)).with(.compare, visit.parameters[.compare])
     }
@@ -250,7 +250,7 @@ struct EndpointsTable {
 struct GoneEndpoints {
     /// The id of the heading.
     static let id = "h-gone"
-    /// Rows at most.
+    /// The most rows.
     private static let maxRows = 20
 
     let comparison: ReportComparison
@@ -306,7 +306,7 @@ struct GoneEndpoints {
         }
     }
 
-    /// Returns the address of the view of an endpoint or of its requests, where it had some.
+    /// Returns the address of an endpoint's view or of its requests, in the window where it had some.
     private func address(of row: ReportRow, at view: PageAddress) -> PageAddress {
         let address = EndpointsTable.selecting(row, kind, at: view).with([
             (.since, comparison.from), (.until, comparison.to), (.compare, nil),

@@ -2,9 +2,9 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The hosts that were called, if there is more than one. Each leads to its endpoints.
+/// The called hosts, if there is more than one. Each links to its endpoints.
 struct HostsTable {
-    /// Services that a cell names at most.
+    /// The most services in a cell.
     private static let maxNamed = 3
 
     let visit: Visit
@@ -64,7 +64,7 @@ struct HostsTable {
     }
 }
 
-/// The hosts that requests were made to.
+/// The called hosts.
 struct CalledHosts: Sendable {
     struct Host: Sendable {
         var name: String
@@ -72,16 +72,16 @@ struct CalledHosts: Sendable {
         var measures: RequestMeasures
     }
 
-    /// Rows, unless the address asks for more.
+    /// The number of rows, unless the address sets another.
     private static let maxHosts = 20
 
-    /// The hosts on which the most time was spent.
+    /// The hosts that took the most time.
     let hosts: [Host]
     let count: Int
 
     /// - Parameters:
     ///   - answer: groups by host and service.
-    ///   - wanted: the rows that the address asks for; `nil` if it asks for no number.
+    ///   - wanted: the number of rows in the address; `nil` if it has none.
     init(_ answer: StatisticsAnswer, wanted: Int?) {
         var (groups, services) = ([String: RequestGroup](), [String: Set<String>]())
         for group in answer.groups {

@@ -2,9 +2,9 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The notice above figures that are not complete: the bounds that still hold, and the agents that know more.
+/// The notice above incomplete figures: the bounds that still hold, and the agents that can explain the gap.
 struct IncompleteNotice {
-    /// Agents that are named at most.
+    /// The most agents to name.
     private static let maxNamed = 5
 
     let visit: Visit
@@ -50,17 +50,18 @@ struct IncompleteNotice {
         }
     }
 
-    /// The bounds of a failure rate, below it.
+    /// The bounds of a failure rate, shown below the rate.
     static func bounds(_ bounds: FailureBounds?) -> HTML {
         bounds.map { bounds in element("span", .class("sub num bounds")) { bounds.text } } ?? .none
     }
 }
 
-/// The requests of a window that agents captured and that did not arrive, and the agents that know more.
+/// The requests of a window that agents captured but that did not arrive, and the agents that can explain the gap.
 struct Incompleteness: Sendable {
-    /// Requests that did not arrive, of all senders that the filter selects.
+    /// Requests that did not arrive, from all senders that the filter selects.
     let missing: UInt64
-    /// Those of each service with any. Agents know no more than the service: each could be of any of its endpoints.
+    /// The missing requests of each service that has any. Agents only know the service: each request could belong to any of its
+    /// endpoints.
     let byService: [String: UInt64]
     /// Sentences about agents that are silent, or whose ledgers have waiting or dropped requests or gaps.
     let agents: [(name: String, facts: String)]
@@ -86,7 +87,7 @@ struct Incompleteness: Sendable {
             }
     }
 
-    /// Returns the failure rates that are left open for requests of a service, or of all services.
+    /// Returns the possible failure rates of a service's requests, or of all requests.
     func bounds(_ measures: RequestMeasures, of service: String? = nil) -> FailureBounds? {
         FailureBounds(
             failed: measures.failures.count, of: measures.count,
@@ -95,7 +96,7 @@ struct Incompleteness: Sendable {
 }
 
 extension AgentRecord {
-    /// The requests that it could not deliver, in words; `nil` if it delivered all.
+    /// The requests that the agent could not deliver, in words; `nil` if it delivered all.
     fileprivate func shortfall(at now: UnixNanoseconds) -> String? {
         var facts: [String] = []
         if let ledger, ledger.waiting > 0 { facts.append("\(FigureText.grouped(ledger.waiting)) requests are waiting") }
@@ -117,17 +118,16 @@ extension AgentRecord {
     }
 }
 
-/// The notice above figures with requests that rules changed, and of agents with rules in force, so that nobody takes a drill
-/// for an outage.
+/// The notice about requests that rules changed and about agents with active rules, so that nobody mistakes a drill for an outage.
 struct RulesNotice {
-    /// Agents that are named at most.
+    /// The most agents to name.
     private static let maxNamed = 5
 
     let visit: Visit
-    /// The requests of the window, and those of them that rules changed.
+    /// The number of requests in the window, and how many of them rules changed.
     let count: UInt64
     let changed: UInt64
-    /// The senders with rules in force when they were last heard of.
+    /// The senders that had active rules when they were last seen.
     let agents: [TelemetryResource]
 
     /// - Parameters:

@@ -2,13 +2,13 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The services and endpoints of a window: whether anything is worse than before, and where the time goes.
+/// The services and endpoints of a window. The view shows whether anything is worse than before, and where the time goes.
 package struct Overview: Sendable {
     let visit: Visit
     let facts: PageFacts
-    /// The side that the address asks for; `nil` for either.
+    /// The kind of requests that the address asks for; `nil` for either.
     let wanted: RequestKind?
-    /// The side whose endpoints are listed.
+    /// The kind of requests whose endpoints are listed.
     let kind: RequestKind
     /// The parameters of the table of endpoints, for a command and for the API.
     let parameters: ReportParameters
@@ -56,7 +56,7 @@ package struct Overview: Sendable {
 }
 
 extension Storage {
-    /// Returns an answer, or one without slots if there are too many groups for them.
+    /// Returns an answer. If there are too many groups for slots, returns one without slots.
     fileprivate func withoutSlots(
         ifTooMany answer: Result<StatisticsAnswer, TooManyGroups>, _ query: StatisticsQuery
     ) async throws -> StatisticsAnswer {
@@ -70,13 +70,13 @@ extension Storage {
 /// A row of the table of services.
 struct OverviewService: Sendable {
     var name: String
-    /// The processes that lived in the window. `nil` if the collector heard of none by its end, or of more than it lists.
+    /// The number of processes that ran in the window. `nil` if the collector had seen none by its end, or more than it lists.
     var instances: Int?
-    /// The versions of the processes that lived in the window, and the time at which each was first seen if that lies in it.
+    /// The versions of the processes that ran in the window, and when each was first seen if that is within the window.
     var versions: [(name: String, new: UnixNanoseconds?)]
     var served: Side?
     var made: Side?
-    /// By the collector's clock; `nil` if no sender of the service was heard of.
+    /// By the collector's clock; `nil` if no sender of the service was seen.
     var lastSeen: UnixNanoseconds?
 
     /// The requests of one kind.
@@ -86,7 +86,7 @@ struct OverviewService: Sendable {
         var trend: [Double?]
     }
 
-    /// Returns the services with the most time spent first.
+    /// Returns the services, those that took the most time first.
     static func all(of answer: StatisticsAnswer, _ agents: AgentsAnswer) -> [OverviewService] {
         var (services, indexes) = ([OverviewService](), [String: Int]())
         for (row, group) in answer.groups.enumerated() {
@@ -111,7 +111,7 @@ struct OverviewService: Sendable {
         return services
     }
 
-    /// - Parameter isWhole: whether the agents are all that there are.
+    /// - Parameter isWhole: whether these are all agents.
     private init(_ name: String, _ agents: [AgentRecord], _ window: TimeWindow, isWhole: Bool) {
         self.name = name
         let began = agents.filter { $0.began <= window.to }
@@ -123,16 +123,16 @@ struct OverviewService: Sendable {
 }
 
 extension Visit {
-    /// The value of `compare` that compares with nothing.
+    /// The value of `compare` that turns the comparison off.
     static let noComparison = "off"
 
-    /// The other side that the view is compared with, as a report's parameter has it; `nil` for none.
+    /// What the view is compared with, as a report's parameter; `nil` for nothing.
     var comparison: String? {
         let text = parameters[.compare] ?? ComparisonBase.previous.text
         return text == Self.noComparison ? nil : text
     }
 
-    /// The requests that the overview counts: those of all filters, and of the later version if versions are compared.
+    /// The requests that the overview counts: those that match all filters, and only the later version if versions are compared.
     var countedRequests: PageAddress {
         let requests = selected(.requests)
         return ComparisonBase.versions(in: comparison).map { requests.with(.version, $0.after) } ?? requests
@@ -170,7 +170,7 @@ extension Overview {
         }
     }
 
-    /// The answer in a sentence, and the endpoints that it is about.
+    /// The answer in a sentence, and the endpoints in question.
     private var leadIn: HTML {
         let comparison = ComparisonText(endpoints)
         return element("section", .class("lead-in" + tone), .label("The answer")) {
@@ -202,14 +202,14 @@ extension Overview {
 
     private var tone: String { isWorse ? "" : isJudged ? " good" : " warn" }
 
-    /// The endpoints that changed for the worse, and then those that changed for the better.
+    /// The endpoints that became worse, then those that became better.
     private var changed: [(row: ReportRow, verdict: Verdict)] {
         let rows = endpoints.rows.compactMap { row in row.verdict.map { (row, $0) } }
         return rows.filter { if case .worse = $0.1 { true } else { false } }
             + rows.filter { if case .better = $0.1 { true } else { false } }
     }
 
-    /// Endpoints that a sentence names at most.
+    /// The most endpoints that a sentence names.
     private static let maxNamed = 4
 
     private var changes: HTML {
@@ -225,12 +225,12 @@ extension Overview {
             })
     }
 
-    /// Returns the time of a row's change after a comma; empty if it is not known.
+    /// Returns a comma and the time of a row's change; empty if the time is unknown.
     private func since(_ row: ReportRow) -> String {
         row.changed.map { ", " + $0.text { ClockText.moment($0, in: visit.window) } } ?? ""
     }
 
-    /// The answer where nothing is compared.
+    /// The answer if nothing is compared.
     private var sentence: String {
         let measures = endpoints.totals.measures
         guard measures.count > 0 else { return "No requests" }
@@ -240,7 +240,7 @@ extension Overview {
 }
 
 extension Visit {
-    /// The window and the environment, as a title has them.
+    /// The window and the environment, as words of a title.
     var titleOfScope: String {
         let window =
             parameters[.until] == nil
@@ -249,23 +249,23 @@ extension Visit {
         return titleOfScope(in: window)
     }
 
-    /// The environment and the services beside a window of its own, as a title has them.
+    /// The environment and the services, next to the given window, as words of a title.
     func titleOfScope(in window: String) -> String {
         ([window] + parameters.all(.environment) + parameters.all(.service)).joined(separator: ", ")
     }
 
-    /// The time from a moment, or from a length of time ago, as a title has it.
+    /// The start of the window, a moment or a duration ago, as words of a title.
     static func title(since: String) -> String { (TimeText.nanoseconds(since) == nil ? "since " : "last ") + since }
 }
 
-/// The questions to the store whose answers make the overview. They are asked together, because all are about the same requests.
+/// The queries for the overview. They are asked together, because all are about the same requests.
 struct OverviewQuestions {
-    /// Rows of the table of endpoints, unless the address asks for more.
+    /// The number of rows in the table of endpoints, unless the address sets more.
     static let maxEndpoints = 50
-    /// Slots of each line at most. An hour has as many slots of summaries (``SummarySlot``).
+    /// The most slots in each line. An hour has as many slots of summaries (``SummarySlot``).
     private static let slots: UInt64 = 20
 
-    /// The side whose endpoints are listed.
+    /// The kind of requests whose endpoints are listed.
     let kind: RequestKind
     /// The parameters of the table of endpoints.
     private let parameters: ReportParameters
@@ -287,7 +287,7 @@ struct OverviewQuestions {
         report = ReportQuestion(query, comparedWith: try parameters.comparison(of: query))
     }
 
-    /// All questions, the report's first.
+    /// All queries, the report's first.
     var all: [StatisticsQuery] { report.queries + [senders, hosts] }
 
     struct Rows: Sendable {
@@ -296,9 +296,9 @@ struct OverviewQuestions {
         var isTooMuchToCompare: Bool
     }
 
-    /// Returns the table of endpoints, as far as the store can make it.
+    /// Returns the table of endpoints, as far as the store can provide it.
     ///
-    /// - Parameter answers: those to the queries of ``report``.
+    /// - Parameter answers: the answers to the queries of ``report``.
     func rows(of answers: [ReportQuestion.Answer], in storage: some Storage) async throws -> Rows {
         do {
             return Rows(report: try await report.report(of: answers, in: storage), isTooMuchToCompare: false)
@@ -309,9 +309,9 @@ struct OverviewQuestions {
         }
     }
 
-    /// Returns the parameters with which a command and the API have the same rows and verdicts. They name the default number of rows if
-    /// it may have left some out, now or in the other window, because a report without a number has all rows, and judges all of them
-    /// together.
+    /// Returns the parameters that give a command and the API the same rows and verdicts. A report without a number has all rows,
+    /// and judges all of them together. So the parameters include the default number of rows if rows may have been left out, now
+    /// or in the other window.
     func parameters(of report: Report) -> ReportParameters {
         var parameters = parameters
         let before = report.rows.count { $0.before != nil } + (report.compare?.goneCount ?? 0)
@@ -321,7 +321,7 @@ struct OverviewQuestions {
         return parameters
     }
 
-    /// Returns a query in the window of the report, of one kind or of both.
+    /// Returns a query in the window of the report, for one kind or for both.
     private static func query(
         _ visit: Visit, _ kind: RequestKind?, _ dimensions: [Dimension], isInSlots: Bool
     ) throws -> StatisticsQuery {
@@ -337,11 +337,11 @@ struct OverviewQuestions {
 }
 
 extension Visit {
-    /// Returns the parameters of a report about the overview's requests, in the window that its comparison asks for.
+    /// Returns the parameters of a report about the overview's requests, in the window that its comparison needs.
     ///
     /// - Parameters:
-    ///   - kind: the side of the requests; `nil` for both.
-    ///   - names: the parameters that the report does not take over.
+    ///   - kind: the kind of requests; `nil` for both.
+    ///   - names: the parameters that are not copied to the report.
     func report(
         of kind: RequestKind?, by dimensions: [Dimension],
         leavingOut names: Set<PageParameter> = [.sort, .ascending, .top]

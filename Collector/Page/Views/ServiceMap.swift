@@ -2,15 +2,15 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The calls between services, as each side counted.
+/// The calls between services, as each side counted them.
 package struct ServiceMap: Sendable {
-    /// Edges that are drawn, and edges of the table, at most.
+    /// The most edges in the picture, and the most in the table.
     static let (maxDrawn, maxListed) = (40, 1000)
 
     let visit: Visit
     let facts: PageFacts
     let calls: ServiceCalls
-    /// The requests that each service served or, if it served none, made.
+    /// The requests that each service served; for a service that served none, its outgoing requests.
     let services: [String: RequestMeasures]
     let agents: [AgentRecord]
     /// `nil` if there is something to show.
@@ -24,7 +24,7 @@ package struct ServiceMap: Sendable {
         calls = try await ServiceCalls(
             MapQuery(window: visit.window, filter: visit.filter, limit: Self.maxListed), in: storage)
         services = calls.services()
-        // Both ends count.
+        // The completeness covers both ends.
         facts.completeness = calls.report.completeness
         self.facts = facts
         var filter = visit.filter

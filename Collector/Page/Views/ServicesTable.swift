@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The services of the overview: the requests that each served and made.
+/// The services of the overview, with their incoming and outgoing requests.
 struct ServicesTable {
     let visit: Visit
     let services: [OverviewService]
@@ -115,10 +115,10 @@ struct ServicesTable {
 }
 
 extension Visit {
-    /// Returns the address of a service's own view.
+    /// Returns the address of a service's page.
     func address(ofService name: String) -> PageAddress { scoped(.endpoint).with(.service, name) }
 
-    /// Returns a service's name as a link to its own view.
+    /// Returns a service's name as a link to its page.
     func service(_ name: String) -> HTML {
         name.isEmpty ? .none : link(address(ofService: name)) { name }
     }

@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The figures of all requests of one kind, and the same over time.
+/// The figures of all requests of one kind, in total and over time.
 struct Totals: Sendable {
     /// `nil` if there are no requests.
     var measures: RequestMeasures?
@@ -10,7 +10,7 @@ struct Totals: Sendable {
     /// The time since which the rate counts; `nil` if it is the window's beginning.
     var ratesSince: UnixNanoseconds?
 
-    /// - Parameter answer: groups by the kind, at the last place, and by others.
+    /// - Parameter answer: groups by several dimensions, the last of which is the kind.
     init(of kind: RequestKind, in answer: StatisticsAnswer) {
         measures = answer.totals[kind]?.measures(seconds: answer.ratedWindow.seconds)
         let rows = answer.groups.indices.filter { answer.groups[$0].values.last == kind.rawValue }
@@ -32,10 +32,10 @@ struct TimeSlot: Sendable {
         measures = group.isEmpty ? nil : group.measures(seconds: window.since(dataSince).seconds)
     }
 
-    /// Returns the slots of an answer, with the requests of some of its groups in each.
+    /// Returns the slots of an answer, each with the requests of some groups.
     ///
-    /// One that the window cuts to less than half is joined to its neighbour (``SlotGrid/blocks``): a rate over a few seconds says
-    /// nothing, because senders report every ten seconds or less often.
+    /// A slot that the window cuts to less than half is joined to its neighbour (``SlotGrid/blocks``). A rate over a few seconds
+    /// would mean nothing, because senders report every ten seconds or less often.
     ///
     /// - Parameters:
     ///   - rows: the indexes of the groups.
@@ -52,15 +52,15 @@ struct TimeSlot: Sendable {
         }
     }
 
-    /// Returns the slot with the highest rate; `nil` if a slot is without requests. Its sender may report less often than slots begin,
-    /// and has the requests of several slots in one.
+    /// Returns the slot with the highest rate. Returns `nil` if a slot has no requests: a sender may report less often than once
+    /// per slot, and then one slot has the requests of several.
     static func busiest(of slots: [TimeSlot]) -> TimeSlot? {
         let inner = slots.dropFirst().dropLast()
         guard inner.count > 1, inner.allSatisfy({ $0.measures != nil }), let length = inner.first?.window.length else {
             return nil
         }
-        // The window cuts the slots at its ends, and an interval that it cuts counts as a whole. Over the length of a whole slot the
-        // rate is not too high.
+        // The window cuts the slots at its ends, but an interval at an end counts fully. Dividing by the length of a whole slot
+        // keeps the rate from being too high.
         let all = slots.map { $0.lasting(atLeast: length) }
         return all.max { ($0.measures?.perSecond ?? 0) < ($1.measures?.perSecond ?? 0) }
     }
@@ -70,13 +70,13 @@ struct TimeSlot: Sendable {
     }
 }
 
-/// Six figures with their lines over time. Each opens its requests.
+/// Six figures with their lines over time. Each links to its requests.
 struct TotalsStrip {
     let totals: Totals
-    /// The figures of the window before; `nil` if they are not compared, or if there were no requests.
+    /// The figures of the previous window; `nil` if there is no comparison, or if there were no requests.
     var before: RequestMeasures?
     let requests: PageAddress
-    /// The failure rates that missing requests leave open; `nil` if none is missing.
+    /// The failure rates that are possible with the missing requests; `nil` if none is missing.
     var bounds: FailureBounds?
 
     var html: HTML {

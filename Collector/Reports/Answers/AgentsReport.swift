@@ -1,19 +1,19 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The senders that the collector heard of since a time, the most recently seen first.
+/// The senders that the collector has seen since a time, the most recently seen first.
 package struct AgentsReport: Sendable, Equatable, Codable {
-    /// Senders at most, so that the answer for a large fleet costs no more than a person can read.
+    /// The most senders in an answer. It keeps the answer for a large fleet as short as a person can read.
     package static let maxAgents = 1000
 
-    /// RFC 3339, UTC. Senders that were not heard of since are left out.
+    /// RFC 3339, UTC. Senders last seen before this time are left out.
     package var from: String
     package var agents: [Agent]
     /// The number of senders that were left out; `nil` if the list is complete.
     package var more: Int?
     /// The services that took CPU time while requests waited, in this hour and the one before; `nil` if none took much.
     package var busyWaits: [BusyWait]?
-    /// The reason that there are no senders; `nil`, and left out, if there are some.
+    /// Why there are no senders; `nil`, and left out, if there are some.
     package var empty: NoResultsReason?
 
     private enum CodingKeys: String, CodingKey {
@@ -28,9 +28,9 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var instance: String
         package var host: String?
         package var capture: String?
-        /// The reason that it captures in another way than it was asked to, or keeps no details; left out if it has none.
+        /// Why the sender captures differently than requested, or keeps no details; left out if there is no reason.
         package var captureReason: String?
-        /// Rules in force that change its requests; `nil` for none.
+        /// Rules in force that change the sender's requests; `nil` for none.
         package var rules: Int?
         /// The sender's software and its version.
         package var agent: String?
@@ -39,25 +39,24 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var lastSeen: String
         /// `nil` for senders that keep no ledger.
         package var ledger: Account?
-        /// Intervals of which the collector lacks the batch of metrics or a part of it, although it has a later one: their
-        /// batches are on their way or lost. `nil` for senders that do not number their batches.
+        /// Intervals whose batch of metrics has not arrived, or not completely, although a later batch has: the missing batches
+        /// are late or lost. `nil` for senders that do not number their batches.
         package var missingBatches: UInt64?
-        /// Batches of metrics of which a share had arrived before, so that requests may count twice; `nil` if no batch
-        /// overlaps.
+        /// Batches of metrics that had partly arrived before, so that requests may count twice; `nil` if no batch overlaps.
         package var overlappingBatches: UInt64?
         /// The time since its start for which capture was off, in seconds; `nil` if it never was.
         package var unwatchedSeconds: Double?
-        /// CPU time that the agent took since its process started, in seconds; `nil` if it is not told.
+        /// CPU time of the agent since its process started, in seconds; `nil` if unknown.
         package var cpuSeconds: Double?
-        /// The latest time that it told by its own clock, less the collector's at its last arrival, in seconds. Above 0 its
-        /// clock is ahead. `nil` if it told no time.
+        /// The sender's latest timestamp minus the collector's time at its last arrival, in seconds. A positive value means that
+        /// the sender's clock is ahead. `nil` if it sent no time.
         package var clockSeconds: Double?
-        /// The source that its requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents,
-        /// which always send metrics, and for a sender that reported no request.
+        /// Where the sender's requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents, which
+        /// always send metrics, and for a sender that reported no request.
         package var statistics: [String: String]?
-        /// The name and version of its runtime, such as `swift 6.3`; `nil` if it is not told.
+        /// The name and version of its runtime, such as `swift 6.3`; `nil` if unknown.
         package var runtime: String?
-        /// The figures of its process in the last minute that it told of; `nil` if it told of none lately.
+        /// The figures of its process in the last minute that it reported; `nil` if it reported none lately.
         package var process: ProcessMeasures?
 
         private enum CodingKeys: String, CodingKey {
@@ -74,7 +73,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         }
     }
 
-    /// The agent's own ledger, in requests, from the last batch that arrived. Batches that arrived since count as delivered.
+    /// The agent's own ledger, in requests, from the last batch that arrived. Batches that arrived later count as delivered.
     package struct Account: Sendable, Equatable, Codable {
         package var captured: UInt64
         package var delivered: UInt64
@@ -113,7 +112,7 @@ extension AgentsReport.Agent {
 }
 
 extension AgentRecord {
-    /// An agent without requests still tells the time of its ledger.
+    /// The ledger has a time even if the agent has no requests.
     fileprivate var clockSeconds: Double? {
         let latest = max(latestEnd, ledger?.time ?? 0)
         guard latest > 0 else { return nil }
@@ -129,7 +128,7 @@ extension AgentsReport.Account {
 }
 
 extension Storage {
-    /// Returns the senders that were heard of since a time and that a filter selects, and their recent busy waits.
+    /// Returns the filtered senders that the collector has seen since a time, and their recent busy waits.
     package func agentsReport(
         since: UnixNanoseconds, _ filter: RequestFilter, now: UnixNanoseconds
     ) async throws -> AgentsReport {
@@ -138,24 +137,24 @@ extension Storage {
     }
 }
 
-/// The judgement of a sender's clock. A point arrives after it ended, so an end in the future is a clock that is ahead. An end in
-/// the past may also be a batch that came late.
+/// The state of a sender's clock. A point arrives after it ended, so an end in the future shows that the clock is ahead. An end in
+/// the past may only mean that the batch came late.
 package enum AgentClock: Sendable, Equatable {
     case unknown
     case fits
-    /// Seconds that the clock is ahead at least.
+    /// The clock is ahead by at least this many seconds.
     case ahead(Double)
     /// Seconds from the end of the sender's latest interval to its arrival.
     case late(Double)
 
-    /// Seconds that a clock may be ahead and still fit.
+    /// Seconds that a clock may be ahead and still count as in sync.
     private static let tolerance = Double(WindowAccount.ClocksAhead.tolerance) / 1e9
-    /// Seconds after which agents have delivered an interval unless they could not.
+    /// Agents deliver an interval within this many seconds, unless something prevents it.
     private static let usual = 60.0
 }
 
 extension AgentsReport.Agent {
-    /// Only a sender with a ledger tells its time with each batch.
+    /// Only a sender with a ledger sends its time with each batch.
     package var clock: AgentClock { AgentClock(seconds: clockSeconds, hasLedger: ledger != nil) }
 }
 
@@ -168,7 +167,7 @@ extension AgentClock {
         self = seconds > Self.tolerance ? .ahead(seconds) : hasLedger && -seconds > Self.usual ? .late(-seconds) : .fits
     }
 
-    /// `nil` for a clock that fits or is not known.
+    /// `nil` for a clock that is in sync or unknown.
     var sentence: String? {
         switch self {
         case .unknown, .fits: nil
@@ -183,7 +182,7 @@ extension AgentClock {
 }
 
 extension AgentsReport.Agent {
-    /// Facts that need a look: they are rare, and too long for a column.
+    /// Facts that need attention. They are rare, and too long for a column.
     package var notes: [String] {
         var notes: [String] = []
         if let reason = captureReason { notes.append("capture is \(capture ?? "off"), \(reason)") }
@@ -214,7 +213,7 @@ extension AgentsReport.Agent {
 }
 
 extension AgentsReport.Account {
-    /// Returns the sum of ledgers; `nil` for none. A figure that has no room in 64 bits stays at the largest number.
+    /// Returns the sum of ledgers; `nil` for none. A sum that exceeds 64 bits becomes the largest number.
     package static func sum(of ledgers: [AgentsReport.Account]) -> AgentsReport.Account? {
         guard let first = ledgers.first else { return nil }
         return ledgers.dropFirst().reduce(into: first) { sum, ledger in

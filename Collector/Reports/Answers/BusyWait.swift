@@ -3,16 +3,16 @@ import MartletTelemetry
 
 /// The CPU time that Foundation may have taken while requests of `URLSession` waited for their first bytes.
 ///
-/// On Linux it keeps a core busy as long as a request on a new connection waits: the socket's source of writes stays armed
-/// after the request was written. A request on a connection that was used before costs nothing. One session's requests share
-/// a thread, so many that wait at once take one core.
+/// On Linux, Foundation keeps a core busy while a request on a new connection waits, because the socket's write source stays armed
+/// after the request was written. A request on a reused connection costs nothing. The requests of one session share a thread, so
+/// many that wait at once take one core.
 package struct BusyWait: Sendable, Equatable, Codable {
     package var service: String
-    /// The time that requests on new connections waited for their first bytes, each by itself, in seconds.
+    /// The sum of the times that requests on new connections waited for their first bytes, in seconds.
     package var waited: Double
     /// CPU time of the service's processes, in seconds.
     package var cpu: Double
-    /// The part of it that the waits took at most, in seconds.
+    /// The most CPU time that the waits can have taken, in seconds.
     package var estimate: Double
 
     private enum CodingKeys: String, CodingKey {
@@ -22,22 +22,22 @@ package struct BusyWait: Sendable, Equatable, Codable {
         case estimate = "estimate_seconds"
     }
 
-    /// The CPU time of a second of waiting: 0.9 s were measured (docs/process.md).
+    /// The CPU time per second of waiting: 0.9 s were measured (docs/process.md).
     static let share = 0.9
-    /// The least estimate that is worth a word, in seconds: the first requests of a process make connections anyway.
+    /// The least estimate that is reported, in seconds. The first requests of a process always open connections.
     static let leastSeconds = 10.0
-    /// The least part of a core, as a mean of all processes, that is worth a word: nothing is won by less.
+    /// The least part of a core that is reported, as a mean of all processes. Saving less gains nothing.
     static let leastCores = 0.1
-    /// The least share of a service's CPU time that is worth a word. Below it other work is worth a look first.
+    /// The least share of a service's CPU time that is reported. Below it, other work deserves attention first.
     static let leastShare = 0.3
-    /// The versions of Swift whose Foundation is known to do so. Nothing is said about any other.
+    /// The versions of Swift whose Foundation is known to behave this way. Nothing is said about any other.
     static let runtimes: Set<String?> = ["swift 6.2", "swift 6.3", "swift 6.4"]
 
-    /// `nil` if there is nothing to tell.
+    /// `nil` if there is nothing to report.
     ///
     /// - Parameters:
     ///   - processes: the processes of the service.
-    ///   - requests: the requests that the service made, in any groups.
+    ///   - requests: the outgoing requests of the service, in any groups.
     package init?(_ processes: ProcessSeries, _ requests: [RequestGroup]) {
         guard processes.runtimes.isSubset(of: Self.runtimes), let cpu = processes.total.cpu else { return nil }
         service = processes.service
@@ -50,7 +50,7 @@ package struct BusyWait: Sendable, Equatable, Codable {
         guard worth.allSatisfy({ estimate >= $0 }) else { return nil }
     }
 
-    /// Without a stop at the end, and without the service.
+    /// A sentence without a full stop and without the service's name.
     package var sentence: String {
         """
         requests on new connections waited \(FigureText.seconds(waited)) for answers; up to \(FigureText.seconds(estimate)) \
@@ -58,14 +58,14 @@ package struct BusyWait: Sendable, Equatable, Codable {
         """
     }
 
-    /// The remedy, in a sentence without a stop at its end.
+    /// The remedy, in a sentence without a full stop.
     package var advice: String {
         "one session that reuses its connections, or AsyncHTTPClient, avoids most of it (docs/process.md)"
     }
 }
 
 extension PhaseTotals {
-    /// Seconds. The phases do not tell which requests made their connections, so the wait is divided evenly.
+    /// Seconds. The phases don't show which requests opened their connections, so the wait is divided evenly.
     fileprivate var waitedOnNewConnections: Double {
         let (wait, connects) = (self[.firstByte], self[.connect].count)
         return wait.count > 0 ? wait.seconds * Double(min(connects, wait.count)) / Double(wait.count) : 0
@@ -73,8 +73,8 @@ extension PhaseTotals {
 }
 
 extension Storage {
-    /// Returns the services that took much CPU time while requests waited, since the hour before this one began. A store has
-    /// whole hours in a few rows.
+    /// Returns the services that took much CPU time while requests waited, since the start of the previous hour. A store has whole
+    /// hours in a few rows.
     package func recentBusyWaits(
         now: UnixNanoseconds, _ filter: RequestFilter
     ) async throws -> [BusyWait] {
@@ -84,7 +84,7 @@ extension Storage {
             of: try await processes(ProcessQuery(window: window, filter: filter, step: hour)), filter)
     }
 
-    /// Returns the services that took much CPU time while requests waited, in the order of their names.
+    /// Returns the services that took much CPU time while requests waited, sorted by name.
     ///
     /// - Parameter answer: the processes of the services that a filter selects.
     package func busyWaits(of answer: ProcessAnswer, _ filter: RequestFilter) async throws -> [BusyWait] {

@@ -3,17 +3,17 @@ import MartletStorage
 /// Endpoints of one service, kind, method and host whose names differ in the digits of one segment, such as
 /// `/files/thumb-0.jpg` and `/files/thumb-1.jpg`. Most likely they are one endpoint that needs a template.
 package struct EqualSiblings: Sendable, Equatable {
-    /// The endpoints that make siblings at least. Fewer may well be endpoints with numbers in their names.
+    /// The least number of endpoints that count as siblings. Fewer may well be endpoints with numbers in their names.
     private static let fewest = 8
-    /// Templates that a sentence names at most.
+    /// The most templates that a sentence names.
     private static let maxNamed = 3
 
-    /// A template for `MARTLET_ENDPOINTS` that has all of the siblings.
+    /// A template for `MARTLET_ENDPOINTS` that matches all of the siblings.
     package let template: String
     /// The rows that are siblings.
     fileprivate(set) var count: Int
 
-    /// Returns a sentence with the templates that fold the siblings of a report; `nil` if it has none.
+    /// Returns a sentence with the templates that merge the siblings of a report; `nil` if it has none.
     package static func sentence(about report: Report) -> String? {
         let named = all(in: report).prefix(maxNamed)
         guard !named.isEmpty else { return nil }
@@ -22,7 +22,7 @@ package struct EqualSiblings: Sendable, Equatable {
         return "\(report.isCut ? "At least " : "")\(number) endpoints differ in digits only: \(setting) folds them"
     }
 
-    /// Returns the siblings of a report, those with the most rows first. A row is in one of them only.
+    /// Returns the siblings of a report, those with the most rows first. Each row belongs to only one of them.
     static func all(in report: Report) -> [EqualSiblings] {
         guard report.by.contains(.endpoint) else { return [] }
         var families: [Family: Set<Int>] = [:]
@@ -54,13 +54,13 @@ package struct EqualSiblings: Sendable, Equatable {
     }
 }
 
-/// The rows that are equal but for their endpoints, and whose endpoints are equal but for the digits of one segment.
+/// The rows that differ only in their endpoints, and whose endpoints differ only in the digits of one segment.
 private struct Family: Hashable {
     private let others: [Dimension: String?]
     private let pattern: String
     let template: String
 
-    /// Returns the families of a row, one for each segment with digits. An endpoint that no template can have has none.
+    /// Returns the families of a row, one for each segment with digits. An endpoint that no template can match has none.
     static func all(of row: ReportRow) -> [Family] {
         let name = row.text(of: .endpoint)
         guard name.hasPrefix("/"), name.utf8.contains(where: isDigit) else { return [] }
@@ -81,7 +81,7 @@ private struct Family: Hashable {
         return "/" + segments.joined(separator: "/")
     }
 
-    /// Returns a segment with a `#` for each number. No segment of a template has that character.
+    /// Returns a segment with a `#` for each number. No template's segment contains `#`.
     private static func withoutDigits(_ segment: String) -> String {
         var text = ""
         for character in segment where !(character.isDigit && text.last == "#") {
@@ -90,7 +90,7 @@ private struct Family: Hashable {
         return text
     }
 
-    /// Whether a template can have the segment as it is, and a shell reads it unquoted: a parameter, or plain characters.
+    /// Whether a template can contain the segment unchanged and a shell can read it unquoted: a parameter, or plain characters.
     private static func isOfTemplates(_ segment: String) -> Bool {
         let isParameter = segment.hasPrefix("{") && segment.hasSuffix("}")
         let text = isParameter ? segment.dropFirst().dropLast() : segment[...]

@@ -1,22 +1,23 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The reason that an answer has no rows. The page, the commands and the API give the same one.
+/// Why an answer has no rows. The page, the commands and the API give the same reason.
 package enum NoResultsReason: Sendable, Equatable {
     /// No agent has reported to the collector yet.
     case nobodyReported
     /// A filter asks for a name that the store does not have.
     case unknownName(UnknownName)
-    /// The latest data of the chosen senders are from before the window. The latest request is named if it is much older still.
+    /// The latest data of the chosen senders are from before the window. The latest request is named if it is much older.
     case silent(Sender, latestRequest: UnixNanoseconds?)
-    /// The chosen senders report, but the latest request that the filters select is from before the window.
+    /// The chosen senders report, but their latest matching request is from before the window.
     case idle(latestRequest: UnixNanoseconds)
-    /// The chosen senders reported in the window, and no request of theirs was counted: they may send spans or figures of the process.
+    /// The chosen senders reported in the window, but no request of theirs was counted. They may send spans or figures of the
+    /// process.
     case uncounted(Sender)
-    /// The filters select no request in the window, nor in the week before it.
+    /// The filters match no request in the window or in the week before it.
     case nothingFound
 
-    /// An instance of a service, and the time at which its latest data came, by the collector's clock.
+    /// An instance of a service, and the time at which its latest data arrived, by the collector's clock.
     package struct Sender: Sendable, Equatable {
         package var service: String
         package var instance: String
@@ -31,11 +32,11 @@ package enum NoResultsReason: Sendable, Equatable {
         }
     }
 
-    /// Decides for known senders and names.
+    /// Finds the reason from known senders and names.
     ///
     /// - Parameters:
-    ///   - sender: the latest of the senders that the filters select.
-    ///   - request: the time of the latest request before the window that the filters select.
+    ///   - sender: the latest sender that the filters match.
+    ///   - request: the time of the latest matching request before the window.
     init(
         _ sender: Sender?, latestRequest request: UnixNanoseconds?, in window: TimeWindow, _ filters: [FilterValue]
     ) {
@@ -53,7 +54,8 @@ package enum NoResultsReason: Sendable, Equatable {
         }
     }
 
-    /// Returns the hour up to the minute in which the latest data came. They may have come some minutes after their requests.
+    /// Returns the hour up to the minute in which the latest data arrived. They may have arrived some minutes after their
+    /// requests.
     package static func hour(of latest: UnixNanoseconds) -> TimeWindow {
         let minute: UInt64 = 60_000_000_000
         let end = (latest / minute + 1) * minute
@@ -64,7 +66,7 @@ package enum NoResultsReason: Sendable, Equatable {
 // MARK: The store's answers
 
 extension Storage {
-    /// Returns the reason that filters select no request in a window.
+    /// Returns the reason why filters match no request in a window.
     ///
     /// - Parameter base: the parameter `compare`, which may name two versions. The rows are those of the later one.
     package func noResultsReason(
@@ -95,7 +97,7 @@ extension Storage {
             return seen > 0 ? min(seen, answer.window.to) : nil
         }
         guard time > 0, let end = try await latest(7 * 24 * hour, before: time, step: nil) else { return nil }
-        // A window of a week is read by hours, and one in short slots as finely as points are kept.
+        // A window of a week is read by hours. A window in short slots is read as finely as points are kept.
         return try await latest(hour, before: end, step: 60_000_000_000) ?? end
     }
 }
@@ -103,7 +105,7 @@ extension Storage {
 // MARK: Answers with their reason
 
 extension Storage {
-    /// Returns a report. Without rows it has the reason, and with rows the names among the filters that have none.
+    /// Returns a report. A report without rows has the reason. A report with rows has the unknown names among the filters.
     package func report(_ parameters: ReportParameters, now: UnixNanoseconds) async throws -> Report {
         let query = try parameters.query(now: now)
         var report = try await report(query, comparedWith: try parameters.comparison(of: query))
@@ -116,8 +118,8 @@ extension Storage {
         return report
     }
 
-    /// Returns the unknown names among several values of a filter, and the unknown version that the rows are compared with; `nil` if
-    /// there are none.
+    /// Returns the unknown names among several values of a filter, and the unknown version that the rows are compared with; `nil`
+    /// if there are none.
     private func unknownNames(
         in report: Report, _ parameters: ReportParameters, now: UnixNanoseconds
     ) async throws -> [UnknownName]? {

@@ -18,7 +18,7 @@ package struct PhaseWaterfall: Sendable, Equatable {
         case new
         /// An earlier request had opened it.
         case reused
-        /// The request has no phase that tells, and its sender does not say.
+        /// No phase of the request shows it, and the sender does not say.
         case unknown
     }
 
@@ -27,14 +27,14 @@ package struct PhaseWaterfall: Sendable, Equatable {
     /// The time at the end of the scale: the request's duration, or the sum of its phases if that is longer.
     package let scale: Double
 
-    /// Returns `nil` if the sender tells no phases.
+    /// Returns `nil` if the sender sends no phases.
     package init?(_ report: RequestReport) {
         self.init(report.summary, isReused: report.attributes[AttributeName.connectionReused])
     }
 
-    /// Returns `nil` if the sender tells no phases.
+    /// Returns `nil` if the sender sends no phases.
     ///
-    /// - Parameter isReused: the sender's word on the connection; `nil` if it is not at hand.
+    /// - Parameter isReused: the sender's statement about the connection; `nil` if there is none here.
     init?(_ request: RequestSummary, isReused: String? = nil) {
         let times = RequestPhase.allCases.compactMap { phase in
             request.phases[phase.rawValue].map { (phase: phase, time: $0.isFinite ? max(0, $0) : 0) }
@@ -58,7 +58,7 @@ package struct PhaseWaterfall: Sendable, Equatable {
         return isReused == "true" || phases.contains(.firstByte) ? .reused : .unknown
     }
 
-    /// Returns the phase in which a request failed that got no answer; `nil` if it got one, or nothing tells the phase.
+    /// Returns the phase in which a request without a response failed; `nil` if it got a response or the phase is unknown.
     private static func unfinished(
         after phases: Set<RequestPhase>, _ connection: Connection, of request: RequestSummary
     ) -> RequestPhase? {

@@ -6,7 +6,7 @@ package struct ProcessReport: Sendable, Equatable, Codable {
     /// RFC 3339, UTC.
     package var from: String
     package var to: String
-    /// The length of a slot, in seconds. The window cuts the first and the last one.
+    /// The length of a slot, in seconds. The window cuts the first and the last slot short.
     package var step: Double
     /// The end of each slot, RFC 3339, UTC.
     package var ends: [String]
@@ -15,13 +15,13 @@ package struct ProcessReport: Sendable, Equatable, Codable {
     /// The processes of one service.
     package struct Row: Sendable, Equatable, Codable {
         package var service: String
-        /// Processes that told of themselves in the window.
+        /// Processes that reported in the window.
         package var processes: Int
-        /// Those of them that started in it: more than the service's instances if some were restarted.
+        /// Those of the processes that started in the window. More than the service's instances means that some were restarted.
         package var started: Int
         /// CPU time in the window, in seconds.
         package var cpuSeconds: Double?
-        /// `nil` if there is nothing to tell.
+        /// `nil` if there is nothing to report.
         package var busyWait: BusyWait?
         /// The measures of each slot; `nil` for a slot without figures.
         package var slots: [ProcessMeasures?]
@@ -56,11 +56,11 @@ package struct ProcessReport: Sendable, Equatable, Codable {
     }
 }
 
-/// The figures of one process, or of a service's processes together. A figure that is not told is left out.
+/// The figures of one process, or of all processes of a service. An unknown figure is left out.
 package struct ProcessMeasures: Sendable, Equatable, Codable {
     /// Processes of the service; `nil` for the figures of one process.
     package var processes: Int?
-    /// The mean number of busy cores, and the part of it in the kernel.
+    /// The mean number of busy cores, and how much of it was in the kernel.
     package var cores: Double?
     package var systemCores: Double?
     /// Bytes in RAM, and the most that one process had.
@@ -75,7 +75,7 @@ package struct ProcessMeasures: Sendable, Equatable, Codable {
     /// Page faults with a read of the disk, per second.
     package var majorFaults: Double?
     package var contextSwitches: Double?
-    /// The time that a job waited for a thread of Swift's cooperative pool, and a block on the main queue.
+    /// How long a job waited for a thread of Swift's cooperative pool, and how long a block waited on the main queue.
     package var poolDelay: Delay?
     package var mainQueueDelay: Delay?
 

@@ -1,40 +1,41 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The figures that answer a request. Its JSON is a fixed format.
+/// The figures that answer a query. The JSON is a fixed format.
 package struct Report: Sendable, Equatable, Codable {
     /// The window of the figures (``StatisticsAnswer/window``), RFC 3339, UTC.
     package var from: String
     package var to: String
     package var by: [Dimension]
-    /// The time since which `per_second` counts, RFC 3339, UTC: that of the store's first data. `nil`, and left out, if the data begin
-    /// before the window.
+    /// The time since which `per_second` counts, RFC 3339, UTC: the time of the store's first data. `nil`, and left out, if the
+    /// data begin before the window.
     package var ratesSince: String?
-    /// The length of a slot of the rows' trends, in seconds; `nil`, and left out, if they have none.
+    /// The length of a slot of the rows' trends, in seconds; `nil`, and left out, if the rows have no trends.
     package var step: Double?
     /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
     /// reported on this time.
     @NullIfUnknown package var completeness: Double?
     /// `nil`, and left out, if capture was on all the time.
     package var unwatched: UnwatchedTime?
-    /// Senders of which points of cumulative counters were not counted; `nil`, and left out, if there is none.
+    /// Senders with points of cumulative counters that were not counted; `nil`, and left out, if there is none.
     package var uncountedSenders: Int?
-    /// `nil`, and left out, if the clock of no sender is ahead.
+    /// `nil`, and left out, if no sender's clock is ahead.
     package var clocksAhead: ClocksAhead?
-    /// Points that are missing from the figures because the disk returned them damaged; `nil`, and left out, if none is.
+    /// Points that are missing from the figures because the disk returned damaged data; `nil`, and left out, if none is.
     package var damagedPoints: Int?
     /// The number of rows, including those that `top` cut off.
     package var rowCount: Int
     package var rows: [ReportRow]
     /// The totals over all rows, including those that `top` cut off.
     package var totals: ReportRow
-    /// The totals of clients and of servers apart: both may have counted one request. A kind without requests is missing.
+    /// The totals of clients and of servers, kept apart because both may have counted the same request. A kind without requests is
+    /// missing.
     package var totalsByKind: [RequestKind: ReportRow]
-    /// `nil`, and left out, if the rows are compared with nothing.
+    /// `nil`, and left out, if the rows are not compared.
     package var compare: ReportComparison?
-    /// The reason that there are no rows; `nil`, and left out, if there are some.
+    /// Why there are no rows; `nil`, and left out, if there are some.
     package var empty: NoResultsReason?
-    /// Names that filters ask for and that no row has; `nil`, and left out, if there are none.
+    /// Names in filters that no row has; `nil`, and left out, if there are none.
     package var unknownNames: [UnknownName]?
 
     private enum CodingKeys: String, CodingKey {
@@ -53,7 +54,7 @@ package struct Report: Sendable, Equatable, Codable {
 extension RequestKind: Codable, CodingKeyRepresentable {}
 
 extension Report {
-    /// - Parameter query: the query that the answer is for.
+    /// - Parameter query: the query that was answered.
     package init(_ answer: StatisticsAnswer, for query: StatisticsQuery) {
         let (window, rated) = (answer.window, answer.ratedWindow)
         let total = answer.total
@@ -112,7 +113,7 @@ extension ReportRow.Trend {
 }
 
 extension Report {
-    /// A sentence about requests that rules changed, so that nobody takes a drill for an outage; `nil` without any, and where
+    /// A sentence about requests that rules changed, so that nobody mistakes a drill for an outage. `nil` if there are none, or if
     /// the rows name the rules.
     package var changedByRules: String? {
         guard let changed = totals.measures.changedByRules, !by.contains(.rule) else { return nil }

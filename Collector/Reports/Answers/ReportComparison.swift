@@ -1,27 +1,27 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The other side of a comparison, and its outcome over the rows that were compared (``ReportQuestion``).
+/// The other side of a comparison, and the outcome for the compared rows (``ReportQuestion``).
 package struct ReportComparison: Sendable, Equatable, Codable {
     /// The parameter `compare`, such as `previous`.
     package var base: String
-    /// The window of the figures before, RFC 3339, UTC.
+    /// The window of the earlier figures, RFC 3339, UTC.
     package var from: String
     package var to: String
     /// See ``Report/completeness``.
     @NullIfUnknown package var completeness: Double?
     package var blocks: Blocks
-    /// The number of rows with each verdict, including compared ones that `top` cut off.
+    /// The number of rows with each verdict, including compared rows that `top` cut off.
     package var worse = 0
     package var better = 0
     package var same = 0
     package var tooLittleData = 0
-    /// The number of rows, among those that would have been compared before, that had requests then and have none now.
+    /// The number of rows that had requests before and have none now, among those that would have been compared before.
     package var goneCount: Int
-    /// These rows with their figures before, the greatest impact first; at most as many as `top`.
+    /// These rows with their earlier figures, the greatest impact first; at most as many as `top`.
     package var gone: [ReportRow]
 
-    /// The number of blocks that each window was cut into.
+    /// The number of blocks that each window was divided into.
     package struct Blocks: Sendable, Equatable, Codable {
         package var before: Int
         package var after: Int
@@ -35,15 +35,15 @@ package struct ReportComparison: Sendable, Equatable, Codable {
 }
 
 extension Report {
-    /// Adds the other window, and a verdict for each row. All compared rows are judged together, those that a limit left out of
-    /// the report as well.
+    /// Adds the other window and a verdict for each row. All compared rows are judged together, including those that a limit left
+    /// out of the report.
     ///
     /// - Parameters:
-    ///   - verdicts: those on the compared rows.
-    ///   - shown: the indexes of the compared rows that the report has.
+    ///   - verdicts: the verdicts on the compared rows.
+    ///   - shown: the indexes of the compared rows in the report.
     ///   - after, earlier: these rows in blocks, in the report's window and in the other one.
     ///   - before: the rows of the other window, with its totals.
-    ///   - limit: the rows of the report at most.
+    ///   - limit: the most rows in the report.
     mutating func compare(
         _ compared: ComparedRows, _ verdicts: Comparison, _ shown: [Int], in after: StatisticsAnswer,
         with before: StatisticsAnswer, in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int?
@@ -83,11 +83,11 @@ extension Report {
     }
 }
 
-/// The rows of a report that are compared, in its order, and those that may be gone.
+/// The compared rows of a report, in its order, and the rows that may be gone.
 struct ComparedRows {
     /// The values of the rows that have requests in the window.
     let after: [[String?]]
-    /// The values of the rows that have requests before.
+    /// The values of the rows that have requests in the earlier window.
     let before: [[String?]]
 
     init(after: [RequestGroup], before: [RequestGroup]) {
@@ -95,7 +95,7 @@ struct ComparedRows {
         self.before = before.map(\.values)
     }
 
-    /// The values of all of them.
+    /// The values of all rows.
     var all: [[String?]] {
         let known = Set(after)
         return after + before.filter { !known.contains($0) }
@@ -108,8 +108,8 @@ struct ComparedRows {
         return self.after.map { ComparedRow(before: earlier[$0] ?? [], after: later[$0] ?? [], isLater: isLater) }
     }
 
-    /// Returns the indexes of the rows that a report shows, in its order: rows that are worse, and as many of the first others as the
-    /// limit leaves room for.
+    /// Returns the indexes of the rows that a report shows, in its order: the rows that are worse, then as many of the first other
+    /// rows as the limit has room for.
     func shown(_ verdicts: Comparison, limit: Int?) -> [Int] {
         let worse = after.indices.filter(verdicts.isWorse).prefix(limit ?? .max)
         let others = after.indices.filter { !verdicts.isWorse($0) }

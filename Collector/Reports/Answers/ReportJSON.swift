@@ -8,8 +8,7 @@ package enum ReportJSON {
         return visible(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
     }
 
-    /// Writes characters that would steer a terminal as escapes of JSON. They occur in strings alone, so the value is the
-    /// same.
+    /// Escapes characters that would control a terminal. They occur only in strings, so the JSON value is the same.
     private static func visible(_ json: String) -> String {
         if json.utf8.allSatisfy({ (0x20..<0x7f).contains($0) || $0 == UInt8(ascii: "\n") }) { return json }
         return json.unicodeScalars.reduce(into: "") { text, scalar in
@@ -26,7 +25,7 @@ package enum ReportJSON {
     }
 }
 
-/// A figure whose key is always present in JSON, with `null` if it is not known.
+/// A figure whose key is always present in JSON, with `null` if it is unknown.
 @propertyWrapper
 package struct NullIfUnknown: Sendable, Equatable, Codable {
     package var wrappedValue: Double?

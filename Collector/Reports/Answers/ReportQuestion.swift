@@ -1,31 +1,31 @@
 import MartletStorage
 
-/// A report that is wanted, as queries that are asked together with others.
+/// A report as queries, so that one call can ask them together with others.
 package struct ReportQuestion: Sendable {
     package typealias Answer = Result<StatisticsAnswer, TooManyGroups>
 
-    /// Rows that are compared at least, in the report's order, if a limit shows fewer. Rows past the report's limit are compared
-    /// too, so that one that is worse is shown; the bound keeps a report of ten thousands of rows cheap.
+    /// At least this many rows are compared, in the report's order, even if a limit shows fewer. So a worse row past the limit is
+    /// found and shown. The bound keeps a report of tens of thousands of rows cheap.
     package static let maxComparedRows = 50
 
     private var query: StatisticsQuery
     private let base: ComparisonBase?
-    /// Whether the rows that are compared are asked for with their figures.
+    /// Whether the queries for the compared rows ask for their figures.
     private var hasFigures = false
-    /// Whether the window is the one that the store has answered.
+    /// Whether the window is the wider one that the store answered for.
     private var isWider = false
-    /// The blocks after and before; `nil` to cut the window as if the store had all slots.
+    /// The blocks after and before; `nil` divides the window as if the store had all slots.
     private var blocks: [ComparisonBlocks?] = [nil, nil]
 
-    /// - Parameter base: the requests that the report's are compared with; `nil` for none.
+    /// - Parameter base: the requests to compare the report's with; `nil` for none.
     package init(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) {
         self.query = query
         self.query.slotScale = TrendStep.scale
         self.base = base
     }
 
-    /// The queries, which are asked first in a call (``WantedGroups``). With a comparison these are the rows after and before, those of
-    /// both in blocks after and before, and the rows after in slots.
+    /// The queries, which have to come first in a call (``WantedGroups``). With a comparison these are the rows after and before,
+    /// the rows of both in blocks after and before, and the rows after in slots.
     package var queries: [StatisticsQuery] {
         guard let base else { return [query] }
         let after = base.query(after: query)
@@ -38,9 +38,9 @@ package struct ReportQuestion: Sendable {
         return sides.map(ranking) + inBlocks + inSlots
     }
 
-    /// Returns the report of the answers to ``queries``. Throws ``TooManyGroups`` if there are too many rows.
+    /// Returns the report from the answers to ``queries``. Throws ``TooManyGroups`` if there are too many rows.
     ///
-    /// - Parameter storage: asked again if it keeps other figures of these rows than were expected.
+    /// - Parameter storage: asked again if it keeps other figures of these rows than expected.
     package func report(of answers: [Answer], in storage: some Storage) async throws -> Report {
         var after = try answers[0].get()
         guard let base else { return Report(after, for: query) }
@@ -66,15 +66,15 @@ package struct ReportQuestion: Sendable {
         return report
     }
 
-    /// The same question, asked for the figures of rows at once.
+    /// The same question, which asks for the rows together with their figures.
     private var whole: ReportQuestion {
         var question = self
         question.hasFigures = true
         return question
     }
 
-    /// Returns the query of the rows that are compared, without slots. The answer in blocks has their figures, so they are not asked
-    /// for twice.
+    /// Returns the query of the compared rows, without slots. It does not ask for their figures, because the answer in blocks has
+    /// them.
     private func ranking(_ query: StatisticsQuery) -> StatisticsQuery {
         var ranking = query
         ranking.limit = query.limit.map { max($0, Self.maxComparedRows) }
@@ -82,8 +82,8 @@ package struct ReportQuestion: Sendable {
         return ranking
     }
 
-    /// Returns the question about the slots that the store has, where they are longer than was expected; `nil` if they are not. The
-    /// window is then wider, or the blocks are longer.
+    /// Returns the question adapted to the store's slots if they are longer than expected; otherwise `nil`. The window is then
+    /// wider, or the blocks are longer.
     private func fitted(to answers: [Answer], _ base: ComparisonBase) throws -> ReportQuestion? {
         var fitted = self
         let window = try answers[0].get().window
@@ -103,14 +103,14 @@ package struct ReportQuestion: Sendable {
 }
 
 extension StatisticsQuery {
-    /// Returns the query of the groups of other answers, all of them.
+    /// Returns the query of all groups of other answers.
     fileprivate func ofAnswers(_ indexes: [Int]) -> StatisticsQuery {
         var query = self
         (query.groups, query.limit) = (.ofAnswers(indexes), nil)
         return query
     }
 
-    /// The same query, when the figures of whole groups are known.
+    /// The same query, for when the figures of whole groups are known.
     fileprivate var ofSlotsAlone: StatisticsQuery {
         var query = self
         query.hasFigures = false
@@ -119,8 +119,8 @@ extension StatisticsQuery {
 }
 
 extension StatisticsAnswer {
-    /// Takes the figures of the same groups from another answer about the same window. Returns `false` if that answer is of other
-    /// requests, because a point came between the two.
+    /// Copies the figures of the same groups from another answer about the same window. Returns `false` if a point arrived between
+    /// the two answers, so that they count different requests.
     fileprivate mutating func takeFigures(of other: StatisticsAnswer) -> Bool {
         guard window == other.window else { return false }
         let known = Dictionary(other.groups.map { ($0.values, $0) }) { first, _ in first }
@@ -137,8 +137,8 @@ extension StatisticsAnswer {
 extension Storage {
     /// Returns the report on a query.
     ///
-    /// - Parameter base: the requests that the report's are compared with; `nil` for none. If the query has a limit, rows past it
-    ///   are compared as well, up to ``ReportQuestion/maxComparedRows``.
+    /// - Parameter base: the requests to compare the report's with; `nil` for none. If the query has a limit, rows past it are
+    ///   compared as well, up to ``ReportQuestion/maxComparedRows``.
     package func report(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) async throws -> Report {
         let question = ReportQuestion(query, comparedWith: base)
         return try await question.report(of: try await statistics(question.queries), in: self)

@@ -1,28 +1,28 @@
 import MartletStorage
 
-/// The dimensions and the measures of one group, which JSON has side by side.
+/// The dimensions and the measures of one group, as keys of one JSON object.
 package struct ReportRow: Sendable, Equatable, Codable {
     /// A value for each dimension of the report; `null` if the requests have none. A status is a number in JSON.
     package var dimensions: [Dimension: String?]
     package var measures: RequestMeasures
-    /// The latest time at which the requests are known to have occurred, RFC 3339, UTC, as fine as the figures; `nil`, and left
-    /// out, if there are none.
+    /// The latest time at which a request is known to have occurred, RFC 3339, UTC, as precise as the figures; `nil`, and left
+    /// out, if there are no requests.
     package var lastSeen: String?
     /// `nil`, and left out, if the report has no slots.
     package var trend: Trend?
-    /// The share of captured requests of the row's service that arrived; `nil` if no agent reported on it, and left out if the report
-    /// does not tell services apart.
+    /// The share of captured requests of the row's service that arrived. `nil` if no agent reported on it; left out if the report
+    /// does not separate services.
     package var completeness: Double?
-    /// The bounds that p99 has with the requests that did not arrive; `nil`, and left out, if none is known to be missing.
+    /// The bounds of p99 that the missing requests allow; `nil`, and left out, if none is known to be missing.
     package var p99Bounds: Bounds?
-    /// `nil`, and left out, if the report is compared with nothing.
+    /// `nil`, and left out, if the report is not compared.
     package var verdict: Verdict?
     /// `nil`, and left out, if the verdict names no change, or the report has no slots.
     package var changed: ChangedTime?
-    /// The figures in the other window; `nil`, and left out, if there were no requests.
+    /// The figures in the other window; `nil`, and left out, if it had no requests.
     package var before: RequestMeasures?
 
-    /// The requests in each slot of the window, in the order of time.
+    /// The requests in each slot of the window, in order of time.
     package struct Trend: Sendable, Equatable, Codable {
         package var count: [UInt64]
         package var failed: [UInt64]
@@ -44,7 +44,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
     /// Milliseconds.
     package struct Bounds: Sendable, Equatable, Codable {
         package var from: Double
-        /// `nil`, and left out, if there is none: so many requests are missing that the slowest one may be among them.
+        /// `nil`, and left out, if there is no upper bound: so many requests are missing that the slowest one may be among them.
         package var to: Double?
     }
 
@@ -93,10 +93,10 @@ package struct ReportRow: Sendable, Equatable, Codable {
 extension ReportRow.Bounds {
     /// Returns `nil` if all requests arrived.
     ///
-    /// Of n requests that arrived and m that are missing, all of the missing ones may be faster than all others, or slower.
+    /// If n requests arrived and m are missing, all of the missing ones may be faster than the others, or slower.
     ///
     /// - Parameters:
-    ///   - share: that of a quantile, 0...1.
+    ///   - share: the share of a quantile, 0...1.
     ///   - completeness: n / (n + m).
     init?(of share: Double, _ group: RequestGroup, completeness: Double) {
         guard completeness < 1, completeness > 0 else { return nil }
@@ -108,16 +108,16 @@ extension ReportRow.Bounds {
     }
 }
 
-/// The names of rows in sentences: method and endpoint, and what else tells a row from others with the same ones.
+/// The names of rows in sentences: method and endpoint, and what else is needed to distinguish rows with the same ones.
 struct RowName {
-    /// Rows that a sentence names at most.
+    /// The most rows that a sentence names.
     private static let maxListed = 5
 
     private let by: [Dimension]
     private let short: [Dimension]
     private let namesakes: [String: [ReportRow]]
 
-    /// - Parameter rows: all rows that are told apart.
+    /// - Parameter rows: all rows that the names have to distinguish.
     init(of rows: [ReportRow], by: [Dimension]) {
         let named = by.filter { [.method, .endpoint].contains($0) }
         let short = named.isEmpty ? by.suffix(1) : named
@@ -125,7 +125,7 @@ struct RowName {
         namesakes = Dictionary(grouping: rows) { Self.text($0, short) }
     }
 
-    /// Returns the name with its characters as they are.
+    /// Returns the name with its characters unchanged.
     func of(_ row: ReportRow) -> String {
         let text = Self.text(row, dimensions(of: row))
         return text.isEmpty ? by.map { "no \($0.rawValue)" }.joined(separator: ", ") : text
@@ -136,7 +136,7 @@ struct RowName {
         rows.isEmpty ? nil : NameList.text(rows.map { TerminalText.plain(of($0)) }, atMost: Self.maxListed)
     }
 
-    /// Returns the dimensions that tell a row from all others.
+    /// Returns the dimensions that distinguish a row from all others.
     func dimensions(of row: ReportRow) -> [Dimension] {
         let others = namesakes[Self.text(row, short)] ?? []
         return by.filter { dimension in
@@ -150,7 +150,7 @@ struct RowName {
 }
 
 extension [Dimension] {
-    /// The word for a row of a report by these dimensions: the only dimension, or `endpoint`, or `row`.
+    /// The word for a row of a report by these dimensions: the only dimension, or else `endpoint` or `row`.
     var wordForRow: String {
         if count == 1 { return self[0].rawValue }
         return contains(.endpoint) && allSatisfy(ReportParameter.defaultBy.contains)
@@ -164,8 +164,7 @@ extension [Dimension] {
     }
 }
 
-/// The values of a row's dimensions, which JSON has beside the row's other keys. A status is a number in JSON, and a value that
-/// the requests do not have is `null`.
+/// The values of a row's dimensions, next to the row's other keys in JSON. A status is a number, and a missing value is `null`.
 enum DimensionValues {
     static func decode(from decoder: any Decoder) throws -> [Dimension: String?] {
         let container = try decoder.container(keyedBy: Dimension.self)

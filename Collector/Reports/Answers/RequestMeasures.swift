@@ -6,7 +6,7 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     package var count: UInt64
     package var perSecond: Double
     package var failures: Failures
-    /// Durations in milliseconds; zeros, and `null` in JSON, without requests.
+    /// Durations in milliseconds; without requests zeros, and `null` in JSON.
     package var latency: Latency
     /// Means over the requests that had the phase, in milliseconds, by ``RequestPhase``; empty if no request had any.
     package var phases: [String: Double]
@@ -15,7 +15,7 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     package var apdex: Double
     /// The group's share of the time that all requests of the report took, 0...1.
     package var impact: Double
-    /// Requests that are known from spans alone, because their sender sends no metrics; requests that it did not sample are
+    /// Requests that are known only from spans, because their sender sends no metrics. Requests that it did not sample are
     /// missing. `nil`, and left out, if there are none.
     package var fromSpans: UInt64?
     /// Requests that a rule of their agent changed (`martlet.rule`). `nil`, and left out, if there are none.
@@ -29,7 +29,7 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
         package var http4xx: UInt64
         package var http5xx: UInt64
         package var hung: UInt64
-        /// Cancelled requests, which are no failures.
+        /// Cancelled requests, which are not failures.
         package var cancelled: UInt64
 
         private enum CodingKeys: String, CodingKey {
@@ -95,16 +95,16 @@ extension RequestMeasures {
         try container.encodeIfPresent(changedByRules, forKey: .changedByRules)
     }
 
-    /// Returns a figure that is known only if there are requests; not a number without any.
+    /// Returns a figure that exists only if there are requests; otherwise not a number.
     func ofRequests(_ figure: Double) -> Double { count > 0 ? figure : .nan }
 }
 
-// These are methods of the values, because initializers would take copies.
+// These are methods of the values, because initializers would copy them.
 
 extension RequestGroup {
-    /// Returns all measures but ``impact(among:)``, which depends on the other groups.
+    /// Returns all measures except ``impact(among:)``, which depends on the other groups.
     ///
-    /// - Parameter seconds: the length of the time that the rate is about.
+    /// - Parameter seconds: the length of the time for the rate.
     package func measures(seconds: Double) -> RequestMeasures {
         let (unfailed, failed) = (unfailed, failed)
         var phases = unfailed.phases
@@ -135,9 +135,9 @@ extension RequestGroup {
             p90: quantiles[2], p95: quantiles[3], p99: quantiles[4], max: quantiles[5])
     }
 
-    /// Returns the share of the time that all requests took, from 0 to 1.
+    /// Returns the group's share of the time that all requests took, from 0 to 1.
     package func impact(among all: RequestGroup) -> Double {
-        // The same seconds in another order may have another rounding.
+        // A sum of the same seconds in another order may round differently.
         min(1, share(time, of: all.time))
     }
 
@@ -164,14 +164,14 @@ private func share(_ part: Double, of whole: Double) -> Double {
     whole > 0 ? part / whole : 0
 }
 
-/// The satisfaction of callers, 0...1 (Apdex Technical Specification 1.1): a request within ``target`` counts whole, a
-/// request within four times as long counts half, a slower or failed one not at all.
+/// The satisfaction of callers, 0...1 (Apdex Technical Specification 1.1). A request within ``target`` counts fully, and a request
+/// within four times as long counts half. A slower or failed request does not count.
 enum Apdex {
-    /// The longest duration of a satisfied caller's request, in seconds.
+    /// The longest request that satisfies a caller, in seconds.
     static let target = 0.5
 
-    /// Returns 1 if there were no requests, because no caller was kept waiting. A cancelled request counts by its duration
-    /// until it was cancelled.
+    /// Returns 1 if there were no requests, because no caller had to wait. A cancelled request counts with its duration until it
+    /// was cancelled.
     static func score(unfailed: ExponentialHistogram, failed: UInt64) -> Double {
         let all = unfailed.count &+ failed
         guard all > 0 else { return 1 }
@@ -183,13 +183,13 @@ enum Apdex {
 
 /// A duration in milliseconds, the unit of reports.
 enum Milliseconds {
-    /// Converts seconds. A sender's bucket may reach past the largest Double, and JSON has no infinity.
+    /// Converts seconds. A sender's bucket may extend past the largest Double, and JSON has no infinity.
     static func of(_ seconds: Double) -> Double {
         min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
     }
 }
 
-/// The failure rates that missing requests leave open: from the rate if none of them failed to the rate if all of them did.
+/// The failure rates that are possible with missing requests: from the rate if none of them failed to the rate if all of them did.
 package struct FailureBounds: Sendable, Equatable {
     package let lowest: Double
     package let highest: Double
@@ -197,9 +197,9 @@ package struct FailureBounds: Sendable, Equatable {
     /// Returns `nil` if nothing is missing.
     ///
     /// - Parameters:
-    ///   - failed: requests that failed, of those that arrived.
+    ///   - failed: failed requests, among those that arrived.
     ///   - count: requests that arrived.
-    ///   - missing: requests that did not arrive, at most.
+    ///   - missing: the largest number of requests that may not have arrived.
     package init?(failed: UInt64, of count: UInt64, missing: UInt64) {
         guard missing > 0 else { return nil }
         let all = Double(count) + Double(missing)

@@ -2,17 +2,17 @@ import MartletOTLP
 import MartletStorage
 import MartletTelemetry
 
-/// Everything that is kept about a request, and the trace around it. Its JSON is a fixed format: the keys of a
-/// ``RequestSummary`` and those below, side by side.
+/// Everything that is kept about a request, and its trace. The JSON is a fixed format: the keys of a ``RequestSummary`` and those
+/// below, in one object.
 package struct RequestReport: Sendable, Equatable, Codable {
-    /// Spans of a trace that are shown at most.
+    /// The most spans of a trace that are shown.
     package static let maxSpans = 1000
 
     package var summary: RequestSummary
-    /// Header fields by their names in lower case; empty unless the sender keeps them.
+    /// Header fields by their names in lower case; empty if the sender keeps none.
     package var requestHeaders: [String: [String]]
     package var responseHeaders: [String: [String]]
-    /// The kept part of a body, redacted; `nil` unless the sender keeps it.
+    /// The kept part of a body, redacted; `nil` if the sender keeps none.
     package var requestBody: String?
     package var responseBody: String?
     /// All other attributes as texts.
@@ -41,7 +41,7 @@ package struct RequestReport: Sendable, Equatable, Codable {
         self = report
     }
 
-    /// Returns `nil` for a span that is no request.
+    /// Returns `nil` if the span is not a request.
     package init?(_ stored: StoredSpan, trace answer: TraceAnswer) {
         guard let summary = RequestSummary(stored) else { return nil }
         let contents = SpanContents(stored.span)
@@ -79,7 +79,7 @@ package struct RequestReport: Sendable, Equatable, Codable {
     }
 }
 
-/// A span of a trace, as it is shown beside a request.
+/// A span of a trace, as shown next to a request.
 package struct TraceSpan: Sendable, Equatable, Codable {
     package var id: String
     package var spanID: String
@@ -138,8 +138,8 @@ extension SpanAttribute {
 }
 
 extension RequestReport {
-    /// The address that the request was sent to. A served request tells only the path; its header or its span may tell the host. `nil`
-    /// if the address or its host is not kept.
+    /// The address that the request was sent to. An incoming request has only the path; its header or its span may have the host.
+    /// `nil` if the address or its host is not kept.
     package var address: String? {
         guard let url = summary.url, url.hasPrefix("/") else { return summary.url }
         let host = requestHeaders["host"]?.first ?? summary.host
@@ -148,7 +148,7 @@ extension RequestReport {
     }
 }
 
-/// The attributes of a kept span, sorted by their meaning.
+/// The attributes of a kept span, grouped by their meaning.
 struct SpanContents {
     /// Milliseconds by ``RequestPhase``.
     private(set) var phases: [String: Double] = [:]
@@ -163,15 +163,15 @@ struct SpanContents {
         for (name, value) in span.attributes where !add(name, value) { others[name] = value }
     }
 
-    /// Seconds of a phase at most: some thirty years.
+    /// The longest phase that is accepted, in seconds: some thirty years.
     private static let longestPhase = 1e9
 
-    /// Returns `false` for an attribute without a property of its own.
+    /// Returns `false` for an attribute without a matching property.
     private mutating func add(_ name: String, _ value: SpanAttribute) -> Bool {
         if let phase = name.suffix(after: AttributeName.phase), RequestPhase(rawValue: phase) != nil,
             case .double(let seconds) = value
         {
-            // A time of nonsense is left out: JSON has no word for it.
+            // A nonsensical time is left out: JSON cannot express it.
             if (0...Self.longestPhase).contains(seconds) { phases[phase] = seconds * 1000 }
         } else if let field = name.suffix(after: AttributeName.requestHeaderPrefix), let texts = value.texts {
             requestHeaders[field] = texts
@@ -189,7 +189,7 @@ struct SpanContents {
 }
 
 extension String {
-    /// Returns the text after a prefix and a dot; `nil` if the text begins in another way.
+    /// Returns the text after a prefix and a dot; `nil` if the text does not begin with them.
     fileprivate func suffix(after prefix: String) -> String? {
         hasPrefix(prefix + ".") ? String(dropFirst(prefix.count + 1)) : nil
     }

@@ -37,7 +37,7 @@ package struct RequestSummary: Sendable, Equatable, Codable {
     /// Host and port.
     package var host: String
     package var endpoint: String
-    /// The redacted address; `nil` if the sender does not tell it.
+    /// The redacted address; `nil` if the sender does not send it.
     package var url: String?
     package var status: Int?
     /// `error.type`
@@ -47,19 +47,19 @@ package struct RequestSummary: Sendable, Equatable, Codable {
     package var message: String?
     package var failed: Bool
     package var bytes: Bytes
-    /// Milliseconds by ``RequestPhase``; empty if the sender does not tell any.
+    /// Milliseconds by ``RequestPhase``; empty if the sender does not send any.
     package var phases: [String: Double]
     /// Hexadecimal ids.
     package var traceID: String
     package var spanID: String
     package var parentSpanID: String?
 
-    /// The sizes of the bodies; `nil` if the sender does not tell.
+    /// The sizes of the bodies; `nil` if the sender does not send them.
     package struct Bytes: Sendable, Equatable, Codable {
         package var sent: UInt64?
         package var received: UInt64?
 
-        /// Spans have 0 for a size that is not told. Martlet's agents tell each size.
+        /// Spans have 0 for an unknown size. Martlet's agents send every size.
         fileprivate init(_ span: SpanRecord, from sender: TelemetryResource) {
             sent = span.bytesSent > 0 || sender.isMartlet ? span.bytesSent : nil
             received = span.bytesReceived > 0 || sender.isMartlet ? span.bytesReceived : nil
@@ -77,7 +77,7 @@ package struct RequestSummary: Sendable, Equatable, Codable {
         case parentSpanID = "parent_span_id"
     }
 
-    /// Returns `nil` for a span that is no request.
+    /// Returns `nil` if the span is not a request.
     package init?(_ stored: StoredSpan) {
         let (resource, span) = (stored.resource, stored.span)
         guard let request = span.request else { return nil }

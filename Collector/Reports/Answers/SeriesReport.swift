@@ -9,7 +9,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     /// See ``Report/ratesSince``.
     package var ratesSince: String?
     package var by: [Dimension]
-    /// The length of a slot, in seconds. The window cuts the first and the last one.
+    /// The length of a slot, in seconds. The window cuts the first and the last slot short.
     package var step: Double
     @NullIfUnknown package var completeness: Double?
     /// The end of each slot, RFC 3339, UTC.
@@ -17,8 +17,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     /// The number of rows, including those that `top` cut off.
     package var rowCount: Int
     package var rows: [Row]
-    /// The totals of clients and of servers in the window, those of rows that `top` cut off included. A kind without requests is
-    /// missing.
+    /// The totals of clients and of servers in the window, including rows that `top` cut off. A kind without requests is missing.
     package var totalsByKind: [RequestKind: RequestMeasures]
 
     /// The figures of one group.

@@ -1,23 +1,23 @@
 import MartletTelemetry
 
-/// The spans of a trace as a tree on one axis of time, where their senders' clocks put them. All times are milliseconds.
+/// The spans of a trace as a tree on one time axis, placed by their senders' clocks. All times are milliseconds.
 package struct TraceWaterfall: Sendable, Equatable {
     package struct Row: Sendable, Equatable {
         /// The span; its bar begins at ``TraceSpan/offset`` and is as long as ``TraceSpan/duration``.
         package var span: TraceSpan
         /// The number of spans above it.
         package var depth: Int
-        /// Whether the trouble of the trace began here.
+        /// Whether the failure of the trace began here.
         package var failedFirst: Bool
     }
 
-    /// Two clocks that do not agree: a span begins before the one that caused it.
+    /// Two clocks that disagree: a span begins before the one that caused it.
     package struct Skew: Sendable, Equatable {
         /// The sender whose clock is behind: its service, and its instance if it has one.
         package var sender: String
-        /// The time by which its clock is behind its caller's, at least.
+        /// How far its clock is behind its caller's, at least.
         package var behind: Double
-        /// The sender of the call.
+        /// The sender of the calling span.
         package var caller: String
     }
 
@@ -30,10 +30,10 @@ package struct TraceWaterfall: Sendable, Equatable {
     /// The end of the last span.
     package let scale: Double
 
-    /// Whether no failed span was left out: the store takes failed spans before the others.
+    /// Whether all failed spans are included. The store returns failed spans before the others.
     package var hasAllFailed: Bool { rows.contains { !$0.span.failed } }
 
-    /// A difference of clocks that is worth a word.
+    /// The smallest clock difference that is reported.
     private static let smallestSkew = 1.0
 
     package init(_ spans: [TraceSpan]) {
@@ -47,7 +47,7 @@ package struct TraceWaterfall: Sendable, Equatable {
         scale = spans.map { $0.offset + $0.duration }.max() ?? 0
     }
 
-    /// Returns the index of the failed span that ended first, of those without a failed span below them.
+    /// Returns the index of the failed span that ended first, among those without a failed span below them.
     private static func firstToFail(_ rows: [(span: TraceSpan, depth: Int)]) -> Int? {
         let causes = rows.indices.filter { rows[$0].span.failed && !hasFailure(below: $0, in: rows) }
         return causes.min { rows[$0].span.end < rows[$1].span.end }
@@ -81,13 +81,13 @@ extension TraceSpan {
     /// The service that reported it, with its instance if it has one.
     fileprivate var sender: String { instance.isEmpty ? service : "\(service) (\(instance))" }
 
-    /// The time at which it ended, in milliseconds after the first span's start.
+    /// When the span ended, in milliseconds after the first span's start.
     package var end: Double { offset + duration }
 
-    /// Whether it failed; a request that its caller cancelled did not.
+    /// Whether the span failed. A request that its caller cancelled did not.
     package var failed: Bool { (isError || error != nil) && error != RequestOutcome.cancelledError }
 
-    /// The span's part in the trace as a verb: it serves a request, calls another service, or does something by itself.
+    /// What the span did, as a verb: it served a request, called another service, or worked internally.
     package var verb: String {
         switch kind {
         case "server", "consumer": "serves"
@@ -99,11 +99,11 @@ extension TraceSpan {
 
 /// The spans of a trace as a tree: each span under the one that called it.
 enum TraceTree {
-    /// Levels that are shown at most; deeper spans stand at the last.
+    /// The most levels that are shown; deeper spans appear on the last level.
     private static let maxDepth = 32
 
     /// Returns each span once, with the number of spans above it. Children follow their parent in the order of their starts. A
-    /// span whose parent is missing, or among its own children, stands at the top.
+    /// span is at the top if its parent is missing or is one of its descendants.
     static func rows(of spans: [TraceSpan]) -> [(span: TraceSpan, depth: Int)] {
         let known = Set(spans.map(\.spanID))
         var children: [String: [Int]] = [:]
@@ -116,7 +116,7 @@ enum TraceTree {
             }
         }
         var (rows, isShown) = ([(span: TraceSpan, depth: Int)](), Array(repeating: false, count: spans.count))
-        // A circle of parents has no root; its first span becomes one.
+        // A circle of parents has no root, so its first span becomes one.
         for start in roots + spans.indices {
             var open = [(index: start, depth: 0)]
             while let (index, depth) = open.popLast() {

@@ -1,18 +1,18 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The slots of a report that a trend is drawn of, so that traffic without a change is an even line.
+/// The slots of a report as a trend draws them. Traffic that does not change is a flat line.
 ///
-/// The window cuts the first and the last slot, so rates are drawn, and not counts. A sender's interval counts where it ends, so
-/// a rate over a few intervals is off by much: a part of a slot that is shorter than a minute is joined to its neighbour. Where
-/// the slots are as short as intervals, it is left out.
+/// The window cuts the first and the last slot, so the trend shows rates instead of counts. A sender's interval counts where it
+/// ends, so a rate over a few intervals is far off. Therefore a part of a slot shorter than a minute is joined to its neighbour.
+/// Where slots are as short as intervals, the part is left out.
 struct TrendSlots {
-    /// The shortest part of a slot that has a rate of its own, in nanoseconds.
+    /// The shortest part of a slot that gets a separate rate, in nanoseconds.
     private static let shortestPart: UInt64 = 6 * TrendStep.shortest
-    /// The time that the latest requests take to arrive, in nanoseconds: an agent's interval, and as long for its way.
+    /// How long the latest requests take to arrive, in nanoseconds: an agent's interval, and as long again for the network.
     private static let arrival: UInt64 = 2 * TrendStep.shortest
 
-    /// The slots that each rate is of, and their seconds; `nil` if the times of the slots are not known.
+    /// The slots that each rate covers, and their seconds; `nil` if the times of the slots are unknown.
     private let blocks: [(slots: Range<Int>, seconds: Double)]?
     /// The number of the report's slots.
     private let slots: Int
@@ -36,7 +36,7 @@ struct TrendSlots {
             .filter { $0.1 >= Double(grid.step) / 1e9 }
     }
 
-    /// Returns the requests per second over time; the requests of each slot if nothing else shows that there are any.
+    /// Returns the requests per second over time. If no rate would show any of the requests, returns the requests of each slot.
     ///
     /// - Parameter counts: the requests in each slot of the report.
     func rates(of counts: [UInt64]) -> [Double] {
@@ -45,7 +45,7 @@ struct TrendSlots {
         return rates.contains { $0 > 0 } ? rates : counts.map { Double($0) }
     }
 
-    /// Returns the window up to the latest request, if later ones may be on their way.
+    /// Returns the window up to the latest request, if later requests may still be on their way.
     private static func window(of report: Report) -> TimeWindow? {
         guard let from = TimeText.parse(report.from, now: 0), let to = TimeText.parse(report.to, now: 0), from < to
         else { return nil }
@@ -55,18 +55,18 @@ struct TrendSlots {
     }
 }
 
-/// The length of the slots in which a window is shown over time.
+/// The length of the slots for figures over time.
 package enum TrendStep {
     /// The shortest slot, in nanoseconds: an agent's interval.
     package static let shortest: UInt64 = 10_000_000_000
-    /// The scale of distributions in slots of which only a line is drawn: quantiles are within 2.2 %.
+    /// The scale of distributions in slots that only a line shows: quantiles are within 2.2 %.
     package static let scale: Int32 = 4
-    /// The lengths to choose from, in seconds. Each divides the hour or the day, and those above a minute are whole slots of
+    /// The lengths to choose from, in seconds. Each divides the hour or the day. Lengths above a minute are whole slots of
     /// summaries, so that stored slots fit.
     private static let seconds: [UInt64] = [10, 30, 60, 180, 360, 720, 1800, 3600, 10_800, 21_600, 43_200, 86_400]
 
-    /// Returns the shortest length that cuts the window into at most `slots` whole slots, in nanoseconds; a multiple of a day
-    /// if no shorter one does.
+    /// Returns the shortest length that divides the window into at most `slots` whole slots, in nanoseconds. For the longest
+    /// windows this is a multiple of a day.
     package static func fitting(_ window: TimeWindow, slots: UInt64 = 60) -> UInt64 {
         let wanted = (window.length + slots - 1) / slots
         let day: UInt64 = 86_400_000_000_000

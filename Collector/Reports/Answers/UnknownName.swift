@@ -18,25 +18,25 @@ extension RequestFilter {
     }
 }
 
-/// A name that a filter asks for and that the store does not have.
+/// A name in a filter that the store does not have.
 package struct UnknownName: Sendable, Equatable, Codable {
     /// The dimensions whose names a person may have misspelt, the widest first.
     static let dimensions = Dimension.ofSender + Dimension.ofRequest.filter { $0.values == .texts }
-    /// Known names at most.
+    /// The most known names.
     private static let listed = 5
-    /// The time in which names are looked for: as long as points are kept by default.
+    /// How far back names are looked for: as long as points are kept by default.
     fileprivate static let memory: UInt64 = 400 * 86_400_000_000_000
-    /// Names of a dimension at most. Among more, none is called unknown.
+    /// The most names of a dimension. If there are more, no name is called unknown.
     fileprivate static let maxNames = 1000
 
     package var dimension: Dimension
     package var wanted: String
-    /// The first of the known names, sorted. They are those of the chosen senders, if these have any.
+    /// The first of the known names, sorted. They are names of the chosen senders, if these have any.
     package var known: [String]
     package var knownCount: Int
-    /// The known name that a person may have meant.
+    /// The known name that the person may have meant.
     package var nearest: String?
-    /// Whether senders have the name that other filters leave out.
+    /// Whether senders that other filters leave out have the name.
     package var isOfOtherSenders = false
 
     private enum CodingKeys: String, CodingKey {
@@ -45,11 +45,11 @@ package struct UnknownName: Sendable, Equatable, Codable {
         case isOfOtherSenders = "is_of_other_senders"
     }
 
-    /// Creates nothing if the name is known. An empty one selects what has none, and a host may be given without its port.
+    /// Returns `nil` if the name is known. An empty name selects requests without one, and a host may be given without its port.
     ///
     /// - Parameters:
     ///   - values: the values that the store has.
-    ///   - others: names that other values of the filter ask for, so that this one does not mean one of them.
+    ///   - others: names in other values of the filter, which are not suggested for this one.
     package init?(_ name: FilterValue, among values: [String], notMeaning others: Set<String> = []) {
         (dimension, wanted) = name
         var names = Set(values)
@@ -66,13 +66,13 @@ package struct UnknownName: Sendable, Equatable, Codable {
         nearest = NearestName.of(wanted, among: Array(names.subtracting(others)))
     }
 
-    /// Looks for a name among those of the senders that filters by wider dimensions select, or if these have none, among all. A version
-    /// is looked for among those of the wanted service, and not the service among those of the version.
+    /// Looks for a name among the senders that filters by wider dimensions select, or among all senders if these have no names. A
+    /// version is looked for among those of the service, and not the service among those of the version.
     ///
     /// - Parameters:
-    ///   - filters: all that is asked for.
+    ///   - filters: all filters of the question.
     ///   - values: returns the values of the dimension from the senders that filters select; `nil` if they are too many to list.
-    /// - Returns: `nil` if the name is known, or if the names are too many to list.
+    /// - Returns: `nil` if the name is known, or if there are too many names to list.
     static func find(
         _ name: FilterValue, with filters: [FilterValue], values: ([FilterValue]) async throws -> [String]?
     ) async throws -> UnknownName? {
@@ -89,7 +89,7 @@ package struct UnknownName: Sendable, Equatable, Codable {
         return ofSenders
     }
 
-    /// The sentence that the name is unknown, without its full stop.
+    /// A sentence that the name is unknown, without its full stop.
     package var title: String {
         let subject = isOfOtherSenders ? "\(dimension.rawValue) of the chosen senders" : dimension.rawValue
         return "No \(subject) is called \(TerminalText.plain(wanted))"
@@ -103,13 +103,13 @@ package struct UnknownName: Sendable, Equatable, Codable {
         return knownCount == 1 ? "There is \(list)" : "There are \(list)"
     }
 
-    /// Both, and the nearest name, without the last full stop.
+    /// Both sentences and the nearest name, without the last full stop.
     package var sentence: String {
         guard let list else { return "\(title), and none is known" }
         return "\(title). \(list)" + (nearest.map { "; nearest: \(TerminalText.plain($0))" } ?? "")
     }
 
-    /// Returns the value of a parameter with the nearest name instead of the unknown one.
+    /// Returns the value of a parameter, with the unknown name replaced by the nearest.
     package func corrected(_ value: String, of parameter: String) -> String {
         guard let nearest else { return value }
         func name(_ name: String) -> String { name == wanted ? nearest : name }
@@ -138,13 +138,13 @@ extension Storage {
 
 /// The known name that somebody may have meant.
 enum NearestName {
-    /// Characters of a name that are compared.
+    /// The most characters of a name that are compared.
     private static let longest = 64
-    /// Characters of a part of a name at least.
+    /// The fewest characters that count as a part of a name.
     private static let shortestPart = 3
 
-    /// Returns the known name with the fewest edits, or if it takes more than a third of the characters, the shortest one that has the
-    /// name in it; `nil` if none has.
+    /// Returns the known name with the fewest edits. If it takes edits to more than a third of the characters, returns the
+    /// shortest known name that contains the name; `nil` if none does.
     static func of(_ name: String, among known: [String]) -> String? {
         let wanted = Array(name.lowercased().prefix(longest))
         let distances = known.map { (name: $0, edits: edits(from: wanted, to: Array($0.lowercased().prefix(longest)))) }

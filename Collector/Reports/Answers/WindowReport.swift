@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// An answer about a window, and the facts that tell whether its figures can be trusted.
+/// An answer about a window, and the facts that show whether its figures can be trusted.
 package protocol WindowReport {
     /// The window of the figures, RFC 3339, UTC.
     var from: String { get }
@@ -10,17 +10,17 @@ package protocol WindowReport {
     var completeness: Double? { get }
     /// `nil` if capture was on all the time.
     var unwatched: UnwatchedTime? { get }
-    /// Senders of which points of cumulative counters were not counted; `nil` if there is none.
+    /// Senders with points of cumulative counters that were not counted; `nil` if there is none.
     var uncountedSenders: Int? { get }
-    /// `nil` if the clock of no sender is ahead.
+    /// `nil` if no sender's clock is ahead.
     var clocksAhead: ClocksAhead? { get }
-    /// Points that are missing from the figures because the disk returned them damaged; `nil` if none is.
+    /// Points that are missing from the figures because the disk returned damaged data; `nil` if none is.
     var damagedPoints: Int? { get }
-    /// Requests that are known from spans alone; `nil` if there are none.
+    /// Requests that are known only from spans; `nil` if there are none.
     var fromSpans: UInt64? { get }
     /// The latest time at which a request is known to have occurred, RFC 3339, UTC; `nil` if there are none.
     var lastSeen: String? { get }
-    /// The reason that the report has no rows; `nil` if it has some.
+    /// Why the report has no rows; `nil` if it has some.
     var empty: NoResultsReason? { get }
 }
 
@@ -30,7 +30,7 @@ extension Report: WindowReport {
 }
 
 extension WindowReport {
-    /// Sentences about what is missing from the figures or dated wrongly, beside requests that did not arrive.
+    /// Sentences about what else is missing from the figures or has a wrong date, apart from requests that did not arrive.
     package var gaps: [String] {
         var gaps: [String] = []
         if let unwatched { gaps.append(unwatched.sentence) }
@@ -53,7 +53,7 @@ extension WindowReport {
     }
 }
 
-/// The time for which agents did not look for requests, because capture was off.
+/// How long agents did not look for requests, because capture was off.
 package struct UnwatchedTime: Sendable, Equatable, Codable {
     /// The longest time that one instance was off, in seconds.
     package var seconds: Double
@@ -99,10 +99,11 @@ package struct UnwatchedTime: Sendable, Equatable, Codable {
     }
 }
 
-/// The clocks of senders that are ahead of the collector's. Their requests are dated too late, and the latest of them after the window.
+/// The senders' clocks that are ahead of the collector's. Their requests get a time that is too late, and the latest fall after
+/// the window.
 package struct ClocksAhead: Sendable, Equatable, Codable {
     package var senders: Int
-    /// The largest difference that was seen, in seconds. The clock is ahead by as much at least.
+    /// The largest difference seen, in seconds. The clock is ahead by at least this much.
     package var seconds: Double
 
     /// Returns `nil` if no clock is ahead.

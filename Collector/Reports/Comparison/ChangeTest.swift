@@ -1,20 +1,20 @@
 /// A test of whether a share has changed from one window to the next: in the whole later window, or in a part of it.
 ///
-/// A change within the window makes its blocks differ from each other, as if the row varied so much by itself. A test of whole windows
-/// therefore finds no outage of a few minutes. So the blocks that differ most are tested as well, against all others and with the
-/// variation of those.
+/// A change within the window makes its blocks differ from each other, which looks like normal variation of the row. A test of
+/// whole windows therefore misses an outage of a few minutes. So a second test compares the blocks that differ most with all
+/// others, using the variation of the others.
 struct ChangeTest: Sendable {
-    /// The test of the whole windows, whose shares a verdict names.
+    /// The test of the whole windows. A verdict names its shares.
     let whole: ShareTest
-    /// The test of a part, and the number of parts among which it was chosen; `nil` if the windows do not follow each other.
+    /// The test of a part, and the number of parts it was chosen from; `nil` if the windows do not follow each other.
     private let part: (test: ShareTest, choices: Int)?
 
-    /// The blocks of a part: 12 to 24 minutes of an hour. A change that lasts longer is found in the whole window.
+    /// The numbers of blocks in a part: 12 to 24 minutes of an hour. The test of the whole window finds a longer change.
     private static let partBlocks = [2, 3, 4]
-    /// The share of the false findings that parts may make. The changes that they are for are large, so they need little of it.
+    /// The share of the allowed false findings that parts get. Parts look for large changes, so they need little of it.
     private static let shareOfParts = 0.02
 
-    /// - Parameter isLater: whether the one window follows the other.
+    /// - Parameter isLater: whether one window follows the other.
     init(before: BlockMean, after: BlockMean, isLater: Bool) {
         whole = ShareTest(before: before, after: after)
         part = isLater ? Self.part(of: after, followingOn: before, isMore: whole.isMoreAfter) : nil
@@ -30,13 +30,13 @@ struct ChangeTest: Sendable {
         return min(result / shareOfWhole, ofPart * Double(part.choices) / Self.shareOfParts, 1)
     }
 
-    /// Returns the level at which a result of ``whole`` counts by itself.
+    /// Returns the level at which ``whole`` counts when tested alongside the parts.
     func levelOfWhole(_ level: Double) -> Double { level * shareOfWhole }
 
     private var shareOfWhole: Double { part == nil ? 1 : 1 - Self.shareOfParts }
 
-    /// Returns the test of the part whose share differs most from that of all other blocks, in the direction in which the whole
-    /// window differs: a verdict names the shares of the whole.
+    /// Returns the test of the part whose share differs most from all other blocks. It has to differ in the same direction as the
+    /// whole window, because a verdict names the shares of the whole.
     private static func part(
         of after: BlockMean, followingOn before: BlockMean, isMore: Bool
     ) -> (test: ShareTest, choices: Int)? {
@@ -53,8 +53,8 @@ struct ChangeTest: Sendable {
 }
 
 extension BlockMean {
-    /// Returns the difference between the share of some blocks and that of all others, divided by the standard error that it would have if
-    /// requests did not depend on each other; times a factor that is the same for all parts.
+    /// Returns the difference between the share of some blocks and that of all others, divided by the standard error for
+    /// independent requests, and multiplied by a factor that is the same for all parts.
     fileprivate func distance(of range: Range<Int>) -> Double {
         let (inside, size) = (sums[range].reduce(0, +), sizes[range].reduce(0, +))
         let rest = self.size - size
@@ -66,8 +66,8 @@ extension ShareTest {
     var isMoreAfter: Bool { after.mean > before.mean }
 }
 
-/// A test of whether more requests are slow: of the share above a quantile of both windows together. A test of all durations
-/// does not see it if one request in thirty becomes five times slower.
+/// A test of whether more requests are slow. It tests the share above a quantile of both windows together. A test of all durations
+/// would miss that one request in thirty becomes five times slower.
 enum TailTest {
     /// - Parameters:
     ///   - quantile: 0...1.
@@ -81,8 +81,8 @@ enum TailTest {
         return before.sum + after.sum >= minimum ? ChangeTest(before: before, after: after, isLater: isLater) : nil
     }
 
-    /// Returns the number of buckets up to the bound that is nearest to the quantile: the upper one of its bucket, or the
-    /// lower one where a single bucket has most of the slow requests, as time-outs do.
+    /// Returns the number of buckets up to the bound nearest to the quantile. This is the upper bound of its bucket, or the lower
+    /// one if a single bucket holds most of the slow requests, as time-outs do.
     private static func bound(of quantile: Double, in totals: [Double]) -> Int {
         let rank = quantile * totals.reduce(0, +)
         var (bucket, below) = (0, 0.0)
@@ -104,15 +104,15 @@ struct ShareTest: Sendable {
     let designEffect: Double
     let studentT: StudentT
 
-    /// Below this number of requests with or without the property in a window, the exact test is used.
+    /// The exact test is used if fewer requests than this in a window have the property, or do not have it.
     private static let few = 10.0
-    /// Where as many are expected and fewer than ``few`` are seen, no exact test is needed; so its work is bounded.
+    /// No exact test is needed if this many are expected and fewer than ``few`` are seen. This bounds the work.
     private static let many = 1000.0
-    /// The number of requests up to which the exact test is exact.
+    /// The exact test is exact up to this number of requests.
     private static let maxExact = 0x1p52
 
     init(before: BlockMean, after: BlockMean) {
-        // Each window's effect weighs as much as its part of the variance; if the windows are equal, this is the mean.
+        // Each window's effect is weighted by its part of the variance. For equal windows this is the mean.
         let (one, other) = (1 / before.size, 1 / after.size)
         self.init(
             before, after,
@@ -120,8 +120,8 @@ struct ShareTest: Sendable {
             degreesOfFreedom: before.sizes.count + after.sizes.count - 2)
     }
 
-    /// Creates the test of whether a few blocks differ from those before. They are too few to show how much they vary, so they are
-    /// expected to vary as those do.
+    /// Creates the test of whether a few blocks differ from the earlier ones. They are too few to show how much they vary, so the
+    /// test assumes that they vary as the earlier ones do.
     init(of blocks: BlockMean, asBlocksOf before: BlockMean) {
         self.init(
             before, blocks, designEffect: before.designEffect, degreesOfFreedom: before.sizes.count - 1)
@@ -159,8 +159,8 @@ struct ShareTest: Sendable {
         studentT.twoSided((after.mean - before.mean) / standardError(pooled, designEffect: designEffect))
     }
 
-    /// Takes requests that depend on each other for so many fewer independent ones (Rao and Scott: "A Simple Method for the
-    /// Analysis of Clustered Binary Data", Biometrics 48, 1992).
+    /// Replaces dependent requests by correspondingly fewer independent ones (Rao and Scott: "A Simple Method for the Analysis of
+    /// Clustered Binary Data", Biometrics 48, 1992).
     private var exact: Double {
         func effective(_ count: Double) -> Double { (count / designEffect).rounded(.down) }
         return FisherExactTest.twoSided(
@@ -169,12 +169,12 @@ struct ShareTest: Sendable {
     }
 }
 
-/// The mean of a value over the requests of a window, and how much it varies from block to block. The share of requests
-/// with a property is the mean of 1 and 0.
+/// The mean of a value over the requests of a window, and how much it varies from block to block. The share of requests with a
+/// property is a mean of ones and zeros.
 struct BlockMean: Sendable, Equatable {
     /// The sum of the values in each block.
     let sums: [Double]
-    /// The number of requests in each block. Where the variation is asked for, at least two blocks have requests.
+    /// The number of requests in each block. To compute the variation, at least two blocks need requests.
     let sizes: [Double]
     let sum: Double
     let size: Double
@@ -188,7 +188,7 @@ struct BlockMean: Sendable, Equatable {
 
     var mean: Double { sum / size }
 
-    /// Returns the blocks outside a range, and those of it.
+    /// Returns the blocks outside a range, and the blocks in it.
     func divided(at range: Range<Int>) -> (BlockMean, BlockMean) {
         func outside(_ values: [Double]) -> [Double] {
             Array(values[..<range.lowerBound] + values[range.upperBound...])
@@ -199,26 +199,26 @@ struct BlockMean: Sendable, Equatable {
         )
     }
 
-    /// Returns the blocks of both windows as those of one.
+    /// Returns the blocks of both windows as blocks of one window.
     func followed(by later: BlockMean) -> BlockMean {
         BlockMean(sums: sums + later.sums, sizes: sizes + later.sizes)
     }
 
-    /// The variance of the mean, from the means that remain when each block is left out in turn (Cochran: "Sampling
-    /// Techniques", 6.17, jackknife of a ratio). For blocks of equal size it is J/(J-1) Σ(sum - size·mean)²/N², and with one
-    /// block far larger than the others it is not too small.
+    /// The variance of the mean, computed by leaving out each block in turn (Cochran: "Sampling Techniques", 6.17, jackknife of a
+    /// ratio). For blocks of equal size it is J/(J-1) Σ(sum - size·mean)²/N². If one block is far larger than the others, it is
+    /// still not too small.
     var variance: Double {
         var squares = 0.0
         for (blockSum, blockSize) in zip(sums, sizes) {
-            // The other blocks have a request at least, also where a count of 2^60 has swallowed it.
+            // The other blocks have at least one request, even if a count of 2^60 has absorbed it.
             let difference = (blockSum - blockSize * mean) / max(size - blockSize, 1)
             squares += difference * difference
         }
         return squares * (1 - 1 / Double(sizes.count))
     }
 
-    /// The variance of a share, as a multiple of the variance that it had if requests did not depend on each other (Kish's
-    /// design effect); 1 for a share of 0 or 1.
+    /// The variance of a share as a multiple of its variance for independent requests (Kish's design effect); 1 for a share of 0
+    /// or 1.
     var designEffect: Double {
         let independent = mean * (1 - mean) / size
         return independent > 0 ? variance / independent : 1

@@ -2,11 +2,11 @@ import Foundation
 import MartletStorage
 import MartletTelemetry
 
-/// The part of a report's window in which a row's changed figure was off. Times are as fine as the slots of the report.
+/// The part of a report's window in which a row's figure was changed. Times are as precise as the slots of the report.
 package struct ChangedTime: Sendable, Equatable, Codable {
-    /// RFC 3339, UTC; the window's start if the figure was off by then.
+    /// RFC 3339, UTC; the window's start if the figure was already changed then.
     package var from: String
-    /// RFC 3339, UTC; `nil`, and left out, if the figure was off until the window's end.
+    /// RFC 3339, UTC; `nil`, and left out, if the figure was changed until the window's end.
     package var until: String?
     /// Whether ``from`` is the window's start.
     package var isFromStart: Bool
@@ -20,7 +20,7 @@ package struct ChangedTime: Sendable, Equatable, Codable {
         (self.from, self.until, self.isFromStart) = (from, until, isFromStart)
     }
 
-    /// Creates nothing if the verdict names no change, or if there are too few requests to tell its time.
+    /// Returns `nil` if the verdict names no change, or if there are too few requests to find its time.
     ///
     /// - Parameter slots: the row's requests in each slot of the window.
     init?(_ verdict: Verdict, _ slots: [RequestGroup], in grid: SlotGrid) {
@@ -29,7 +29,7 @@ package struct ChangedTime: Sendable, Equatable, Codable {
         let found = ShareShift.range(of: shares, isMore: signal.isMore)
         guard found != nil || ShareShift.wouldBeFound(in: shares, from: signal.before) else { return nil }
         let (first, last) = (found?.lowerBound ?? 0, found?.upperBound ?? shares.count - 1)
-        // Slots without requests at either end say nothing.
+        // Slots without requests at either end give no information.
         isFromStart = shares[..<first].allSatisfy { $0.all == 0 }
         from = TimeText.format(grid.window(ofSlot: isFromStart ? 0 : first).from)
         until = shares[(last + 1)...].allSatisfy { $0.all == 0 } ? nil : TimeText.format(grid.window(ofSlot: last).to)
@@ -49,16 +49,16 @@ package struct ChangedTime: Sendable, Equatable, Codable {
     }
 }
 
-/// The property that more or fewer requests have than before: they failed, or took longer than a quantile before.
+/// A property that more or fewer requests have than before: they failed, or took longer than an earlier quantile.
 struct ChangeSignal {
-    /// Whether more requests have it.
+    /// Whether more requests have it than before.
     let isMore: Bool
     /// The share of the requests that had it before, 0...1.
     let before: Double
-    /// Seconds; `nil` for the failed requests.
+    /// Seconds; `nil` for failed requests.
     private let threshold: Double?
 
-    /// The first of failures, p99, p95 and p50 that changed as the verdict says.
+    /// Picks the first figure that changed in the verdict's direction, of failures, p99, p95 and p50.
     init?(_ verdict: Verdict) {
         let changes: Verdict.Changes
         switch verdict {
@@ -78,7 +78,7 @@ struct ChangeSignal {
         (before, threshold) = (first.above, first.change.before.value / 1000)
     }
 
-    /// Returns the requests of a slot that have the property, and all of them.
+    /// Returns the requests of a slot that have the property, and all its requests.
     func share(of slot: RequestGroup) -> ShareShift.Share {
         let count = Double(slot.count)
         guard let threshold else { return (Double(slot.failedCount), count) }
@@ -91,15 +91,16 @@ struct ChangeSignal {
 
 /// A search for the slots that differ from those around them. Pure.
 enum ShareShift {
-    /// Some requests of a slot, and all of them.
+    /// The requests of a slot with a property, and all its requests.
     typealias Share = (part: Double, all: Double)
 
-    /// The gain in logarithmic likelihood from which on a range counts. Each of the some 400 ranges of 30 slots reaches it by
-    /// chance in one of 10,000 windows.
+    /// The gain in log-likelihood from which a range counts. By chance, each of the some 400 ranges of 30 slots reaches it in one
+    /// of 10,000 windows.
     private static let leastGain = 8.0
 
-    /// Returns the range of slots whose share differs most likely from that of all others together (Kulldorff: "A spatial scan
-    /// statistic", 1997). Slots that vary more than independent requests do need as much more. `nil` if no range stands out.
+    /// Returns the range of slots whose share most likely differs from that of all others together (Kulldorff: "A spatial scan
+    /// statistic", 1997). Slots that vary more than independent requests need a correspondingly larger gain. `nil` if no range
+    /// gains enough.
     ///
     /// - Parameter isMore: whether the share in the range is the greater one.
     static func range(of slots: [Share], isMore: Bool) -> ClosedRange<Int>? {
@@ -121,8 +122,8 @@ enum ShareShift {
         return best.range
     }
 
-    /// Returns whether a share that had been `before` in the first quarter of the slots, and another one since, would have been
-    /// found.
+    /// Returns whether the search would have found the change if the share had been `before` in the first quarter of the slots,
+    /// and the overall share since.
     static func wouldBeFound(in slots: [Share], from before: Double) -> Bool {
         guard !slots.isEmpty else { return false }
         let all = sum(slots[...])
@@ -154,7 +155,7 @@ enum ShareShift {
 
     private static func rate(_ share: Share) -> Double { share.all > 0 ? share.part / share.all : 0 }
 
-    /// The logarithmic likelihood of a share at its own rate.
+    /// The log-likelihood of a share at its own rate.
     private static func likelihood(_ share: Share) -> Double {
         let rate = rate(share)
         guard rate > 0, rate < 1 else { return 0 }

@@ -1,34 +1,35 @@
 import MartletStorage
 
-/// Tells which rows of a report have changed from one window to another by more than they vary by themselves. Pure.
+/// Finds the rows of a report that changed from one window to another by more than their normal variation. Pure.
 ///
 /// docs/comparison.md explains the steps to a reader of the verdicts, and has their measured error rates.
 struct Comparison: Sendable {
-    /// The requests that a row needs in each window.
+    /// The fewest requests that a row needs in each window.
     static let minRequests: UInt64 = 30
-    /// The blocks with requests that a row needs in each window.
+    /// The fewest blocks with requests that a row needs in each window.
     static let minBlocks = 6
 
-    /// Rows whose tests are kept until their verdicts are asked for. Those of more would take much memory, and are made again.
+    /// The most rows whose tests are kept until their verdicts are needed. More would take much memory, so those tests are
+    /// recomputed.
     private static let maxKeptTests = 200
 
     private let rows: [ComparedRow]
-    /// The tests that are kept, by the index of their row.
+    /// The kept tests, by the index of their row.
     private let tests: [Int: RowTests]
-    /// The reason why a row cannot be compared; `nil` for those that are.
+    /// Why a row cannot be compared; `nil` for rows that are compared.
     private let shortages: [Verdict.Shortage?]
-    /// The verdicts on the rows that changed, by their index.
+    /// The verdicts on changed rows, by their index.
     private let changes: [Int: Verdict]
     /// The levels up to which one more result would have counted.
     private let missed: RowTests.Levels
 
     /// Tests all rows.
     ///
-    /// Of the changes of failures that are found, one in a hundred is false on average, and so of those of durations. The two
-    /// are different questions, and many tests of the one must not make the other harder to answer.
+    /// On average, one in a hundred changes of failures that are found is false, and the same holds for changes of durations. The
+    /// two are different questions, so many tests of one must not make the other harder to answer.
     ///
-    /// - Parameter rows: the rows of a report that are compared, chosen by their order, and not those alone that look changed. They are judged together, because among
-    ///   many rows some look changed by chance.
+    /// - Parameter rows: the compared rows of a report. They have to be chosen by their order, and not because they look changed.
+    ///   They are judged together, because among many rows some look changed by chance.
     init(of rows: [ComparedRow]) {
         let shortages = rows.map(Verdict.Shortage.init)
         let compared = rows.indices.filter { shortages[$0] == nil }
@@ -66,7 +67,7 @@ struct Comparison: Sendable {
 }
 
 extension Verdict {
-    /// Creates nothing if there are no changes.
+    /// Returns `nil` if there are no changes.
     fileprivate init?(_ changes: Changes) {
         let quantiles = [changes.p50, changes.p95, changes.p99].compactMap {
             $0.map { $0.after.value > $0.before.value }
@@ -77,8 +78,8 @@ extension Verdict {
     }
 }
 
-/// The requests of one row of a report in two windows, a group for each block of ``ComparisonBlocks``. The windows may
-/// differ in length and in the number of their blocks.
+/// The requests of one row of a report in two windows, with a group for each block of ``ComparisonBlocks``. The windows may differ
+/// in length and in their number of blocks.
 struct ComparedRow: Sendable {
     var before: [RequestGroup]
     var after: [RequestGroup]
@@ -86,8 +87,8 @@ struct ComparedRow: Sendable {
     var isLater: Bool
 
     /// - Parameters:
-    ///   - before: the blocks of the earlier window; a block without requests is empty or left out.
-    ///   - after: the blocks of the later window, likewise.
+    ///   - before: the blocks of the earlier window. A block without requests is empty or left out.
+    ///   - after: the blocks of the later window, in the same form.
     init(before: [RequestGroup], after: [RequestGroup], isLater: Bool = true) {
         self.before = before
         self.after = after
@@ -95,12 +96,12 @@ struct ComparedRow: Sendable {
     }
 }
 
-/// The level at which results of many tests count, so that of all that count one in a hundred is false on average
-/// (Benjamini and Hochberg: "Controlling the False Discovery Rate", Journal of the Royal Statistical Society B 57, 1995).
+/// The level at which results of many tests count, so that on average one in a hundred of those that count is false (Benjamini and
+/// Hochberg: "Controlling the False Discovery Rate", Journal of the Royal Statistical Society B 57, 1995).
 struct FalseDiscoveryRate {
     static let rate = 0.01
 
-    /// Results whose p-value is at most this count; 0 if none does.
+    /// Results with a p-value up to this level count; 0 if none does.
     let level: Double
     /// The p-value at which one more result would have counted.
     let levelOfOneMore: Double

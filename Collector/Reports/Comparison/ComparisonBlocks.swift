@@ -1,19 +1,19 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Blocks that a window is cut into, so that the variation between them tells how much its figures vary by themselves. Requests of
-/// one minute resemble each other, so a block is long; the variation needs several, so there are 8 to 12 where that is possible.
+/// The blocks that a window is divided into. The differences between blocks show how much the figures vary normally. Requests of
+/// one minute resemble each other, so a block is long. The variation needs several blocks, so there are 8 to 12 where possible.
 /// Pure.
 struct ComparisonBlocks: Sendable, Equatable {
     /// The length of a block, in nanoseconds: at least a minute, and whole slots.
     let step: UInt64
-    /// The border between slots next to the window's end, where a block ends.
+    /// The slot border nearest to the window's end, where a block ends.
     let end: UnixNanoseconds
 
     private static let minLength: UInt64 = 60_000_000_000
 
-    /// - Parameter slot: the length of the slots in which the window's requests are stored, in nanoseconds; each begins at a
-    ///   multiple of it. If parts of the window are stored in slots of different lengths, the longest.
+    /// - Parameter slot: the length of the slots in which the window's requests are stored, in nanoseconds. Each slot begins at a
+    ///   multiple of it. If parts of the window are stored in slots of different lengths, this is the longest.
     init(_ window: TimeWindow, slot: UInt64) {
         let slot = max(slot, 1)
         let (first, last) = (Self.border(nearest: window.from, slot), Self.border(nearest: window.to, slot))
@@ -24,16 +24,16 @@ struct ComparisonBlocks: Sendable, Equatable {
         end = last * slot
     }
 
-    /// Returns a border as a number of slots since 1970.
+    /// Returns the nearest border as a number of slots since 1970.
     private static func border(nearest time: UnixNanoseconds, _ slot: UInt64) -> UInt64 {
         let (before, rest) = time.quotientAndRemainder(dividingBy: slot)
-        // The end of time has no border after it.
+        // There is no border after the end of time.
         let isAfter = rest >= slot - rest && !(before + 1).multipliedReportingOverflow(by: slot).overflow
         return isAfter ? before + 1 : before
     }
 
-    /// Returns the number of blocks: 10, 9 or 8 if the slots left over are a twentieth at most, or at least no more than a fifth.
-    /// Otherwise 7 or 6, or as few as there is time for.
+    /// Returns the number of blocks. It is 10, 9 or 8 if at most a twentieth of the slots is left over, or else at most a fifth.
+    /// Otherwise it is 7 or 6, or as many as there is time for.
     ///
     /// - Parameter shortest: the slots of the shortest block.
     private static func count(slots: UInt64, shortest: UInt64) -> UInt64 {
@@ -52,12 +52,12 @@ struct ComparisonBlocks: Sendable, Equatable {
 }
 
 extension SlotGrid {
-    /// The slots of each block, in order. A slot that the window cuts to less than half is a part of the block beside it, so no
+    /// The slots of each block, in order. A slot that the window cuts to less than half joins the neighbouring block, so no
     /// request is left out.
     package var blocks: [Range<Int>] { blocks(ofAtLeast: step - step / 2) }
 
-    /// Returns the slots of each block, in order. A slot that the window cuts to less than `length` nanoseconds is a part of the
-    /// block beside it.
+    /// Returns the slots of each block, in order. A slot that the window cuts to less than `length` nanoseconds joins the
+    /// neighbouring block.
     func blocks(ofAtLeast length: UInt64) -> [Range<Int>] {
         guard count > 0 else { return [] }
         var blocks = (0..<count).map { $0..<$0 + 1 }
@@ -78,11 +78,11 @@ extension SlotGrid {
 }
 
 extension ComparisonBlocks {
-    /// Slots of each length that a window is cut into at least, so that its blocks are of nearly the same length.
+    /// The fewest slots of each length in a window, so that its blocks have nearly the same length.
     private static let fewestSlots = [(Tier.hour.length, 360 as UInt64), (SummarySlot.length, 20)]
 
-    /// Returns the length of the slots that a window's blocks are made of, in nanoseconds: as long as fits, because a store
-    /// reads fewer points where it has added them up.
+    /// Returns the slot length for a window's blocks, in nanoseconds. It is the longest that fits, because a store reads fewer
+    /// points where it has added them up.
     static func slot(for window: TimeWindow) -> UInt64 {
         let length = window.to - min(window.from, window.to)
         let fitting = fewestSlots.first { UInt64($0.0) <= length / $0.1 }

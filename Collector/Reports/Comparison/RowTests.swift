@@ -1,8 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The tests of one row, and the figures that its verdict names. The figures are worked out when they are asked for: most rows
-/// need none.
+/// The tests of one row, and the figures that its verdict names. The figures are computed on demand, because most rows need none.
 struct RowTests {
     let failures: ChangeTest
     let durations: PlacementTest
@@ -13,7 +12,8 @@ struct RowTests {
 
     private typealias Quantiles = Verdict.Change<Verdict.Quantile>
 
-    /// The requests above p95, in both windows together, below which no test of the tail could find anything; and above p99.
+    /// The tests of the tail need at least this many requests above p95 and above p99, in both windows together. With fewer, they
+    /// could not find anything.
     private static let (minAbove95, minAbove99) = (10.0, 100.0)
 
     /// - Parameter row: has requests in at least two blocks of each window.
@@ -26,12 +26,12 @@ struct RowTests {
         tail99 = TailTest.share(above: 0.99, atLeast: Self.minAbove99, before, after, isLater: row.isLater)
     }
 
-    /// The results of the tests that had something to test.
+    /// The results of the tests that had enough data.
     struct PValues {
         var failures: Double?
         var durations: [Double]
 
-        /// Whether one of them counts.
+        /// Whether one of the results counts.
         func count(at levels: Levels) -> Bool {
             failures.map { $0 <= levels.failures } ?? false || durations.contains { $0 <= levels.durations }
         }
@@ -43,13 +43,13 @@ struct RowTests {
             durations: [durations.pValue, tail95?.pValue, tail99?.pValue].compactMap { $0 })
     }
 
-    /// The p-values up to which results count.
+    /// The largest p-values that count.
     struct Levels {
         var failures: Double
         var durations: Double
     }
 
-    /// Returns the changes that count and that are worth a word.
+    /// Returns the changes that count and are large enough to report.
     func changes(_ levels: Levels) -> Verdict.Changes {
         let level = levels.durations
         return Verdict.Changes(
@@ -66,7 +66,7 @@ struct RowTests {
         return Verdict.SmallestChange(failures: failures, tail: tail95, durations: all, levels: levels)
     }
 
-    /// Returns a quantile in both windows; `nil` if the difference is not worth a word.
+    /// Returns a quantile in both windows; `nil` if the difference is too small to report.
     private func change(of share: Double, isSlower: Bool) -> Quantiles? {
         let change = Quantiles(
             before: Verdict.Quantile(share, of: before), after: Verdict.Quantile(share, of: after))
@@ -85,13 +85,13 @@ extension ChangeTest {
     }
 }
 
-/// The smallest changes that are worth a word. With millions of requests a difference of a hundredth is certain, and nobody
-/// gets up for it.
+/// The smallest changes that are reported. With millions of requests even a difference of a hundredth is certain, but nobody acts
+/// on it.
 enum ChangeGate {
     /// The difference between two shares of failed requests, 0...1.
     private static let minDifference = 0.001
-    /// The factor between two shares of failed requests, or of those that did not fail: of 70 and 100 % failed, the latter
-    /// tells the difference.
+    /// The factor between two shares of failed requests, or of requests that did not fail. The second shows the difference between
+    /// 70 and 100 % failed.
     private static let minShareFactor = 1.5
     /// The factor between two quantiles.
     static let minQuantileFactor = 1.1
@@ -100,9 +100,9 @@ enum ChangeGate {
         abs(after - before) >= minDifference && (isFar(before, after) || isFar(1 - before, 1 - after))
     }
 
-    /// Returns whether two quantiles differ enough, in the direction in which a test found them to differ.
+    /// Returns whether two quantiles differ enough, in the direction that a test found.
     ///
-    /// - Parameter isSlower: whether the test found requests slower after.
+    /// - Parameter isSlower: whether the test found that requests became slower.
     static func passes(quantile before: Double, _ after: Double, isSlower: Bool) -> Bool {
         isSlower
             ? after > before && after >= minQuantileFactor * before
@@ -122,9 +122,8 @@ enum ChangeGate {
 extension Verdict.Quantile {
     private static let intervalLevel = 0.05
 
-    /// Creates a quantile with Woodruff's interval: the quantiles at the ends of the interval that the share of requests up to
-    /// it has ("Confidence Intervals for Medians and Other Position Measures", Journal of the American Statistical Association
-    /// 47, 1952).
+    /// Creates a quantile with Woodruff's interval: the quantiles at the ends of the interval for the share of requests up to it
+    /// ("Confidence Intervals for Medians and Other Position Measures", Journal of the American Statistical Association 47, 1952).
     ///
     /// - Parameter share: 0...1.
     init(_ share: Double, of window: WindowCounts) {
@@ -146,17 +145,17 @@ extension Verdict.Quantile {
 }
 
 extension Verdict.SmallestChange {
-    /// The part of the cases in which a change of this size is not found, if the standard error is exact. It is an estimate from
-    /// ten blocks, so the measured part is 0.09 to 0.17 (docs/comparison.md).
+    /// The share of cases in which a change of this size is missed, if the standard error is exact. It is estimated from ten
+    /// blocks, so the measured share is 0.09 to 0.17 (docs/comparison.md).
     private static let missed = 0.1
 
-    /// Works out the smallest changes that are found: their figure is far enough above what counts, and above what is worth a
-    /// word, that chance rarely brings it below.
+    /// Computes the smallest changes that are found. Their figure is far enough above the level of the tests and above the
+    /// thresholds that chance rarely brings it below.
     ///
     /// - Parameters:
     ///   - failures: the test of the share of failed requests.
     ///   - tail: the test of p95; `nil` if it has too few requests.
-    ///   - durations: those of both windows together.
+    ///   - durations: the durations of both windows together.
     init(failures: ChangeTest, tail: ChangeTest?, durations: ExponentialHistogram, levels: RowTests.Levels) {
         self.failures = Self.increase(seenBy: failures.whole, level: failures.levelOfWhole(levels.failures))
         p95 = tail.flatMap {
@@ -174,7 +173,7 @@ extension Verdict.SmallestChange {
         }
     }
 
-    /// All durations grow by the same factor until the share above the bound of p95 differs enough.
+    /// Increases all durations by the same factor until the share above the bound of p95 differs enough.
     private static func growth(seenBy test: ShareTest, _ durations: ExponentialHistogram, level: Double) -> Double? {
         let error = test.standardError(test.pooled, designEffect: test.designEffect)
         let chance = test.studentT.critical(2 * missed) * error
@@ -184,7 +183,7 @@ extension Verdict.SmallestChange {
         return max(seen, byChance * ChangeGate.minQuantileFactor) - 1
     }
 
-    /// Returns the smallest value that is seen, where all larger ones are seen as well; `nil` if not even the largest is.
+    /// Returns the smallest value that is detected, if all larger ones are detected as well; `nil` if not even the largest is.
     private static func smallest(upTo largest: Double, isSeen: (Double) -> Bool) -> Double? {
         guard isSeen(largest) else { return nil }
         var (low, high) = (0.0, largest)
@@ -201,8 +200,8 @@ extension ShareTest {
 
     /// Returns the standard error if the share after is larger than the pooled one by `increase`.
     ///
-    /// Where some blocks have more failures than others, a larger share varies more as well: as if the logarithm of the odds
-    /// varied as much as now.
+    /// If some blocks have more failures than others, a larger share varies more as well. The logarithm of the odds is assumed to
+    /// vary as much as now.
     fileprivate func standardError(increase: Double) -> Double {
         let spread = pooled * (1 - pooled)
         let grown = (pooled + increase) * (1 - pooled - increase)
@@ -210,8 +209,8 @@ extension ShareTest {
         return standardError(pooled + weight * increase, designEffect: 1 + (designEffect - 1) * factor)
     }
 
-    /// Returns the factor by which all durations after have to exceed those before, so that the shares differ by `difference`.
-    /// `nil` if the share before would have to be below 0.
+    /// Returns the factor by which all durations have to grow, so that the shares differ by `difference`. `nil` if the share
+    /// before would have to be below 0.
     fileprivate func growth(for difference: Double, of durations: ExponentialHistogram) -> Double? {
         let (low, high) = (pooled - weight * difference, pooled + (1 - weight) * difference)
         guard low > 0, high < 1 else { return nil }

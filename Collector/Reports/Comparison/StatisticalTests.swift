@@ -1,12 +1,12 @@
 import Foundation
 
-/// Mann and Whitney's test of whether requests of one window take longer than those of another, for requests that depend on
+/// Mann and Whitney's test of whether requests of one window take longer than those of another. It allows requests to depend on
 /// each other within blocks.
 ///
-/// The placement of a request is the share of the other window's requests that took less time, those of the same bucket
-/// counted half. The mean placement is ``superiority``, and its variance is that of two means (DeLong, DeLong and
-/// Clarke-Pearson: "Comparing the Areas under Two or More Correlated Receiver Operating Characteristic Curves", Biometrics 44,
-/// 1988; Obuchowski: "Nonparametric Analysis of Clustered ROC Curve Data", Biometrics 53, 1997).
+/// The placement of a request is the share of the other window's requests that took less time; requests of the same bucket count
+/// half. The mean placement is ``superiority``, and its variance is that of two means (DeLong, DeLong and Clarke-Pearson:
+/// "Comparing the Areas under Two or More Correlated Receiver Operating Characteristic Curves", Biometrics 44, 1988; Obuchowski:
+/// "Nonparametric Analysis of Clustered ROC Curve Data", Biometrics 53, 1997).
 struct PlacementTest: Sendable {
     /// The probability that a request after takes longer than one before, 0...1.
     let superiority: Double
@@ -20,7 +20,7 @@ struct PlacementTest: Sendable {
         let reversed = Self.mean(of: Self.placements(of: before.totals, in: after.totals), in: before)
         superiority = placed.mean
         independentVariance = Self.independentVariance(before.totals, after.totals)
-        // The placements before are 1 less these, which vary as much.
+        // The placements before are 1 minus these, so they vary equally.
         variance = placed.variance + reversed.variance
         studentT = StudentT(degreesOfFreedom: Double(min(before.requests.count, after.requests.count) - 1))
     }
@@ -30,7 +30,7 @@ struct PlacementTest: Sendable {
 
     /// The probability of a difference at least this large if nothing has changed.
     ///
-    /// The variance is at least that of independent requests. Blocks in which all requests fall into one bucket have none.
+    /// The variance is at least that of independent requests. Blocks have no variance if all requests fall into one bucket.
     var pValue: Double {
         let variance = max(variance, independentVariance)
         return variance > 0 ? studentT.twoSided((superiority - 0.5) / variance.squareRoot()) : 1
@@ -64,11 +64,11 @@ struct PlacementTest: Sendable {
     }
 }
 
-/// Fisher's exact test: the probability of a table of two by two counts, or of a less probable one, among all tables with
-/// the same sums of rows and columns.
+/// Fisher's exact test: the probability of a table of two by two counts, or of a less probable one, among all tables with the same
+/// sums of rows and columns.
 ///
-/// Each probability is computed from its neighbour's as a multiple of the largest. So the error grows by a rounding with each
-/// step and not with the counts: logarithms of factorials of 10,000,000 would leave 7 digits.
+/// Each probability is computed from its neighbour's as a multiple of the largest. So the error grows by one rounding per step
+/// instead of with the counts: logarithms of factorials of 10,000,000 would leave 7 digits.
 enum FisherExactTest {
     /// - Parameters:
     ///   - one, other: the rows of the table, each a number with and without the property; whole numbers below 2^52.
@@ -83,7 +83,7 @@ enum FisherExactTest {
         let distance = one.with - mode
         let weights = distance < 0 ? below : above
         let seen = Int(exactly: abs(distance)).flatMap { weights.indices.contains($0) ? weights[$0] : nil } ?? 0
-        // Two tables that are equally probable may differ by a rounding.
+        // Rounding may separate two tables with equal probability.
         let limit = seen * (1 + 1e-9)
         let all = (above + below.dropFirst()).sorted()
         return all.prefix { $0 <= limit }.reduce(0, +) / all.reduce(0, +)
@@ -95,16 +95,16 @@ enum FisherExactTest {
         let column: Double
         let all: Double
 
-        /// The numbers that the first cell may have.
+        /// The values that the first cell may have.
         var numbers: ClosedRange<Double> { max(0, row + column - all)...min(row, column) }
 
-        /// The most probable of them.
+        /// The most probable of these values.
         var mode: Double {
             let mode = ((row + 1) * (column + 1) / (all + 2)).rounded(.down)
             return min(max(mode, numbers.lowerBound), numbers.upperBound)
         }
 
-        /// Returns the probabilities of numbers in the first cell as multiples of the first's, as long as they matter.
+        /// Returns the probabilities of values of the first cell as multiples of the first one's, until they are negligible.
         func weights(from first: Double, to last: Double, by step: Double) -> [Double] {
             var (number, weights) = (first, [1.0])
             while number != last, weights[weights.count - 1] > 1e-300 {
@@ -141,7 +141,7 @@ struct StudentT {
         for _ in 0..<100 {
             let t = exp(logarithm)
             let tail = twoSided(t)
-            // A step too far would end where the probability is 0.
+            // Too large a step would end where the probability is 0.
             let step = min(log(tail / probability) * tail / (2 * t * density(t)), 1)
             logarithm += step
             if abs(step) < 1e-13 { break }
@@ -174,7 +174,7 @@ struct RegularizedBeta {
     func value(at x: Double) -> Double {
         guard x > 0 else { return 0 }
         guard x < 1 else { return 1 }
-        // On the other side of the mean the fraction converges slowly.
+        // The fraction converges slowly on the other side of the mean.
         guard x <= (a + 1) / (a + b + 2) else { return 1 - RegularizedBeta(b, a).value(at: 1 - x) }
         let factor = lgamma(a + b).0 - lgamma(a).0 - lgamma(b).0 + a * log(x) + b * log1p(-x)
         return exp(factor) / (a * fraction(at: x))

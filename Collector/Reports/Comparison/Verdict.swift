@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// The answer to the question whether a row of a report has changed from one window to another.
+/// Whether a row of a report has changed from one window to another.
 package enum Verdict: Sendable, Equatable {
     /// At least one of the changes is for the worse.
     case worse(Changes)
@@ -9,15 +9,15 @@ package enum Verdict: Sendable, Equatable {
     case noChangeFound(wouldHaveSeen: SmallestChange)
     case tooLittleData(Shortage)
 
-    /// The figures that changed; `nil` for each that did not, or not enough to be worth a word.
+    /// The figures that changed; `nil` for a figure that did not, or changed too little to report.
     package struct Changes: Sendable, Equatable, Codable {
         /// The share of failed requests, 0...1.
         package var failures: Change<Double>?
         package var p50: Change<Quantile>?
         package var p95: Change<Quantile>?
         package var p99: Change<Quantile>?
-        /// Cliff's delta of all durations, -1...1: the probability that a request after took longer than one before, less
-        /// the probability that it took less time.
+        /// Cliff's delta of all durations, -1...1: the probability that a request after took longer than one before, minus the
+        /// probability that it took less time.
         package var cliffsDelta: Double
 
         private enum CodingKeys: String, CodingKey {
@@ -37,20 +37,20 @@ package enum Verdict: Sendable, Equatable {
     /// A quantile of durations, in milliseconds.
     package struct Quantile: Sendable, Equatable {
         package var value: Double
-        /// The interval that has the true quantile in 95 of 100 cases.
+        /// The interval that contains the true quantile in 95 of 100 cases.
         package var interval: ClosedRange<Double>
     }
 
     /// The smallest changes for the worse that are found in more than 8 of 10 cases.
     package struct SmallestChange: Sendable, Equatable, Codable {
-        /// The difference between two shares of failed requests, 0...1: 0.024 are 2.4 points. `nil` if no difference would
-        /// have been found.
+        /// The difference between two shares of failed requests, 0...1: 0.024 are 2.4 points. `nil` if no difference would have
+        /// been detected.
         package var failures: Double?
-        /// The part by which all durations grow, and so does p95: 0.13 is 13 %. `nil` if no growth would have been found.
+        /// The growth of all durations, and so of p95: 0.13 is 13 %. `nil` if no growth would have been detected.
         package var p95: Double?
     }
 
-    /// The reason why there is too little data, in the window that has less.
+    /// Why there is too little data, in the window that has less.
     package enum Shortage: Sendable, Equatable {
         /// There are fewer than ``Comparison/minRequests`` requests.
         case requests(UInt64, in: Window)
@@ -65,7 +65,7 @@ package enum Verdict: Sendable, Equatable {
 }
 
 extension Verdict.Shortage {
-    /// Creates nothing if both windows have enough requests, in enough blocks.
+    /// Returns `nil` if both windows have enough requests, in enough blocks.
     init?(_ row: ComparedRow) {
         let windows = [(row.before, Verdict.Window.before), (row.after, .after)].map { groups, window in
             (requests: groups.reduce(0) { $0 &+ $1.count }, blocks: groups.count { $0.count > 0 }, window: window)
@@ -80,7 +80,7 @@ extension Verdict.Shortage {
     }
 }
 
-/// A verdict in JSON: its answer, and beside it the fields that the answer has.
+/// A verdict in JSON: its answer, and the answer's fields next to it.
 extension Verdict: Codable {
     private enum Answer: String, Codable {
         case worse, better, same

@@ -7,13 +7,13 @@ struct WindowCounts {
     let requests: [Double]
     /// Failed requests, by block.
     let failures: [Double]
-    /// Requests by block, and in it by bucket, without empty buckets. The buckets of both windows are the same.
+    /// Requests by block and by bucket, without empty buckets. Both windows have the same buckets.
     let buckets: [[Bucket]]
     /// Requests by bucket.
     let totals: [Double]
     let blocks: [RequestGroup]
 
-    /// A bucket with requests: most blocks have few of the hundreds that a row has.
+    /// A bucket with requests. Most blocks have requests in only a few of the row's hundreds of buckets.
     typealias Bucket = (index: Int, count: Double)
 
     init(_ blocks: [RequestGroup], in shared: SharedBuckets) {
@@ -30,7 +30,7 @@ struct WindowCounts {
         self.blocks = blocks
     }
 
-    /// Returns the buckets with requests, and empties them.
+    /// Returns the buckets with requests, and clears the counts.
     private static func takeBuckets(of counts: inout [Double], addingTo totals: inout [Double]) -> [Bucket] {
         var buckets: [Bucket] = []
         for index in counts.indices where counts[index] > 0 {
@@ -53,11 +53,11 @@ struct WindowCounts {
     }
 }
 
-/// The buckets that the durations of all blocks of a row have in common: those of the coarsest scale among them. The first is
-/// for durations of zero.
+/// The buckets that the durations of all blocks of a row share: those of the coarsest scale among them. The first bucket is for
+/// durations of zero.
 struct SharedBuckets {
     private let scale: Int32
-    /// The index of the first bucket after that for zero.
+    /// The index of the first bucket after the one for zero.
     private let offset: Int32
     let count: Int
 
@@ -89,7 +89,7 @@ struct SharedBuckets {
     }
 }
 
-/// The buckets that the sum of histograms has, found without adding them up.
+/// The buckets of a sum of histograms, computed without adding them up.
 private struct BucketBounds {
     private(set) var scale = ExponentialHistogram.scales.upperBound
     private(set) var first: Int32 = 0
@@ -99,7 +99,7 @@ private struct BucketBounds {
         if durations.count > 0 { scale = min(scale, durations.scale) }
     }
 
-    /// - Parameter durations: a histogram that ``lowerScale(to:)`` was called with.
+    /// - Parameter durations: a histogram that was already passed to ``lowerScale(to:)``.
     mutating func widen(to durations: ExponentialHistogram) {
         guard !durations.buckets.isEmpty else { return }
         let shift = durations.scale - scale

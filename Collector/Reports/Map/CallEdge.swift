@@ -1,35 +1,35 @@
 import MartletStorage
 
-/// All requests from one place to another as one host. Its JSON is a fixed format, in which a figure that is not known is left out.
+/// All requests from one place to another under one host. Its JSON is a fixed format; an unknown figure is left out.
 package struct CallEdge: Sendable, Equatable, Codable {
     package var caller: MapPlace
     package var callee: MapPlace
-    /// The host that was called or, if the callers are not known, the host that was served.
+    /// The called host. If the callers are unknown, the host under which the callee served.
     package var host: String
-    /// The hosts as which the callee counted the requests. They differ from ``host`` behind a proxy.
+    /// The hosts under which the callee counted the requests. Behind a proxy they differ from ``host``.
     package var servedHosts: [String]
-    /// Whether only observed calls tell the callee: its host is another.
+    /// Whether only observed calls identify the callee, because it serves under another host.
     package var isOfSpans = false
     /// The requests as the caller counted them; `nil` if it has no agent.
     package var sent: CallFigures?
-    /// Sent requests that reached no server, because no connection to one was made.
+    /// Sent requests that reached no server, because the connection failed.
     package var lost: UInt64?
-    /// The errors of the lost requests, in the order of their names.
+    /// The errors of the lost requests, sorted by name.
     package var lostErrors: [String]?
-    /// Sent requests without an answer that may have arrived: they were reset, timed out, hung or were cancelled.
+    /// Sent requests without a response that may have arrived: they were reset, timed out, hung or were cancelled.
     package var unanswered: UInt64?
-    /// The requests as the callee counted them; `nil` if it has no agent. It counts all callers of its hosts together.
+    /// The requests as the callee counted them; `nil` if it has no agent. The count includes all callers of its hosts.
     package var arrived: CallFigures?
-    /// The edges whose requests ``arrived`` has together; `nil` if one end has no agent.
+    /// The number of edges whose requests ``arrived`` includes; `nil` if one end has no agent.
     package var sharedBy: Int?
-    /// The requests that the callers of these edges sent; `nil` if one end has no agent.
+    /// The requests that the callers of all these edges sent; `nil` if one end has no agent.
     package var sentByAll: UInt64?
-    /// Requests that arrived and that none of these callers sent: their callers have no agent, or their counts are missing. 0 if they
-    /// are few enough to lie at the window's ends; `nil` if one end has no agent.
+    /// Requests that arrived but that none of these callers sent: their callers have no agent, or their counts are missing. 0 if
+    /// they are few enough to be an effect of the window's ends; `nil` if one end has no agent.
     package var fromOutside: UInt64?
-    /// Requests that the caller had an answer to and the callee did not count: a proxy answered, a process has no agent, or its counts
-    /// are missing. 0 if they are few enough to lie at the window's ends. `nil` unless both ends have agents, the callee's sends
-    /// metrics, and no other edge shares ``arrived``.
+    /// Requests that the caller got a response to but the callee did not count: a proxy answered, a process has no agent, or its
+    /// counts are missing. 0 if they are few enough to be an effect of the window's ends. `nil` unless both ends have agents, the
+    /// callee's sends metrics, and no other edge shares ``arrived``.
     package var uncounted: UInt64?
 
     private enum CodingKeys: String, CodingKey {
@@ -42,25 +42,25 @@ package struct CallEdge: Sendable, Equatable, Codable {
         case fromOutside = "from_outside"
     }
 
-    /// The figures of the caller or, if it is not known, of the callee.
+    /// The caller's figures or, if they are unknown, the callee's.
     private var main: CallFigures? { sent ?? arrived }
 
     package var count: UInt64 { main?.count ?? 0 }
 
     package var failureRate: Double { main?.failures.rate ?? 0 }
 
-    /// Whether failures or losses are worth the colour of failures.
+    /// Whether failures or losses are high enough for the colour of failures.
     package var isFailing: Bool { (lost ?? 0) > 0 || failureRate >= Self.failing }
 
     package static let failing = 0.05
 
-    /// Whether ``arrived`` has the requests of other edges as well.
+    /// Whether ``arrived`` includes the requests of other edges.
     package var isShared: Bool { (sharedBy ?? 1) > 1 }
 
-    /// Served hosts that a sentence names at most.
+    /// The most served hosts that a sentence names.
     private static let maxNamed = 3
 
-    /// The served hosts as they are read, if they differ from the called one.
+    /// The served hosts in readable form, if they differ from the called one.
     package var otherHosts: String? {
         let others = servedHosts.filter { !$0.isEmpty && $0 != host }
         return others.isEmpty ? nil : NameList.text(others, atMost: Self.maxNamed)
@@ -72,10 +72,10 @@ package enum MapPlace: Sendable, Hashable {
     /// Callers without an agent.
     case outside
     case service(String)
-    /// A host that no known service serves alone.
+    /// A host that is not served by exactly one known service.
     case host(String)
 
-    /// The name as it is read.
+    /// The name in readable form.
     package var name: String {
         switch self {
         case .outside: "Callers outside"
@@ -138,7 +138,7 @@ extension MapPlace: Codable {
     }
 }
 
-/// The requests of an edge as one of its ends counted them.
+/// The requests of an edge as counted by one of its ends.
 package struct CallFigures: Sendable, Equatable, Codable {
     package var count: UInt64
     package var perSecond: Double

@@ -1,15 +1,16 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The edges between services, made from each side's own counts.
+/// The edges between services, built from the counts of each side.
 ///
-/// A caller's host leads to the one service that served as this host. If none did, because a proxy stands between, observed
-/// calls tell the service. If several did, the host is a place of its own: no count tells how its requests were shared out.
+/// A caller's host leads to the one service that served under this host. If no service did, because there is a proxy between them,
+/// observed calls identify the service. If several did, the host becomes a place on the map, because no count shows how its
+/// requests were distributed.
 struct CallGraph {
     /// The service that a caller's host leads to.
     private struct Callee {
         var service: String
-        /// The hosts as which it served, if it counted.
+        /// The hosts under which the service served, if it counted requests.
         var sides: Set<CallSide>
         var isOfSpans: Bool
     }
@@ -23,16 +24,16 @@ struct CallGraph {
         var fromOutside: UInt64
     }
 
-    /// The share of requests that may lie at the window's ends.
+    /// A gap up to this share of requests may be an effect of the window's ends.
     private static let smallestGap = 0.005
 
-    /// Edges with lost requests first, and then those with the most requests.
+    /// The edges, those with lost requests first, then by number of requests.
     private(set) var edges: [CallEdge] = []
     private var clients: [CallSide: CallSum] = [:]
     private var servers: [CallSide: CallSum] = [:]
     private let seconds: Double
     private let serversOfHost: [String: [CallSide]]
-    /// The callees of observed calls by their caller, and the served sides by callee and called host.
+    /// The callees of observed calls by caller, and the served sides by callee and called host.
     private let calleesOf: [CallSide: Set<String>]
     private let sidesBehind: [CallSide: Set<CallSide>]
     private var shares = CallShares([:])
@@ -84,14 +85,14 @@ struct CallGraph {
         if let side = serving.first {
             return serving.count == 1 ? Callee(service: side.service, sides: [side], isOfSpans: false) : nil
         }
-        // Observed calls tell the callee if they agree on one.
+        // Observed calls identify the callee if they agree on one.
         guard let services = calleesOf[caller], let service = services.first, services.count == 1 else { return nil }
         let sides = sidesBehind[CallSide(service: service, host: caller.host)] ?? []
         return Callee(service: service, sides: sides.filter { servers[$0] != nil }, isOfSpans: true)
     }
 
     private func servers(of host: String) -> [CallSide] {
-        // Hosts past the budget of names are many hosts with one name.
+        // Hosts past the limit on names share one name, which leads to no single host.
         host.isEmpty || host.hasPrefix(RequestDimensions.other) ? [] : serversOfHost[host] ?? []
     }
 
@@ -125,13 +126,13 @@ struct CallGraph {
         edge.arrived = reached.arrived
         (edge.sharedBy, edge.sentByAll) = (reached.callers, reached.sentByAll)
         edge.fromOutside = reached.fromOutside
-        // Sampled spans leave out requests.
+        // Sampled spans miss requests.
         guard reached.callers == 1, !reached.areOfSpans else { return }
         edge.uncounted = Self.gap(
             edge.count, without: [reached.arrived.count, edge.lost ?? 0, edge.unanswered ?? 0])
     }
 
-    /// Returns a count less others; 0 if so few are left that they may lie at the window's ends.
+    /// Returns a count minus others; 0 if the rest is small enough to be an effect of the window's ends.
     private static func gap(_ count: UInt64, without others: [UInt64]) -> UInt64 {
         let rest = others.reduce(count) { $0 - min($0, $1) }
         return Double(rest) > smallestGap * Double(count) ? rest : 0
@@ -151,21 +152,21 @@ struct CallGraph {
     }
 }
 
-/// A service and a host that it called, or as which it served.
+/// A service and a host that it called, or under which it served.
 struct CallSide: Hashable {
     var service: String
     var host: String
 }
 
-/// The served sides whose requests are counted together, and their callers: a side counts all of its callers together, and a caller
-/// may reach several sides by one host.
+/// The served sides whose requests are counted together, and their callers. A side counts all of its callers together, and a
+/// caller may reach several sides through one host.
 struct CallShares {
     struct Share {
         var sides: Set<CallSide> = []
         var callers: Set<CallSide> = []
     }
 
-    /// Each share once. Those that became a part of another are empty.
+    /// Each share once. A share that was merged into another is empty.
     private(set) var all: [Share] = []
     private var indexOfSide: [CallSide: Int] = [:]
 
@@ -174,12 +175,12 @@ struct CallShares {
         for (caller, sides) in served where !sides.isEmpty { add(caller, sides) }
     }
 
-    /// Returns the index of a side's share; `nil` for a side that no caller is known to reach.
+    /// Returns the index of a side's share; `nil` if no known caller reaches the side.
     func index(of side: CallSide) -> Int? { indexOfSide[side] }
 
     private mutating func add(_ caller: CallSide, _ sides: Set<CallSide>) {
         let known = Set(sides.compactMap { indexOfSide[$0] })
-        // The largest one takes in the others, so that thousands of callers of a host are not copied for each.
+        // The largest share absorbs the others, so that thousands of callers of a host are not copied for each.
         let target = known.max { all[$0].sides.count < all[$1].sides.count } ?? all.count
         if target == all.count { all.append(Share()) }
         all[target].callers.insert(caller)
@@ -200,13 +201,13 @@ struct CallShares {
     }
 }
 
-/// The sum of one service's requests to one host, or of those that it served as one host.
+/// The sum of one service's requests to one host, or of those that it served under one host.
 struct CallSum {
-    /// The errors of requests that no server ever got, because no connection to one was made.
+    /// The errors of requests that never reached a server, because the connection failed.
     private static let unreached: Set = ["dns", "connection_refused", "connection_failed", "invalid_request"]
 
     private(set) var group = RequestGroup(values: [])
-    /// Requests that reached no server, whatever else is known.
+    /// Requests that certainly reached no server.
     private(set) var lost: UInt64 = 0
     /// The errors of the lost requests.
     private(set) var errors: Set<String> = []
@@ -214,12 +215,12 @@ struct CallSum {
     mutating func add(_ group: RequestGroup, error: String?) {
         self.group.merge(group)
         guard let error, Self.unreached.contains(error) else { return }
-        // A request with a status of failure was answered, whatever its error is called.
+        // A request with an error status got a response, whatever its error is called.
         lost &+= min(group.count, group.outcomes[.transportFailure])
         errors.insert(error)
     }
 
-    /// Requests without an answer that may have reached a server: they were reset, timed out, hung or cancelled.
+    /// Requests without a response that may have reached a server: they were reset, timed out, hung or were cancelled.
     var unanswered: UInt64 {
         let all = group.outcomes[.transportFailure] &+ group.outcomes[.hung] &+ group.outcomes[.cancelled]
         return all > lost ? all - lost : 0

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The calls between services, as each side counted. Its JSON is a fixed format.
+/// The calls between services, as each side counted them. Its JSON is a fixed format.
 package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     package var from: String
     package var to: String
@@ -16,7 +16,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     package var lastSeen: String?
     /// The number of edges, including those that a limit cut off.
     package var edgeCount: Int
-    /// Edges with lost requests first, and then those with the most requests.
+    /// The edges, those with lost requests first, then by number of requests.
     package var edges: [CallEdge]
     /// See ``Report/empty``.
     package var empty: NoResultsReason?
@@ -44,7 +44,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
             + worst.callee.name + others
     }
 
-    /// The requests that are lost on the other edges, in words; empty if none are. Edges that a limit cut off are not among them.
+    /// The requests that are lost on the other edges, in words; empty if none are. Edges that a limit cut off are not included.
     private var others: String {
         let losses = edges.dropFirst().compactMap(\.lost).filter { $0 > 0 }
         guard !losses.isEmpty else { return "" }
@@ -58,7 +58,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
 extension MapReport {
     /// - Parameters:
     ///   - answer: requests by service, kind, host and error.
-    ///   - account: that of the services at the ends of the edges.
+    ///   - account: the account of the services at the ends of the edges.
     ///   - services: these services.
     init(
         _ answer: StatisticsAnswer, _ account: WindowAccount, of services: Set<String>, _ edges: [CallEdge],

@@ -4,7 +4,7 @@ package struct MapTable {
     private let context: ReportContext
     private let device: OutputDevice
 
-    /// Returns a text with a line's end at its end.
+    /// Returns text that ends with a line break.
     package static func text(
         of report: MapReport, _ context: ReportContext = ReportContext(), on device: OutputDevice = .file
     ) -> String {
@@ -40,7 +40,7 @@ package struct MapTable {
         return table.text(on: device)
     }
 
-    /// The figures of a side stand beside its count.
+    /// The columns. The figures of a side follow its count.
     private static let columns = [
         TextTable.Column(title: "caller", isName: true), TextTable.Column(title: "callee", isName: true),
         TextTable.Column(title: "host", isName: true, rank: Rank.host.rawValue), figure("sent"), figure("failed %"),
@@ -52,7 +52,7 @@ package struct MapTable {
         TextTable.Column(title: title, alignment: .figure, rank: rank?.rawValue)
     }
 
-    /// The order in which a narrow terminal loses columns, the first one first (``TextTable/Column/rank``).
+    /// The order in which a narrow terminal drops columns, the first one first (``TextTable/Column/rank``).
     private enum Rank: Int {
         case unanswered = -3
         case uncounted, host, arrivedP95, sentP95, arrivedFailed
@@ -74,7 +74,7 @@ package struct MapTable {
         ]
     }
 
-    /// - Parameter tone: that of a count above 0.
+    /// - Parameter tone: the tone of a count above 0.
     private static func count(_ count: UInt64?, _ tone: Tone? = nil) -> (text: String, tone: Tone?) {
         guard let count else { return ("–", nil) }
         return (FigureText.grouped(count), count > 0 ? tone : nil)
@@ -82,7 +82,7 @@ package struct MapTable {
 
     // MARK: Notes
 
-    /// Notes that are written out at most.
+    /// The most notes that are written out.
     private static let maxNotes = 20
 
     /// Facts about edges that are rare and too long for a column.
@@ -126,7 +126,7 @@ package struct MapTable {
 
     // MARK: The next step
 
-    /// The command that shows the requests that were lost or, if none was, those of the edge with the most failures.
+    /// The command that shows the lost requests. If none was lost, it shows the requests of the edge with the most failures.
     private var next: String {
         guard let edge = report.worst ?? mostFailed else { return "" }
         let source = NextCommand.ofSource(context.flags)
@@ -145,7 +145,8 @@ package struct MapTable {
 extension CallEdge {
     fileprivate var failureCount: UInt64 { (sent ?? arrived)?.failures.count ?? 0 }
 
-    /// The filters that select its lost requests or, if none was lost, all that the caller sent or else the callee served.
+    /// The filters for its lost requests. If none was lost, the filters for all that the caller sent or, without a caller, the
+    /// callee served.
     fileprivate var requests: [(name: RequestsParameter, value: String)] {
         let isSent = sent != nil
         let service = (isSent ? caller : callee).service.map { [(RequestsParameter.service, $0)] } ?? []

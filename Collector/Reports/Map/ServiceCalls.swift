@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// The calls between services in a window.
 package struct ServiceCalls: Sendable {
-    /// Observed calls that are looked at for the callees behind proxies.
+    /// The most observed calls that are searched for callees behind proxies.
     private static let maxCalls = 5000
 
     package let report: MapReport
@@ -13,7 +13,7 @@ package struct ServiceCalls: Sendable {
 
     /// - Throws: ``ParameterError`` if there are too many rows, or the store's error.
     package init(_ query: MapQuery, in storage: some Storage) async throws {
-        // The other end of an edge may be of any service.
+        // The other end of an edge may belong to any service.
         var filter = query.filter
         filter.removeAll(.service)
         let answer = try await Self.answer(in: query.window, filter, storage)
@@ -40,7 +40,7 @@ package struct ServiceCalls: Sendable {
         }
     }
 
-    /// The requests that each service served or, if it served none, made.
+    /// Returns the requests that each service served; for a service that served none, its outgoing requests.
     package func services() -> [String: RequestMeasures] {
         var (served, made) = ([String: RequestGroup](), [String: RequestGroup]())
         for group in groups {
@@ -66,18 +66,18 @@ package struct ServiceCalls: Sendable {
 }
 
 extension CallEdge {
-    /// Whether one of its ends is one of the services; `nil` are all.
+    /// Whether one of its ends is one of the services; `nil` means all services.
     fileprivate func touches(_ services: Set<String>?) -> Bool {
         services.map { services in [caller, callee].contains { $0.service.map(services.contains) ?? false } } ?? true
     }
 }
 
-/// A question for who calls whom.
+/// A query about who calls whom.
 package struct MapQuery: Sendable, Equatable {
     package var window: TimeWindow
-    /// The services of which one at least is an end of each edge, and the environments of both ends.
+    /// The services that at least one end of each edge belongs to, and the environments of both ends.
     package var filter: RequestFilter
-    /// Edges of the answer at most; `nil` for all.
+    /// The most edges in the answer; `nil` for all.
     package var limit: Int?
 
     package init(window: TimeWindow, filter: RequestFilter, limit: Int?) {

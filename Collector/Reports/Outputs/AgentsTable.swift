@@ -1,9 +1,8 @@
 import MartletTelemetry
 
-/// The senders as text for a person.
+/// The table of senders for a person to read.
 package enum AgentsTable {
-    /// - Parameter now: the time at which the text is read, which tells the age of what was last seen; `nil` writes the time in
-    ///   full.
+    /// - Parameter now: the time at which the text is read, for the age of what was last seen; `nil` writes times in full.
     package static func text(
         of report: AgentsReport, now: UnixNanoseconds? = nil, on device: OutputDevice = .file
     ) -> String {
@@ -24,7 +23,7 @@ package enum AgentsTable {
     /// Returns why there are no senders, and a command that lists the latest one if there is any.
     ///
     /// - Parameters:
-    ///   - filters: the filters that were given.
+    ///   - filters: the given filters.
     ///   - source: the flags that name the collector or store.
     package static func nothing(
         in report: AgentsReport, _ filters: [CommandFlag] = [], of source: [CommandFlag] = []
@@ -60,8 +59,8 @@ package enum AgentsTable {
         TextTable.Column(title: title, alignment: .figure, rank: rank?.rawValue)
     }
 
-    /// The order in which a narrow terminal loses columns, the first one first; those below 0 make room for long names. Notes
-    /// below the table tell what is unusual about capture.
+    /// The order in which a narrow terminal drops columns, the first one first. Columns below 0 make room for long names. Notes
+    /// below the table report what is unusual about capture.
     private enum Rank: Int {
         case uptime = -5
         case files, threads, agent, host, delivered, waiting, missingBatches, version, memory, cpu, capture

@@ -1,20 +1,20 @@
 import Foundation
 import MartletTelemetry
 
-/// A request's time as a bar: the part that its own service spent, the way to the server and back, and the server.
+/// A request's time as a bar with the parts of the client, of the network in both directions, and of the server.
 enum PhaseBar {
     static let legend = "\(PhaseSide.ours.sign) client  \(PhaseSide.way.sign) network  \(PhaseSide.theirs.sign) server"
-    /// The sign for time that no phase tells of.
+    /// The sign for time that no phase covers.
     private static let untold: Character = "·"
-    /// The legend of bars beside each other, some of which may have such time.
+    /// The legend of a list of bars, including the sign for time that no phase covers.
     static let legendOfList = "\(legend)  \(untold) unknown"
 
-    /// Characters of the longest bar.
+    /// The characters of the longest bar.
     private static let width = 30.0
-    /// Milliseconds of the longest bar: five minutes, after which a request counts as hung.
+    /// The milliseconds of the longest bar: five minutes, after which a request counts as hung.
     private static let longest = 300_000.0
 
-    /// Returns a bar whose length is the logarithm of the duration; empty if the phases are not known.
+    /// Returns a bar whose length is the logarithm of the duration; empty if the phases are unknown.
     static func text(of request: RequestSummary) -> String {
         guard let waterfall = PhaseWaterfall(request), waterfall.scale > 0 else { return "" }
         let times = Dictionary(waterfall.bars.map { ($0.side, $0.length) }, uniquingKeysWith: +).filter { $0.value > 0 }
@@ -43,14 +43,15 @@ extension PhaseSide {
 /// Figures over time as a line of blocks, from 0 to the largest.
 enum Sparkline {
     private static let blocks = Array("▁▂▃▄▅▆▇█")
-    /// The largest figure that is told from larger ones. The sum of means cannot overflow.
+    /// Larger figures are drawn like this one, so that the sum of means cannot overflow.
     private static let most = 1e300
-    /// Figures that make a trend.
+    /// The fewest figures that make a trend.
     private static let fewest = 3
-    /// Blocks at most.
+    /// The most blocks.
     private static let width = 8
 
-    /// Returns a block for each figure, or for some neighbours if there are many. A figure that is no number counts as 0.
+    /// Returns a block for each figure. If there are many figures, several neighbours share a block. A figure that is not a number
+    /// counts as 0.
     static func text(_ figures: [Double]) -> String {
         guard figures.count >= fewest else { return "–" }
         let means = means(figures.map { $0.isNaN ? 0 : min(max(0, $0), most) })
@@ -78,7 +79,7 @@ enum ShareBar {
     private static let eighths = Array("▏▎▍▌▋▊▉█")
     private static let width = 3
 
-    /// Returns a full bar for a share of `full`. A share that is not 0 has an eighth at least.
+    /// Returns a bar that is full for a share of `full`. A share above 0 gets at least an eighth.
     static func text(_ share: Double, full: Double) -> String {
         guard share > 0, full > 0 else { return "" }
         let filled = max(1, Int((min(share / full, 1) * Double(width * eighths.count)).rounded()))
@@ -88,13 +89,13 @@ enum ShareBar {
     }
 }
 
-/// An axis of time, from 0 to the end of its scale, on a number of characters.
+/// A time axis from 0 to the end of its scale, drawn in a number of characters.
 struct TimeAxis {
     /// The time at the end, in the unit of all times.
     let scale: Double
     let width: Int
 
-    /// Returns the characters of a part of the time: at least one, and none of the part that follows it.
+    /// Returns the characters of a part of the time: at least one, and none that belongs to the next part.
     func characters(from start: Double, lasting length: Double) -> Range<Int> {
         let first = min(position(start), width - 1)
         return first..<max(first + 1, position(start + length))

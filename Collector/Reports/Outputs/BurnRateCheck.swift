@@ -1,17 +1,17 @@
 import MartletStorage
 import MartletTelemetry
 
-/// An objective such as 99.9 % of requests without failure, as the pace at which failures use up what it allows, its error
-/// budget. At a pace of 1 they use up in 30 days what is allowed in 30 days.
+/// An objective such as 99.9 % of requests without failure, and the pace at which failures use up the allowed ones, the error
+/// budget. A pace of 1 uses up the budget of 30 days in 30 days.
 ///
-/// The objective is in danger if the pace is high in a long window, and still in a short one at its end (Google: "The Site
+/// The objective is in danger if the pace is high in a long window, and still high in a short window at its end (Google: "The Site
 /// Reliability Workbook", chapter 5, "Multiwindow, Multi-Burn-Rate Alerts").
 package struct BurnRateCheck: Sendable, Equatable {
     /// The share of requests that have to succeed, between 0 and 1.
     let objective: Double
     private let pair: Pair
 
-    /// Two windows and the pace that both may have.
+    /// Two windows and the pace limit of both.
     private struct Pair: Sendable, Equatable {
         /// Seconds.
         var long: UInt64
@@ -19,7 +19,7 @@ package struct BurnRateCheck: Sendable, Equatable {
         var limit: Double
     }
 
-    /// The workbook's pairs: those of 2 and 5 % of a month's budget in the long window, and of 10 % in three days.
+    /// The pairs from the workbook: for 2 and 5 % of a month's budget in the long window, and for 10 % in three days.
     private static let pairs = [
         Pair(long: 259_200, short: 21_600, limit: 1), Pair(long: 21_600, short: 1800, limit: 6),
         Pair(long: 3600, short: 300, limit: 14.4),
@@ -48,8 +48,8 @@ package struct BurnRateCheck: Sendable, Equatable {
         return (window(pair.long), window(pair.short))
     }
 
-    /// Judges the requests that were made, and those that were served, each by themselves. Without any there is one result, that
-    /// nobody can tell.
+    /// Judges outgoing and incoming requests separately. If there are no requests, the only result is that there is not enough
+    /// data.
     ///
     /// - Parameters:
     ///   - long, short: the reports on both windows.

@@ -195,10 +195,10 @@ enum CSVCell {
     /// Returns a line of cells, with its end.
     static func line(_ cells: [String]) -> String { cells.joined(separator: ",") + "\r\n" }
 
-    /// Returns a number with all its digits; empty if it is not known.
+    /// Returns a number with all its digits; empty if it is unknown.
     static func number(_ value: Double?) -> String { value.map { $0.isFinite ? "\($0)" : "" } ?? "" }
 
-    /// Returns a text that no spreadsheet takes for a formula. Characters that would steer a terminal are written out.
+    /// Returns a text that no spreadsheet reads as a formula. Characters that would control a terminal are escaped.
     static func text(_ text: String) -> String {
         let plain = TerminalText.plain(text)
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n".unicodeScalars.contains($0) } ?? false
@@ -206,13 +206,13 @@ enum CSVCell {
         return "\"" + (isFormula ? "'" : "") + doubled(plain) + "\""
     }
 
-    /// Returns the text with each quote doubled (RFC 4180, section 2). It goes by Unicode scalars: a quote that a combining mark
-    /// follows is another character, and still a quote.
+    /// Returns the text with each quote doubled (RFC 4180, section 2). It works on Unicode scalars, because a quote followed by a
+    /// combining mark is a different character but still a quote.
     private static func doubled(_ text: String) -> String {
         text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined()
     }
 
-    /// Whether a text of such characters is one cell for every program, whatever its separators are.
+    /// Whether every program reads a text of such bytes as one cell, whatever separator it uses.
     private static func isSafe(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// The limits of a check, one at least.
+/// The limits of a check; at least one.
 package struct CheckLimits: Sendable {
     private let rows: [any RowCheck]
     /// `nil` if there is no objective.
@@ -8,10 +8,10 @@ package struct CheckLimits: Sendable {
 
     /// - Parameters:
     ///   - maxFailureRate: a share of failed requests, such as `1%`.
-    ///   - maxP99: a length of time, such as `800ms`.
-    ///   - objective: a share of requests that succeed, such as `99.9%`.
+    ///   - maxP99: a duration, such as `800ms`.
+    ///   - objective: a share of successful requests, such as `99.9%`.
     ///   - isCompared: whether rows must not be worse than in another window.
-    ///   - window: the window that is checked.
+    ///   - window: the checked window.
     package init(
         maxFailureRate: String?, maxP99: String?, objective: String?, isCompared: Bool, window: TimeWindow
     ) throws(ParameterError) {
@@ -38,12 +38,12 @@ package struct CheckLimits: Sendable {
         }
     }
 
-    /// Judges a report with rows, compared or not. An objective is judged by reports on its own windows.
+    /// Judges a report with rows, compared or not. An objective is judged by separate reports on its windows.
     package func results(for report: Report) -> [CheckResult] {
         rows.map { $0.result(for: report) } + (report.compare == nil ? [] : [ComparisonCheck.result(for: report)])
     }
 
-    /// Reads a share in per cent.
+    /// Reads a percentage.
     private static func share(_ text: String, of name: String) throws(ParameterError) -> Double {
         let digits = text.dropLast()
         guard text.hasSuffix("%"), digits.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }),
@@ -53,12 +53,12 @@ package struct CheckLimits: Sendable {
     }
 }
 
-/// The answer to the question whether a limit holds, in a sentence.
+/// Whether a limit is met, and a sentence about it.
 package struct CheckResult: Sendable, Equatable {
     package enum Outcome: Sendable, Equatable {
         case holds
         case fails
-        /// There is no data, or what did not arrive decides.
+        /// There is no data, or the answer depends on requests that did not arrive.
         case unknown
     }
 
@@ -70,7 +70,7 @@ package struct CheckResult: Sendable, Equatable {
         self.sentence = sentence
     }
 
-    /// Returns the outcome of all limits together: a limit that does not hold goes before one that nobody can tell of.
+    /// Returns the outcome of all limits together. An exceeded limit takes precedence over one without enough data.
     package static func outcome(of results: [CheckResult]) -> Outcome {
         let outcomes = results.map(\.outcome)
         if outcomes.contains(.fails) { return .fails }

@@ -1,20 +1,20 @@
 import MartletStorage
 
-/// The outcome of a comparison for a person: an answer, the gaps in it, and a line for each row that changed.
+/// The outcome of a comparison for a person: an answer, the gaps in it, and a line for each changed row.
 package struct ComparisonText {
     private let report: Report
     private let comparison: ReportComparison
 
-    /// Lines of changed rows at most.
+    /// The most lines of changed rows.
     private static let maxLines = 10
 
-    /// Returns `nil` if the report is compared with nothing.
+    /// Returns `nil` if the report is not compared.
     package init?(_ report: Report) {
         guard let comparison = report.compare else { return nil }
         (self.report, self.comparison) = (report, comparison)
     }
 
-    /// The number of rows that were compared.
+    /// The number of compared rows.
     private var comparedCount: Int {
         comparison.worse + comparison.better + comparison.same + comparison.tooLittleData
     }
@@ -42,13 +42,13 @@ package struct ComparisonText {
         return "The \(row) \(comparison.worse > 0 ? "is" : "was not found to be") worse, compared with \(base)."
     }
 
-    /// The gaps, a sentence each.
+    /// The gaps, in one sentence each.
     package var notes: [String] { [incompleteness, fewBlocks].compactMap { $0 } }
 
     private var incompleteness: String? {
         let shares = [report.completeness, comparison.completeness]
         guard shares.contains(where: { $0.map { $0 < 1 } ?? true }), shares != [nil, nil] else { return nil }
-        // Nobody reported on the time before, and nothing came of it.
+        // Nobody reported on the earlier window, and it has no rows.
         if comparison.completeness == nil, report.completeness == 1, report.isComparedWithNothing { return nil }
         let parts = shares.map { $0.map { $0 < 1 ? FigureText.completeness($0) : "all" } ?? "an unknown part" }
         return
@@ -71,8 +71,8 @@ package struct ComparisonText {
 
     private typealias Line = (sign: String, tone: Tone?, name: String, text: String)
 
-    /// Returns the lines below a table: worse rows, rows that are gone, and better ones, each in the report's order; then a
-    /// line about the others.
+    /// Returns the lines below a table: worse rows, gone rows, and better ones, each in the report's order; then a line about the
+    /// others.
     func lines(on device: OutputDevice) -> String {
         let names = RowName(of: report.rows, by: report.by)
         let worse = rows { if case .worse = $0 { true } else { false } }
@@ -95,7 +95,7 @@ package struct ComparisonText {
         return table.text(on: device) + more(than: shown.map(\.count)) + others(on: device)
     }
 
-    /// Returns a line about the changed rows that have none; empty if all have one.
+    /// Returns a line about the changed rows that have no line; empty if all have one.
     ///
     /// - Parameter shown: the numbers of rows with a line: worse, gone and better ones.
     private func more(than shown: [Int]) -> String {
@@ -114,7 +114,7 @@ package struct ComparisonText {
             word, VerdictText.tone(row.verdict), names.of(row.row), VerdictText.changes(row.verdict) + since(row.row))
     }
 
-    /// Returns the time of a row's change after a comma; empty if it is not known.
+    /// Returns a comma and the time of a row's change; empty if the time is unknown.
     private func since(_ row: ReportRow) -> String {
         guard let now = TimeText.parse(report.to, now: 0), let changed = row.changed else { return "" }
         return ", " + changed.text { WindowText.moment($0, now: now) }
@@ -144,7 +144,7 @@ package struct ComparisonText {
         let new = report.rows.count { $0.verdict == .tooLittleData(.requests(0, in: .before)) }
         let text = "… not enough data in \(comparison.tooLittleData)"
         guard new > 0 else { return text }
-        // The verdicts of rows that the report does not show are only counted.
+        // Verdicts of rows that the report does not show are only counted.
         guard report.rows.count < comparedCount else {
             return text + ", \(new) of them new"
         }
@@ -170,7 +170,7 @@ package enum ComparisonBaseText {
         return text.hasPrefix("in ") ? String(text.dropFirst(3)) : text
     }
 
-    /// Returns the words after a length of time: `before`, `a day earlier`.
+    /// Returns the words that follow a duration: `before`, `a day earlier`.
     package static func adverb(_ base: ComparisonBase) -> String {
         switch base {
         case .earlier: earlier(base.text)

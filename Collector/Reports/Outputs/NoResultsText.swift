@@ -1,21 +1,21 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The explanation of an answer without rows in a terminal, and the command that helps next.
+/// Explains an answer without rows in a terminal, with the command that helps next.
 package struct NoResultsText {
     /// How often agents send by default.
     package static let pace = "Agents report every 10 s"
-    /// The window that is tried next. The week before the one that was asked for has nothing.
+    /// The window to try next. There is nothing in the week before the given window.
     private static let wide = "30d"
 
     private let report: any WindowReport
     private let context: ReportContext
-    /// The command that was given.
+    /// The given command.
     private let asked: String
 
     /// Returns one or two lines: why there is nothing, and a command to copy.
     ///
-    /// - Parameter command: the command that was given.
+    /// - Parameter command: the given command.
     package static func sentence(
         of report: any WindowReport, _ context: ReportContext, for command: String = "report"
     ) -> String {
@@ -35,7 +35,7 @@ package struct NoResultsText {
         }
     }
 
-    /// Returns the sentences for a collector without any data. They name the collector that was asked.
+    /// Returns the sentences for a collector without any data. They name the collector that was queried.
     ///
     /// - Parameter source: the flags that name it.
     static func nobody(_ source: [CommandFlag]) -> String {
@@ -86,7 +86,7 @@ package struct NoResultsText {
             + command(asked, [CommandFlag("since", Self.wide)] + others(["since", "until"]))
     }
 
-    /// Whether the window begins earlier than the one that is tried next.
+    /// Whether the window begins earlier than the one to try next.
     private var isOld: Bool {
         guard let now = context.now, let wide = TimeText.nanoseconds(Self.wide) else { return false }
         return TimeText.parse(report.from, now: 0).map { $0 < now - min(now, wide) } ?? false
@@ -103,7 +103,7 @@ extension NoResultsText {
         NextCommand.selecting(others(["since", "until"])).filter { !source.contains($0) } + version
     }
 
-    /// The filter by the version whose requests a comparison of versions is about.
+    /// The filter by the later version in a comparison of versions.
     private var version: [CommandFlag] {
         ComparisonBase.versions(in: context.flag(ReportParameter.compare.rawValue)).map {
             [CommandFlag(Dimension.version.rawValue, $0.after)]
@@ -118,7 +118,8 @@ extension NoResultsText {
         "  " + CommandText.text(subcommand, flags) + "\n"
     }
 
-    /// The command that was given, with the hour up to a time. Counted requests may not be kept, so those are reported.
+    /// The given command, with the hour up to a time. Counted requests may not be kept, so the command reports instead of listing
+    /// them.
     private func commandAround(_ time: UnixNanoseconds) -> String {
         let hour = NoResultsReason.hour(of: time)
         let window = [

@@ -1,35 +1,35 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The facts of a line that its figures are made of.
+/// The data behind the figures of a line.
 struct ReportLine {
     var measures: RequestMeasures
-    /// The requests over time (``TrendSlots``); `nil` if they were not asked for.
+    /// The requests over time (``TrendSlots``); `nil` if there are no trends.
     var trend: [Double]?
     /// The failed requests over time; `nil` if none failed.
     var failedTrend: [Double]?
     /// The seconds since its latest request.
     var age: UInt64?
-    /// `nil` if the line is compared with nothing.
+    /// `nil` if the line is not compared.
     var verdict: Verdict?
 }
 
-/// A column of figures: its title, which has the unit, and its cell of a line.
+/// A column of figures: its title, which includes the unit, and its cell for a line.
 struct ReportColumn: Sendable {
     let column: TextTable.Column
     let cell: @Sendable (ReportLine) -> TextTable.Cell
 
-    /// The columns of a table that is written to a pipe or a file: the same for every report. A comparison adds the last one.
+    /// The columns of a table in a pipe or a file, the same for every report. A comparison adds the last one.
     static func piped(phases: Bool, isCompared: Bool) -> [ReportColumn] {
         [.count, .perSecond, .failed, .failureRate, .hung, .cancelled] + latency
             + (phases ? self.phases.map(\.column) : []) + [.received, .apdex, .impact] + (isCompared ? [.verdict] : [])
     }
 
-    /// The columns of a terminal that is wide enough.
+    /// The columns for a terminal that is wide enough.
     ///
     /// - Parameters:
-    ///   - phases: the phases that have a column, by their names.
-    ///   - fullBar: the failure rate with a full bar.
+    ///   - phases: the phases that get a column, by their names.
+    ///   - fullBar: the failure rate of a full bar.
     static func terminal(phases: Set<String>, fullBar: Double) -> [ReportColumn] {
         [.count, .perSecond, .trend, .failureRate, .failureBar(full: fullBar), .failedTrend] + latency
             + self.phases.filter { phases.contains($0.phase) }.map(\.column) + [
@@ -37,7 +37,7 @@ struct ReportColumn: Sendable {
             ]
     }
 
-    /// Returns the column with a mark if the rows are sorted by its figure.
+    /// Returns the column, marked if the rows are sorted by its figure.
     func marked(_ order: GroupOrder.Measure?) -> ReportColumn {
         guard let order, column.title == Self.title(of: order) else { return self }
         var column = column
@@ -97,7 +97,7 @@ struct ReportColumn: Sendable {
     ) {
         TextTable.Cell($0.age.map { FigureText.age($0, isShort: true) } ?? "")
     }
-    /// Requests that a terminal tells of only where there are any.
+    /// Requests that a terminal mentions only if there are any.
     private static let notes = ReportColumn(column: TextTable.Column(title: "", rank: Rank.notes.rawValue)) {
         TextTable.Cell($0.measures.failures.notes.joined(separator: ", "), .yellow)
     }
@@ -120,13 +120,13 @@ struct ReportColumn: Sendable {
         }
     }
 
-    /// The order in which a narrow terminal loses columns, the first one first (``TextTable/Column/rank``).
+    /// The order in which a narrow terminal drops columns, the first one first (``TextTable/Column/rank``).
     private enum Rank: Int {
         case received = -5
         case apdex, impact, failedTrend, max, notes, seen, p50, p99, trend, perSecond
-        // A person asked for the phases. Most of the time is usually that to the first byte.
+        // Phases appear only on request. The time to the first byte is usually the longest.
         case queue, transfer, dns, tls, connect
-        // From ``TextTable/Column/lastRank`` on: lost after all names are cut.
+        // From ``TextTable/Column/lastRank`` on, columns are dropped after all names are cut.
         case bar = 100
         case firstByte
 
@@ -145,7 +145,7 @@ struct ReportColumn: Sendable {
 }
 
 extension RequestMeasures.Failures {
-    /// The numbers that are rare enough to be told only where they are not 0.
+    /// Rare counts that are mentioned only if they are not 0.
     var notes: [String] {
         [(hung, "hung"), (cancelled, "cancelled")].filter { $0.0 > 0 }.map { "\(FigureText.grouped($0)) \($1)" }
     }

@@ -1,15 +1,15 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The facts that a table shows beside the figures of its report.
+/// The facts that a table shows next to the figures of its report.
 package struct ReportContext: Sendable {
-    /// The flags that asked for the report and for its source, by their names without dashes. None of them is a secret.
+    /// The flags of the report and of its source, by their names without dashes. None of them is a secret.
     package var flags: [CommandFlag] = []
-    /// The time at which the report is read; `nil` writes times in full, as a file keeps them.
+    /// The time at which the report is read; `nil` writes times in full, as in a file.
     package var now: UnixNanoseconds?
-    /// Whether the phases of requests have columns.
+    /// Whether the phases of requests get columns.
     package var showsPhases = false
-    /// The figure whose column is marked as the one that the rows are sorted by.
+    /// The figure that the rows are sorted by; its column is marked.
     package var sortedBy: GroupOrder.Measure?
 
     package init() {}
@@ -24,17 +24,17 @@ package struct ReportContext: Sendable {
 
 /// The command that shows the requests behind a report.
 package enum NextCommand {
-    /// The flags that arrange a report and select no request.
+    /// The flags that arrange a report but do not select requests.
     private static let arranging: Set = ["by", "sort", "ascending", "top", "compare", "phases", "format", "color"]
 
-    /// Returns the command with the report's own filters. If requests failed, it shows those of the row with the most failures.
+    /// Returns the command with the report's filters. If requests failed, it shows those of the row with the most failures.
     static func text(for report: Report, _ context: ReportContext) -> String {
         var flags = selecting(context.flags)
         if let versions = ComparisonBase.versions(in: context.flag("compare")) {
             flags.append(CommandFlag("version", versions.after))
         }
         if let row = report.worstRow {
-            // Other rows may have the same name where not all are known.
+            // If some rows are unknown, they may have the same name.
             let dimensions = report.isCut ? report.by : RowName(of: report.rows, by: report.by).dimensions(of: row)
             for dimension in dimensions where context.flag(dimension.rawValue) == nil {
                 // An empty value selects requests without one.
@@ -45,16 +45,16 @@ package enum NextCommand {
         return CommandText.text("requests", flags)
     }
 
-    /// Returns a line with the command that gives the same report later, as long as its points are kept as finely.
+    /// Returns a line with a command that gives the same report later, as long as its points are kept at the same resolution.
     ///
-    /// - Parameter flags: those that asked for the report and for its source.
+    /// - Parameter flags: the flags of the report and of its source.
     package static func again(_ report: Report, _ flags: [CommandFlag], on device: OutputDevice) -> String {
         let window = [CommandFlag("since", report.from), CommandFlag("until", report.to)]
         let command = CommandText.text("report", window + flags.filter { !["since", "until"].contains($0.name) })
         return device.paint("Again:", .dim) + "     " + command + "\n"
     }
 
-    /// Returns the flags that tell where the requests are kept.
+    /// Returns the flags that say where the requests are kept.
     static func ofSource(_ flags: [CommandFlag]) -> [CommandFlag] {
         let names: Set = ["collector", "store", "certificate", "client-certificate", "client-key"]
         return flags.filter { names.contains($0.name) }

@@ -2,8 +2,8 @@ import Foundation
 import MartletStorage
 import MartletTelemetry
 
-/// The lines above a table: the answer in a sentence, the window and its data, the gaps in the figures, and the requests that
-/// rules changed.
+/// The lines above a table: the answer in a sentence, the window and its data, the gaps in the figures, and the requests changed
+/// by rules.
 struct ReportHeading {
     private let report: Report
     private let context: ReportContext
@@ -39,11 +39,11 @@ struct ReportHeading {
         return share + "\(FigureText.grouped(count)) \(KindTotal.title(total.kind).lowercased())"
     }
 
-    /// Characters of the name at least; a sentence with less room for it ends before.
+    /// The fewest characters of the name. With less room, the sentence ends before the name.
     private static let shortestName = 12
 
-    /// Returns the row with the most failures, where all rows are known and there are several. Rows by kind alone are the totals
-    /// that the sentence already has. Its name is cut to the room that is left on a line of the terminal.
+    /// Returns the row with the most failures, if all rows are known and there are several. Rows grouped only by kind repeat the
+    /// totals in the sentence. The name is cut to the remaining room on the terminal's line.
     private func worst(after answer: String) -> String {
         guard !report.isCut, report.rows.count > 1, report.by != [.kind], let row = report.worstRow else { return "" }
         let instance = instance(of: row)
@@ -55,10 +55,10 @@ struct ReportHeading {
         return room < min(Self.shortestName, TextWidth.of(name)) ? "" : start + TextWidth.cut(name, to: room)
     }
 
-    /// Characters of an instance's id that tell it from others: those before the first hyphen of a UUID.
+    /// The characters of an instance's id that distinguish it: those before the first hyphen of a UUID.
     private static let idLength = 8
 
-    /// Returns `376efe4c of edge` for a report by instance, with the service if the rows have it; `nil` for any other.
+    /// Returns `376efe4c of edge` for a report by instance, with the service if the rows have it; `nil` for any other report.
     private func instance(of row: ReportRow) -> String? {
         guard report.by.contains(.instance), Set(report.by).isSubset(of: [.instance, .service]) else { return nil }
         let (id, service) = (TerminalText.plain(row.text(of: .instance)), TerminalText.plain(row.text(of: .service)))
@@ -102,7 +102,7 @@ struct HeadingLine {
     let context: ReportContext
     let device: OutputDevice
 
-    /// Returns the answer, and its circumstances at the right of a terminal that has the room for both.
+    /// Returns the answer. The window and its data follow on the right if the terminal has room for both.
     func lines(_ answer: String?) -> [String] {
         let parts = circumstances
         let painted = parts.map { device.paint($0.text, $0.tone) }.joined(separator: ", ")
@@ -141,7 +141,7 @@ enum WindowText {
     private static let second: UInt64 = 1_000_000_000
     private static let day = 86_400 * second
 
-    /// Returns `09:00 to 10:00 UTC`, with the dates unless both are of today.
+    /// Returns `09:00 to 10:00 UTC`, with the dates unless both are today.
     static func sentence(of report: any WindowReport, now: UnixNanoseconds?) -> String {
         guard let now, let from = TimeText.parse(report.from, now: now), let to = TimeText.parse(report.to, now: now)
         else { return "\(report.from) to \(report.to)" }
@@ -149,7 +149,7 @@ enum WindowText {
         return "\(moment(from, isToday: isToday)) to \(moment(to, isToday: isToday)) UTC"
     }
 
-    /// Returns a time of today as `13:42:10`, and any other with its date.
+    /// Returns a time of today as `13:42:10`, and any other time with its date.
     static func moment(_ time: UnixNanoseconds, now: UnixNanoseconds) -> String {
         moment(time, isToday: time / day == now / day)
     }
@@ -161,27 +161,27 @@ enum WindowText {
         return isToday ? String(short) : "\(text.prefix(10)) \(short)"
     }
 
-    /// Returns the age of the latest data. Data from the future tells of a clock that is ahead.
+    /// Returns the age of the latest data. Data from the future shows that a clock is ahead.
     static func freshness(latest: UnixNanoseconds, now: UnixNanoseconds?) -> String {
         guard let now else { return "latest \(TimeText.format(latest))" }
         guard latest > now + second else { return "latest \(FigureText.age((max(now, latest) - latest) / second)) ago" }
         return "latest \(FigureText.age((latest - now) / second)) ahead: a clock is off"
     }
 
-    /// Whether the latest data is older than senders usually take, or from the future.
+    /// Whether the latest data is older than usual, or from the future.
     static func isOff(latest: UnixNanoseconds, now: UnixNanoseconds) -> Bool {
         latest > now + second || now - min(now, latest) > 60 * second
     }
 }
 
-/// The totals of outgoing requests, and of incoming ones. A request between two watched services is in
-/// both, so that their sum has no meaning.
+/// The totals of outgoing and of incoming requests. A request between two services with agents is in both, so their sum would be
+/// meaningless.
 struct KindTotal {
     /// `nil` if there are no requests.
     var kind: RequestKind?
     var measures: RequestMeasures
 
-    /// - Parameter only: the one kind that the report was asked for.
+    /// - Parameter only: the only kind in the report.
     static func all(of report: Report, only: RequestKind?) -> [KindTotal] {
         let kinds = RequestKind.allCases.compactMap { kind in
             report.totalsByKind[kind].map { KindTotal(kind: kind, measures: $0.measures) }
@@ -189,7 +189,7 @@ struct KindTotal {
         return kinds.isEmpty ? [KindTotal(kind: only, measures: report.totals.measures)] : kinds
     }
 
-    /// The kind as it is said of requests, at the beginning of a line.
+    /// The kind as an adjective for requests, at the beginning of a line.
     static func title(_ kind: RequestKind?) -> String {
         switch kind {
         case .client: "Outgoing"
@@ -211,7 +211,7 @@ extension Report {
     /// Whether rows were left out.
     package var isCut: Bool { rows.count < rowCount }
 
-    /// The number of shown rows and of all rows: `the first 14 of 40 rows`. Rows that are worse come before others.
+    /// The number of shown rows and of all rows: `the first 14 of 40 rows`. Worse rows come before others.
     package var shownOfAll: String {
         let (shown, all) = (FigureText.grouped(UInt64(rows.count)), FigureText.grouped(UInt64(rowCount)))
         return (compare?.worse ?? 0) > 0

@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// A report as a table of Markdown (GitHub's dialect), with the columns of a table in a file.
+/// A report as a Markdown table (GitHub's dialect), with the columns of a table in a file.
 package enum ReportMarkdown {
     package static func text(of report: Report, _ context: ReportContext = ReportContext()) -> String {
         let table = ReportTable(report, context, .file)
@@ -31,12 +31,12 @@ package enum ReportMarkdown {
     }
 }
 
-/// Text that Markdown shows as it is: no markup, no link, no mention.
+/// Text that Markdown shows unchanged: no markup, no link, no mention.
 enum MarkdownText {
-    /// An invisible character (word joiner) that ends a would-be link or mention.
+    /// An invisible character (word joiner) that breaks a would-be link or mention.
     private static let joiner = "&#8288;"
 
-    /// Returns a line of a table.
+    /// Returns a row of a table.
     static func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |\n" }
 
     static func escaped(_ text: String) -> String {
@@ -44,7 +44,8 @@ enum MarkdownText {
             .replacing("://", with: ":\(joiner)//").replacing("www.", with: "www\(joiner).")
     }
 
-    /// Returns lines as paragraphs, and commands, which are indented, as blocks of code: their characters are those to copy.
+    /// Returns lines as paragraphs. Indented lines are commands and become blocks of code, so that their characters can be copied
+    /// unchanged.
     static func paragraphs(_ lines: [String]) -> String {
         lines.map { ($0.hasPrefix("  ") ? "  " + $0 : escaped($0)) + "\n\n" }.joined()
     }

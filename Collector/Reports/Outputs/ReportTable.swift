@@ -1,19 +1,19 @@
 import MartletStorage
 import MartletTelemetry
 
-/// A report as text for a person.
+/// The table of a report for a person to read.
 package struct ReportTable {
     let report: Report
     let context: ReportContext
     let device: OutputDevice
     let totals: [KindTotal]
     private let trend: TrendSlots
-    /// The dimensions with the same value in all rows, which the heading tells on a terminal.
+    /// The dimensions with the same value in all rows. On a terminal they are in the heading.
     private let common: [Dimension]
 
-    /// Returns a text with a line's end at its end.
+    /// Returns text that ends with a line break.
     ///
-    /// A file or a pipe gets the same columns for every report. A terminal gets those that matter there.
+    /// A file or a pipe gets the same columns for every report. A terminal gets the columns that matter for this report.
     package static func text(
         of report: Report, _ context: ReportContext = ReportContext(), on device: OutputDevice = .file
     ) -> String {
@@ -36,8 +36,9 @@ package struct ReportTable {
         common = device.isTerminal ? Self.common(of: report, context) : []
     }
 
-    /// Returns the dimensions with one value; the last dimension is never among them, so that each row has a name. If rows were left
-    /// out, these are dimensions that a filter gives the value: rows that are not shown may have another, and the totals count them.
+    /// Returns the dimensions with one value. The last dimension is never among them, so that each row has a name. If rows were
+    /// left out, only dimensions fixed by a filter count: rows that are not shown may have another value, and the totals include
+    /// them.
     private static func common(of report: Report, _ context: ReportContext) -> [Dimension] {
         guard let first = report.rows.first else { return [] }
         return report.by.dropLast().filter { dimension in
@@ -46,7 +47,7 @@ package struct ReportTable {
         }
     }
 
-    /// The lines about the rows that changed; empty if the report is compared with nothing.
+    /// The lines about the changed rows; empty if the report is not compared.
     var changes: String { ComparisonText(report)?.lines(on: device) ?? "" }
 
     // MARK: A file
@@ -84,13 +85,13 @@ package struct ReportTable {
 
     private func name(of row: ReportRow, _ dimension: Dimension) -> String {
         let name = (row.dimensions[dimension] ?? nil) ?? "–"
-        // The usual port says nothing, and a terminal has little room.
+        // The usual port adds nothing, and a terminal has little room.
         return device.isTerminal && dimension == .host && name.hasSuffix(":443") ? String(name.dropLast(4)) : name
     }
 
     // MARK: A terminal
 
-    /// Requests that were made, and requests that were served, each below a title with its totals.
+    /// The outgoing and the incoming requests, each below a title with its totals.
     private var sections: String {
         let table = sectioned.table
         return table.text(on: device) + hint(at: table.leftOut(on: device))
@@ -131,18 +132,18 @@ package struct ReportTable {
         return (table, lines)
     }
 
-    /// Returns no cell if the report is compared with nothing.
+    /// Returns no cell if the report is not compared.
     private func sign(_ verdict: Verdict?) -> [TextTable.Cell] {
         guard report.compare != nil else { return [] }
         return [TextTable.Cell(verdict.map(VerdictText.sign) ?? "", verdict.flatMap(VerdictText.tone))]
     }
 
-    /// The phases that were asked for and that a row has, by their names.
+    /// The requested phases that a row has, by their names.
     private var knownPhases: Set<String> {
         context.showsPhases ? Set(report.rows.flatMap { $0.measures.phases.keys }) : []
     }
 
-    /// Returns a line about phases that were asked for and are not known, or have no room.
+    /// Returns a line about requested phases that are unknown or have no room.
     private func hint(at leftOut: [String]) -> String {
         if context.showsPhases, knownPhases.isEmpty {
             return device.paint("No sender reports the phases of these requests.", .dim) + "\n"
@@ -164,7 +165,7 @@ package struct ReportTable {
     }
 
     private func column(_ dimension: Dimension) -> TextTable.Column {
-        // A method says by itself that it is one.
+        // A method needs no title.
         let title = dimension == .method && report.by.count > 1 ? "" : dimension.rawValue
         return TextTable.Column(title: title, isName: true)
     }
@@ -180,10 +181,10 @@ package struct ReportTable {
         return line
     }
 
-    /// Requests of a row whose failure rate sets the scale of bars. One failure of two would dwarf all others.
+    /// The fewest requests of a row whose failure rate sets the scale of bars. One failure of two would dwarf all others.
     private static let fewestForScale: UInt64 = 30
 
-    /// The failure rate with a full bar: the highest one, and 1 % at least, so that a rare failure has a small bar.
+    /// The failure rate of a full bar: the highest one, and at least 1 %, so that a rare failure gets a small bar.
     private var fullBar: Double {
         report.rows.lazy.map(\.measures).filter { $0.count >= Self.fewestForScale }
             .reduce(0.01) { max($0, $1.failures.rate) }

@@ -1,7 +1,7 @@
 import MartletTelemetry
 
-/// Everything that is kept about a request as text for a person. A terminal gets the waterfalls fitted to its width; texts that
-/// a person copies, such as the address, are whole everywhere.
+/// Everything that is kept about a request, for a person to read. On a terminal the waterfalls are fitted to its width. Texts that
+/// a person copies, such as the address, are never cut.
 package enum RequestText {
     package static func text(of report: RequestReport, on device: OutputDevice = .file) -> String {
         let parts: [String?] = [
@@ -62,14 +62,14 @@ package enum RequestText {
 
 /// The phases of a request as lines with bars for a person.
 struct PhaseText {
-    /// Characters of the bars in a file.
+    /// The characters of the bars in a file.
     private static let fileWidth = 60
-    /// Characters of the bars on a narrow terminal.
+    /// The fewest characters of the bars on a terminal.
     private static let narrowest = 8
 
     private let waterfall: PhaseWaterfall
 
-    /// Returns `nil` if the sender tells no phases.
+    /// Returns `nil` if the sender sends no phases.
     init?(_ report: RequestReport) {
         guard let waterfall = PhaseWaterfall(report) else { return nil }
         self.waterfall = waterfall
@@ -82,7 +82,7 @@ struct PhaseText {
         return table(axis).text(on: device) + "  " + device.paint(PhaseBar.legend, .dim) + "\n"
     }
 
-    /// - Parameter axis: the axis of the bars, which are left out without one.
+    /// - Parameter axis: the axis of the bars; without one there are no bars.
     private func table(_ axis: TimeAxis?) -> TextTable {
         var table = TextTable([
             TextTable.Column(title: ""), TextTable.Column(title: "", alignment: .figure),
@@ -119,9 +119,9 @@ struct PhaseText {
 
 /// The spans of a trace as lines with bars for a person.
 struct TraceText {
-    /// Characters of the bars in a file.
+    /// The characters of the bars in a file.
     private static let fileWidth = 60
-    /// Characters of the bars on a narrow terminal.
+    /// The fewest characters of the bars on a terminal.
     private static let narrowest = 12
 
     private let report: RequestReport
@@ -145,7 +145,7 @@ struct TraceText {
             + ": \(FigureText.counted(spans, "span")) of \(FigureText.counted(waterfall.services.count, "service"))"
     }
 
-    /// - Parameter axis: the axis of the bars, which are left out without one.
+    /// - Parameter axis: the axis of the bars; without one there are no bars.
     private func table(_ axis: TimeAxis?) -> TextTable {
         let scale = axis.map { "0 to \(FigureText.figure($0.scale)) ms" } ?? ""
         var table = TextTable([
@@ -206,24 +206,23 @@ struct TraceText {
     }
 }
 
-/// A kept request as a command that sends it again. Redacted values stand in it as they were kept, so a person sees the gaps to
-/// fill.
+/// A kept request as a command that sends it again. Redacted values stay redacted, so a person sees the gaps to fill.
 package enum CurlCommand {
     /// Header fields that curl sets itself.
     private static let ownFields: Set<String> = [
         "content-length", "host", "accept-encoding", "traceparent", "tracestate",
     ]
 
-    /// Returns `nil` if the address or its host is not kept. A sender's text is never an option of curl.
+    /// Returns `nil` if the address or its host is not kept. curl never reads a sender's text as an option.
     package static func text(of report: RequestReport) -> String? {
         guard let url = report.address else { return nil }
         let method = report.summary.method
-        // With -X alone, curl waits for the body of an answer to HEAD.
+        // With only -X, curl waits for the body of a response to HEAD.
         var words = ["curl", "--globoff"] + (method == "HEAD" ? ["--head"] : ["-X", ShellWord.quoted(method)])
         words += ["--url", ShellWord.quoted(url)]
         for (name, values) in report.requestHeaders.sorted(by: { $0.key < $1.key })
         where !ownFields.contains(name) && !name.hasPrefix("@") {
-            // An empty field has a semicolon; with a colon curl leaves it out.
+            // An empty field needs a semicolon; with a colon, curl omits the field.
             for value in values { words += ["-H", ShellWord.quoted(value.isEmpty ? "\(name);" : "\(name): \(value)")] }
         }
         if let body = report.requestBody, method != "HEAD" { words += ["--data-raw", ShellWord.quoted(body)] }

@@ -1,13 +1,13 @@
 import MartletStorage
 import MartletTelemetry
 
-/// A page of kept requests as text for a person.
+/// A page of kept requests for a person to read.
 package enum RequestsTable {
     private static let phases = "where the time went"
 
     /// - Parameters:
-    ///   - source: the flags that tell where the requests are kept.
-    ///   - first: the index of the first request that the table has.
+    ///   - source: the flags that say where the requests are kept.
+    ///   - first: the index of the first request in the table.
     package static func text(
         of report: RequestsReport, from source: [CommandFlag] = [], on device: OutputDevice = .file, first: Int = 0
     ) -> String {
@@ -47,7 +47,7 @@ package enum RequestsTable {
         return "\(FigureText.counted(report.count, "kept request")) from \(report.from) to \(report.to)\(shown)"
     }
 
-    /// Returns the time of the day with milliseconds, after the date if the window has more than one.
+    /// Returns the time of day with milliseconds, after the date if the window has more than one day.
     package static func time(of request: RequestSummary, in report: RequestsReport) -> String {
         let isOneDay = report.from.prefix(10) == report.to.prefix(10)
         let text = request.time.dropLast()
@@ -59,7 +59,7 @@ package enum RequestsTable {
         [request.method, request.host, request.endpoint].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// Returns the error if no status tells it.
+    /// Returns the status and the error; only one of them if they are the same or the other is missing.
     package static func outcome(of request: RequestSummary) -> String {
         let status = request.status.map(String.init)
         guard let error = request.error, error != status else { return status ?? "" }
@@ -74,7 +74,7 @@ package enum RequestsTable {
     }
 }
 
-/// The explanation of a list of kept requests that has none.
+/// Explains why a list of kept requests is empty.
 package struct EmptyRequests {
     private let list: RequestsReport
     private let query: RequestsQuery
@@ -82,14 +82,14 @@ package struct EmptyRequests {
     private let context: ReportContext
 
     /// - Parameters:
-    ///   - query: that of the list.
-    ///   - counted: the report on all requests that the filters by dimension select.
+    ///   - query: the query of the list.
+    ///   - counted: the report on all requests that match the filters by dimension.
     ///   - context: explains that report if it has no rows.
     package init(_ list: RequestsReport, _ query: RequestsQuery, counted: Report, _ context: ReportContext) {
         (self.list, self.query, self.counted, self.context) = (list, query, counted, context)
     }
 
-    /// A sentence, and a command to copy where one helps.
+    /// A sentence, and a command to copy if one helps.
     package var text: String {
         if counted.rows.isEmpty { return NoResultsText.sentence(of: counted, context, for: "requests") }
         let measures = counted.totals.measures
@@ -102,7 +102,7 @@ package struct EmptyRequests {
             "\(FigureText.counted(count, noun)) \(count == 1 ? "was" : "were") counted \(between), and none of them is kept.\n"
     }
 
-    /// Whether the list has conditions that counted requests are not told apart by.
+    /// Whether the list has conditions that counted requests cannot be filtered by.
     private var isNarrower: Bool {
         query.slowerThan != nil || query.fasterThan != nil || query.text != nil || query.before != nil
     }

@@ -1,13 +1,13 @@
 import MartletStorage
 
-/// A limit that every row of a report has to keep.
+/// A limit for every row of a report.
 protocol RowCheck: Sendable {
-    /// Returns whether a row keeps the limit; `nil` if the requests that are missing decide.
+    /// Returns whether a row meets the limit; `nil` if the answer depends on the missing requests.
     func holds(_ row: ReportRow, in report: Report) -> Bool?
-    /// Returns the figure that the limit is for; the row with the largest one is named.
+    /// Returns the figure that the limit applies to. The row with the largest figure is named.
     func figure(_ row: ReportRow) -> Double
 
-    /// Returns a sentence about all rows, none of which has a larger figure than `row`.
+    /// Returns a sentence about all rows. None of them has a larger figure than `row`.
     ///
     /// - Parameter word: the word for a row, such as `endpoint`.
     func allHold(_ word: String, _ row: ReportRow, in report: Report) -> String
@@ -35,14 +35,14 @@ extension RowCheck {
 }
 
 extension Report {
-    /// Returns the share of captured requests that arrived: of the row's service, or of all senders if the rows do not tell services
-    /// apart. `nil` if no agent reported on it.
+    /// Returns the share of captured requests that arrived: those of the row's service, or of all senders if the rows do not
+    /// separate services. `nil` if no agent reported on it.
     func completeness(of row: ReportRow) -> Double? { by.contains(.service) ? row.completeness : completeness }
 
-    /// Returns the completeness as a sentence about a row has it, in brackets.
+    /// Returns the completeness in brackets for a sentence about a row.
     func completenessInWords(of row: ReportRow) -> String { Self.inWords(completeness(of: row)) }
 
-    /// The least completeness of the rows after a comma; empty if all of their requests are known to have arrived.
+    /// A comma and the lowest completeness of the rows; empty if all of their requests are known to have arrived.
     var gapInWords: String {
         let shares = rows.map { completeness(of: $0) }
         let known = shares.compactMap(\.self)
@@ -61,7 +61,7 @@ extension Report {
     }
 }
 
-/// A limit of the share of failed requests of each row.
+/// A limit on the share of failed requests of each row.
 struct FailureRateCheck: RowCheck {
     /// 0...1
     let limit: Double
@@ -82,7 +82,7 @@ struct FailureRateCheck: RowCheck {
             + " (\(limitInWords), \(range.lowerBound < range.upperBound ? between : "")\(report.completenessInWords(of: row)))."
     }
 
-    /// The limit without the zeros at its end: `limit 5 %`.
+    /// The limit without trailing zeros: `limit 5 %`.
     private var limitInWords: String {
         var digits = FigureText.percent(limit)
         while digits.hasSuffix("0") { digits.removeLast() }
@@ -97,7 +97,7 @@ struct FailureRateCheck: RowCheck {
     private func percent(_ share: Double) -> String { FigureText.percent(share) + " %" }
 }
 
-/// A limit of the 99th percentile of each row's durations.
+/// A limit on the 99th percentile of each row's durations.
 struct LatencyCheck: RowCheck {
     /// Milliseconds.
     let limit: Double
@@ -134,30 +134,30 @@ struct LatencyCheck: RowCheck {
     }
 }
 
-/// The share of failed requests that a group may have, if the requests that did not arrive are counted.
+/// The share of failed requests that is possible with the requests that did not arrive.
 ///
 /// With f failed requests of n, and m that are missing, the share lies in f/(n+m) ... (f+m)/(n+m): all of the missing ones may
-/// have succeeded, or failed. The missing requests count as spread over groups as those that arrived.
+/// have succeeded, or failed. Missing requests are assumed to be distributed over groups like those that arrived.
 struct PossibleRate: Equatable {
     /// The share of the requests that arrived, 0...1.
     let seen: Double
     let range: ClosedRange<Double>
 
-    /// - Parameter completeness: n / (n + m); `nil`, which counts as 1, if nobody knows of missing requests.
+    /// - Parameter completeness: n / (n + m); `nil` counts as 1, because no requests are known to be missing.
     init(_ rate: Double, completeness: Double?) {
         let arrived = min(max(completeness ?? 1, 0), 1)
         seen = min(max(rate, 0), 1)
         range = arrived * seen...arrived * seen + (1 - arrived)
     }
 
-    /// Returns whether the share is at most `limit`; `nil` if the missing requests decide.
+    /// Returns whether the share is at most `limit`; `nil` if the answer depends on the missing requests.
     func isAtMost(_ limit: Double) -> Bool? {
         if range.upperBound <= limit { return true }
         return range.lowerBound > limit ? false : nil
     }
 }
 
-/// The demand that no row is worse than in another window (``Comparison``).
+/// Requires that no row is worse than in another window (``Comparison``).
 enum ComparisonCheck {
     /// Judges a compared report with rows.
     static func result(for report: Report) -> CheckResult {
@@ -175,7 +175,7 @@ enum ComparisonCheck {
         return CheckResult(.holds, answer + notes)
     }
 
-    /// Names the worse rows, first the one that took the most time.
+    /// Names the worse rows, the one that took the most time first.
     private static func worst(in report: Report) -> String {
         let names = RowName(of: report.rows, by: report.by)
         let worse = report.rows.filter { if case .worse? = $0.verdict { true } else { false } }
@@ -184,13 +184,13 @@ enum ComparisonCheck {
         return " \(TerminalText.plain(names.of(row))): \(VerdictText.changes(verdict))." + others
     }
 
-    /// Names the rows that have no requests any more, which no test judges.
+    /// Names the rows that have no requests any more. No test judges them.
     private static func gone(_ comparison: ReportComparison, _ by: [Dimension]) -> String {
         guard let names = RowName(of: comparison.gone, by: by).list(of: comparison.gone) else { return "" }
         return " \(by.rows(comparison.goneCount)) had requests before and none now: \(names)."
     }
 
-    /// Whether so many requests of a row are missing that it would have been called worse if all of them had failed.
+    /// Whether a row would have been called worse if all of its missing requests had failed.
     private static func mayBeWorse(_ row: ReportRow, in report: Report) -> Bool {
         guard case .noChangeFound(let smallest)? = row.verdict, let seen = smallest.failures else { return false }
         let rate = PossibleRate(row.measures.failures.rate, completeness: report.completeness(of: row))

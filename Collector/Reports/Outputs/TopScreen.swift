@@ -8,7 +8,7 @@ package struct TopScreen {
     private let height: Int
     private let now: UnixNanoseconds
 
-    /// Returns at most `height` lines; the last one has the keys.
+    /// Returns at most `height` lines. The last one lists the keys.
     package static func lines(
         of state: TopState, on device: OutputDevice, height: Int, now: UnixNanoseconds
     ) -> [String] {
@@ -29,7 +29,7 @@ package struct TopScreen {
     private func report(height: Int) -> [String] {
         guard let report = state.report else { return ["Loading …"] }
         guard !report.rows.isEmpty else { return wrapped(ReportTable.text(of: report, context, on: inner)) }
-        // The heading is about all rows, and so is the worst one that it names.
+        // The heading covers all rows, and so does the worst row that it names.
         let heading = Array(wrapped(ReportTable(report, context, inner).heading).prefix(height / 2)) + [""]
         guard !state.rows.isEmpty else {
             return heading + ["No rows match. f shows those without failures, / all names."]
@@ -37,15 +37,15 @@ package struct TopScreen {
         return heading + table(of: report, height: max(0, height - heading.count))
     }
 
-    /// The rows around the selected one, as many as there is room for.
+    /// The rows around the selected one, as many as fit.
     private func table(of report: Report, height: Int) -> [String] {
         var shown = report
         shown.rows = state.rows
-        // The totals are of all rows.
+        // The totals count all rows.
         if shown.rows.count < report.rows.count { shown.totalsByKind = [:] }
         let (text, rows) = ReportTable(shown, context, inner).screen
         guard let selected = rows[state.selected] else { return text }
-        // A terminal that is too narrow for a row shows all of it, in several lines.
+        // A terminal that is too narrow for a row shows it in several lines.
         let wrapped = text.map { inner.wrapped($0) }
         let lines = wrapped.enumerated().flatMap { index, parts in
             parts.map { index == selected ? device.selected("> " + $0) : "  " + $0 }
@@ -61,7 +61,7 @@ package struct TopScreen {
         return context
     }
 
-    /// The room beside the mark of the selected row.
+    /// The room next to the mark of the selected row.
     private var inner: OutputDevice {
         OutputDevice(columns: device.columns.map { max(1, $0 - 2) }, isColored: device.isColored)
     }
@@ -119,7 +119,7 @@ package struct TopScreen {
         return device.paint(keys, .dim)
     }
 
-    /// Returns as many keys as have room; the last two, which tell of all others and lead out, come first.
+    /// Returns as many keys as fit. The last two, which lead to the help and out of the view, always stay.
     private func fitted(_ keys: [String]) -> String {
         var keys = keys
         while keys.count > 2, TextWidth.of(keys.joined(separator: "  ")) > device.columns ?? .max {

@@ -9,23 +9,23 @@ package struct TopState: Sendable {
         case requests
     }
 
-    /// Characters of a filter at most.
+    /// The most characters of a filter.
     private static let longestFilter = 64
 
     package private(set) var view = View.report
-    /// Whether the meaning of the keys covers the view.
+    /// Whether the help about the keys covers the view.
     package private(set) var showsHelp = false
     /// The figure that the rows are sorted by.
     package private(set) var order: GroupOrder.Measure
     /// Whether rows without failures are left out.
     package private(set) var onlyFailed = false
-    /// A text that the endpoints of all shown rows have; empty shows all.
+    /// A text that the endpoints of all shown rows contain; empty shows all.
     package private(set) var filter = ""
-    /// Whether keys are letters of the filter.
+    /// Whether keys are typed into the filter.
     package private(set) var isTyping = false
     package private(set) var isPaused = false
     package private(set) var isEnded = false
-    /// The trouble with the latest question, in a sentence; `nil` if it was answered.
+    /// The problem with the latest question, in a sentence; `nil` if it was answered.
     package private(set) var trouble: String?
     /// `nil` until the first answer.
     package private(set) var report: Report?
@@ -51,7 +51,7 @@ package struct TopState: Sendable {
 
     package var selectedRow: ReportRow? { rows.indices.contains(selected) ? rows[selected] : nil }
 
-    /// The question behind the view.
+    /// The question that the view needs answered.
     package var question: TopQuestion {
         guard view == .requests, let opened else { return .report(order) }
         return .requests(of: opened.dimensions, onlyFailed: onlyFailed)
@@ -65,7 +65,7 @@ package struct TopState: Sendable {
 
     // MARK: Answers
 
-    /// Takes an answer. One to a question that the screen no longer asks is left out.
+    /// Takes an answer. Ignores an answer to a question that the screen no longer asks.
     package mutating func take(_ answer: TopAnswer, to question: TopQuestion) {
         guard question == self.question else { return }
         trouble = nil
@@ -78,10 +78,10 @@ package struct TopState: Sendable {
         }
     }
 
-    /// Keeps the figures, and tells why there are no newer ones.
+    /// Keeps the figures and says why there are no newer ones.
     package mutating func fail(_ sentence: String) { trouble = sentence }
 
-    /// Selects the same row after a change of the rows, wherever it is then.
+    /// Keeps the same row selected after the rows change, wherever it is then.
     private mutating func keepingSelection(_ change: (inout TopState) -> Void) {
         let name = selectedRow?.dimensions
         change(&self)
@@ -159,7 +159,7 @@ extension GroupOrder.Measure {
     }
 }
 
-/// A question that the screen of `top` has to be answered for.
+/// A question that the screen of `top` needs answered.
 package enum TopQuestion: Sendable, Equatable {
     case report(GroupOrder.Measure)
     /// The kept requests of a row.
@@ -186,7 +186,7 @@ package enum TopKey: Sendable, Equatable {
 
     private static let escapeByte: UInt8 = 0x1b
 
-    /// Returns the keys of bytes that a terminal sent at once. Keys without a meaning here are left out.
+    /// Returns the keys in bytes that a terminal sent at once. Unknown keys are left out.
     package static func keys(in bytes: [UInt8]) -> [TopKey] {
         var (keys, rest) = ([TopKey](), bytes[...])
         while let first = rest.first {

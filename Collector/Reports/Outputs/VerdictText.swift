@@ -1,6 +1,6 @@
-/// A verdict in words. Every output says the same.
+/// A verdict in words, the same in every output.
 package enum VerdictText {
-    /// Returns a sign of one character, which stands before a row.
+    /// Returns a sign of one character to put before a row.
     package static func sign(_ verdict: Verdict) -> String {
         switch verdict {
         case .worse: "▲"
@@ -37,8 +37,8 @@ package enum VerdictText {
         return text(of: changes)
     }
 
-    /// Returns the reason why a row is called neither worse nor better: the changes that would have been seen, or the data
-    /// that is missing; empty for the others.
+    /// Returns why a row is called neither worse nor better: the changes that would have been detected, or the missing data. Empty
+    /// for the others.
     package static func why(_ verdict: Verdict) -> String {
         switch verdict {
         case .worse, .better: ""
@@ -79,7 +79,7 @@ package enum VerdictText {
 
     // MARK: Detectable changes
 
-    /// Returns the smallest changes that would have been detected in some rows, as ranges from the smallest to the largest.
+    /// Returns the smallest detectable changes of some rows, as ranges from the smallest to the largest.
     package static func wouldHaveSeen(_ changes: [Verdict.SmallestChange]) -> String {
         let p95 = range(changes.map(\.p95)).map { "of \($0) % in p95" }
         let failures = range(changes.map(\.failures)).map { "of \($0) points in failures" }

@@ -1,18 +1,18 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The requests that a report's are compared with.
+/// What a report is compared with.
 package enum ComparisonBase: Sendable, Equatable {
-    /// Those of the window of equal length right before.
+    /// The requests of the window of equal length right before.
     case previous
-    /// Those of the window that begins and ends this many nanoseconds earlier.
+    /// The requests of the window that begins and ends this many nanoseconds earlier.
     case earlier(UInt64)
-    /// Those of one version of a service in the same window, with those of another.
+    /// The requests of one version of a service, compared with those of another in the same window.
     case versions(before: String, after: String)
 
     private static let day: UInt64 = 86_400_000_000_000
 
-    /// The values of the parameter `compare` that are words, for a shell to complete.
+    /// The values of the parameter `compare` that are words, for shell completion.
     package static let words = ["previous", "day", "week"]
 
     /// Reads the parameter `compare`.
@@ -58,11 +58,11 @@ package enum ComparisonBase: Sendable, Equatable {
         return query
     }
 
-    /// Returns the query of the requests before.
+    /// Returns the query of the earlier requests.
     ///
     /// - Parameters:
-    ///   - query: the query as it was asked for.
-    ///   - window: the window that was answered. It may be wider than the query's, and no request counts in both.
+    ///   - query: the original query.
+    ///   - window: the window that was answered. It may be wider than the query's, and no request counts in both windows.
     package func query(before query: StatisticsQuery, answeredFor window: TimeWindow) -> StatisticsQuery {
         var query = query
         query.window = window
@@ -81,7 +81,7 @@ package enum ComparisonBase: Sendable, Equatable {
 }
 
 extension Parameters<ReportParameter> {
-    /// Returns `nil` if the report is compared with nothing.
+    /// Returns `nil` if the report is not compared.
     ///
     /// - Parameter query: the report's query.
     package func comparison(of query: StatisticsQuery) throws(ParameterError) -> ComparisonBase? {

@@ -1,19 +1,19 @@
 import MartletStorage
 
-/// The name of a parameter of a query, which is that of a command's flag too.
+/// The name of a query's parameter, which is also the name of a command's flag.
 package protocol ParameterName: RawRepresentable<String>, CaseIterable, Hashable, Sendable where AllCases == [Self] {
-    /// The ends of the query's window, as far as it has them.
+    /// The parameters for the ends of the query's window, if it has them.
     static var times: [Self] { get }
     /// The dimensions that the query can filter by. A filter has the name of its dimension.
     static var filters: [Dimension] { get }
     /// All other names.
     static var others: [Self] { get }
-    /// Whether the parameter may be given more than once.
+    /// Whether the parameter may be repeated.
     var isRepeatable: Bool { get }
-    /// Whether a command takes it without a value.
+    /// Whether a command accepts it without a value.
     var isSwitch: Bool { get }
 
-    /// Makes a name that the query has. A text from outside is read by `init(rawValue:)`.
+    /// Creates a name that is known to exist. For a text from outside, use `init(rawValue:)`.
     init(known text: String)
 }
 
@@ -35,7 +35,7 @@ extension ParameterName {
         return Self(known: dimension.rawValue)
     }
 
-    /// The dimension that the parameter filters by; `nil` if it is no filter.
+    /// The dimension that the parameter filters by; `nil` if it is not a filter.
     package var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
 
     package var isRepeatable: Bool { filteredDimension != nil }
@@ -43,7 +43,7 @@ extension ParameterName {
     package var isSwitch: Bool { false }
 }
 
-/// The names of a query's parameters with a window of time among them.
+/// The names of the parameters of a query with a time window.
 package protocol WindowParameterName: ParameterName {}
 
 extension WindowParameterName {
@@ -62,7 +62,7 @@ extension RequestParameterName {
 
     package init(_ dimension: Dimension) { self.init(known: dimension.rawValue) }
 
-    // The filters that code names.
+    // The filters that code refers to by name.
     package static var service: Self { Self(.service) }
     package static var environment: Self { Self(.environment) }
     package static var kind: Self { Self(.kind) }

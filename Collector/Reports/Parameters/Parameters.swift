@@ -1,16 +1,16 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Flags by name, as a command line or a query gives them: one type for both.
+/// Named flags from a command line or a query: one type for both.
 package struct Parameters<Name: ParameterName>: Sendable {
-    /// The parameters in the order in which they were given.
+    /// The parameters in the given order.
     package private(set) var values: [(name: Name, value: String)] = []
 
-    /// Parameters at most; a report with every filter and every dimension has fewer.
+    /// The most parameters. A report with every filter and every dimension has fewer.
     private static var maxCount: Int { 64 }
-    /// Values of one parameter at most.
+    /// The most values of one parameter.
     private static var maxRepeats: Int { 16 }
-    /// Bytes of a parameter's value at most.
+    /// The most bytes of a parameter's value.
     private static var maxValueBytes: Int { 1024 }
 
     package init() {}
@@ -41,7 +41,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         if let value { values.append((name, value)) }
     }
 
-    /// Adds filters. Throws if one of them is none of the query's.
+    /// Adds filters. Throws if the query does not have one of them.
     package mutating func add(_ filters: [(dimension: Dimension, value: String)]) throws(ParameterError) {
         for (dimension, value) in filters { add(try Name.filter(dimension), value) }
     }
@@ -56,7 +56,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         values.filter { $0.name == name }.map(\.value)
     }
 
-    /// The parameters as those of a query.
+    /// The parameters as parameters of a query.
     package var query: [(String, String)] { values.map { ($0.name.rawValue, $0.value) } }
 
     /// The parameters as flags of a command.
@@ -108,7 +108,7 @@ package struct Parameters<Name: ParameterName>: Sendable {
         return number
     }
 
-    /// Returns a length of time in nanoseconds; `nil` if the parameter was not given.
+    /// Returns a duration in nanoseconds; `nil` if the parameter was not given.
     package func length(_ name: Name) throws(ParameterError) -> UInt64? {
         guard let text = self[name] else { return nil }
         guard let length = TimeText.nanoseconds(text) else {
@@ -117,14 +117,14 @@ package struct Parameters<Name: ParameterName>: Sendable {
         return length
     }
 
-    /// Returns the length of the slots of an answer over time; `nil` if the parameter was not given.
+    /// Returns the length of an answer's slots; `nil` if the parameter was not given.
     func step(_ name: Name) throws(ParameterError) -> UInt64? {
         guard let step = try length(name) else { return nil }
         guard step >= TrendStep.shortest else { throw ParameterError("\(name.rawValue) must be 10s or longer") }
         return step
     }
 
-    /// Returns the wanted values of all dimensions that a parameter names.
+    /// Returns the filter values of all dimensions that the parameters name.
     package func filter() throws(ParameterError) -> RequestFilter {
         var filter = RequestFilter()
         for (name, value) in values {
@@ -165,7 +165,7 @@ extension Parameters where Name: WindowParameterName {
 
     package func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
         if self[.since] == nil, self[.until] != nil, let length = TimeText.nanoseconds(Name.defaultSince) {
-            // The window keeps its length, whenever it is asked for.
+            // The window keeps its length, whenever the query is asked.
             let to = try time(.until, default: "0s", now: now)
             return TimeWindow(from: to - min(to, length), to: to)
         }
@@ -181,8 +181,8 @@ extension Parameters where Name: WindowParameterName {
 }
 
 extension TimeWindow {
-    /// The window through the second that it ends in, and moved if it is as long as whole seconds. Reports name their window in whole
-    /// seconds, so all that are made in a second are about the same requests, and so is a report on the times that one names.
+    /// The window extended to the end of its last second, and moved if its length is in whole seconds. Reports state their window
+    /// in whole seconds. So all reports of one second are about the same requests, and a report on the stated times is too.
     fileprivate var throughItsSecond: TimeWindow {
         let second: UInt64 = 1_000_000_000
         let rest = (second - to % second) % second
@@ -190,15 +190,15 @@ extension TimeWindow {
     }
 }
 
-/// A flag that cannot be understood, in a sentence for the person who gave it.
+/// Why a flag cannot be understood, in a sentence for the person who gave it.
 package struct ParameterError: Error, Equatable, CustomStringConvertible {
-    /// Begins with the name of the flag, if it is about one.
+    /// The sentence. It begins with the name of the flag, if it is about one.
     package var description: String
 
     package init(_ description: String) {
         self.description = description
     }
 
-    /// Whether the error is about the flag with a name.
+    /// Whether the error is about the flag with this name.
     package func isAbout(_ name: String) -> Bool { description.hasPrefix(name + " ") }
 }

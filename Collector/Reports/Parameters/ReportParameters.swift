@@ -22,7 +22,7 @@ extension Parameters<ReportParameter> {
         return query
     }
 
-    /// Returns the dimensions, which are given repeatedly or separated by commas.
+    /// Returns the dimensions, given as repeated parameters or separated by commas.
     private func dimensions() throws(ParameterError) -> [Dimension] {
         var dimensions: [Dimension] = []
         for (name, value) in values where name == .by {
@@ -59,7 +59,7 @@ package struct ReportParameter: RequestParameterName {
     package init(known text: String) { rawValue = text }
 }
 
-/// The flags of a question for the values of a dimension.
+/// The flags of a query for the values of a dimension.
 package typealias ValuesParameters = Parameters<ValuesParameter>
 
 extension Parameters<ValuesParameter> {
@@ -70,7 +70,7 @@ extension Parameters<ValuesParameter> {
     }
 }
 
-/// The names of the flags of a question for the values of a dimension.
+/// The names of the flags of a query for the values of a dimension.
 package struct ValuesParameter: RequestParameterName {
     package static let limit = Self(known: "limit")
 
@@ -92,7 +92,7 @@ extension Parameters<MapParameter> {
     }
 }
 
-/// The names of the flags of the map. A filter by a request's own dimension would leave out one end of an edge.
+/// The names of the flags of the map. A filter by a dimension of requests would leave out one end of an edge.
 package struct MapParameter: WindowParameterName {
     package static let top = Self(known: "top")
 
@@ -104,7 +104,7 @@ package struct MapParameter: WindowParameterName {
     package init(known text: String) { rawValue = text }
 }
 
-/// The flags of a question about processes.
+/// The flags of a query about processes.
 package typealias ProcessParameters = Parameters<ProcessParameter>
 
 extension Parameters<ProcessParameter> {
@@ -115,7 +115,7 @@ extension Parameters<ProcessParameter> {
     }
 }
 
-/// The names of the flags of a question about processes. Its dimensions are those of a sender.
+/// The names of the flags of a query about processes. Its dimensions are those of a sender.
 package struct ProcessParameter: WindowParameterName {
     package static let step = Self(known: "step")
 
@@ -131,7 +131,7 @@ package struct ProcessParameter: WindowParameterName {
 package typealias AgentsParameters = Parameters<AgentsParameter>
 
 extension Parameters<AgentsParameter> {
-    /// Returns the time limit of the list: senders that were last seen before it are left out.
+    /// Returns the time limit of the list. Senders last seen before it are left out.
     package func since(now: UnixNanoseconds) throws(ParameterError) -> UnixNanoseconds {
         let since = try time(.since, default: AgentsParameter.defaultSince, now: now)
         guard since <= now else { throw ParameterError("since must not be in the future") }

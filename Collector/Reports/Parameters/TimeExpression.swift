@@ -1,11 +1,11 @@
 import Foundation
 import MartletTelemetry
 
-/// A time as people say it: `yesterday`, `today`, `14:00`, besides the forms of ``TimeText``.
+/// A time as people say it: `yesterday`, `today`, `14:00`, in addition to the forms of ``TimeText``.
 ///
-/// `yesterday` and `today` are midnight at their beginning. A time of day is the latest such time that has come already.
+/// `yesterday` and `today` mean the midnight at their beginning. A time of day is the latest such time in the past.
 package struct TimeExpression {
-    /// The sentence that the help of a command has.
+    /// The sentence in the help of commands.
     package static let help = """
         TIME is RFC 3339, a length of time ago (90s, 30m, 1h, 7d), a time of day (14:00), today or yesterday. Days and times \
         of day are in the time zone of TZ, or in UTC.
@@ -16,10 +16,9 @@ package struct TimeExpression {
     private let offset: UTCOffset
 
     /// - Parameters:
-    ///   - after: the beginning of a window, if the text is its end. A time of day that is not after it is one of the next
-    ///     day.
+    ///   - after: the beginning of a window, if the text is its end. A time of day that is not after it moves to the next day.
     ///   - offset: the zone of days and of times of day.
-    /// - Returns: `nil` if the text is no time, or lies before 1970.
+    /// - Returns: `nil` if the text is not a time, or lies before 1970.
     package static func parse(
         _ text: String, now: UnixNanoseconds, after: UnixNanoseconds? = nil, in offset: UTCOffset = .utc
     ) -> UnixNanoseconds? {
@@ -30,7 +29,7 @@ package struct TimeExpression {
         return UnixNanoseconds(seconds) * 1_000_000_000
     }
 
-    /// Returns a text that means the same in every zone: a day or a time of day as RFC 3339, and any other text as it is.
+    /// Returns a text that means the same in every zone. A day or a time of day becomes RFC 3339; other texts are unchanged.
     package static func absolute(
         _ text: String, now: UnixNanoseconds, after: UnixNanoseconds? = nil, in offset: UTCOffset
     ) -> String {
@@ -61,7 +60,7 @@ package struct TimeExpression {
         return (local >= 0 ? local : local - Self.day + 1) / Self.day
     }
 
-    /// Returns a local time in seconds since 1970. The offset of the day may differ from today's.
+    /// Returns a local time in seconds since 1970. The offset on that day may differ from today's.
     private func moment(_ day: Int, _ time: Int) -> Int {
         let local = day * Self.day + time
         let guess = local - offset.seconds(local - offset.seconds(now))
@@ -83,7 +82,7 @@ package struct TimeExpression {
     }
 }
 
-/// A time zone, as the seconds by which its clocks are ahead of UTC at a moment.
+/// A time zone, as the seconds that its clocks are ahead of UTC at a moment.
 package struct UTCOffset: Sendable {
     /// Takes seconds since 1970.
     let seconds: @Sendable (Int) -> Int
@@ -94,10 +93,10 @@ package struct UTCOffset: Sendable {
 
     package static let utc = UTCOffset { _ in 0 }
 
-    /// Returns the zone that `TZ` of the process's environment names; UTC if it is unset or empty, or names none. It asks the
-    /// C library, because Foundation ends the process if `TZ` is odd.
+    /// Returns the zone that `TZ` in the process's environment names; UTC if it is unset, empty or invalid. It uses the C library,
+    /// because Foundation ends the process if `TZ` is odd.
     ///
-    /// - Parameter variables: the process's own environment.
+    /// - Parameter variables: the process's environment.
     package static func environment(_ variables: [String: String]) -> UTCOffset {
         guard let zone = variables["TZ"], !zone.isEmpty else { return .utc }
         tzset()

@@ -14,14 +14,14 @@ package struct CommandFlag: Sendable, Equatable {
 
     private var text: String {
         guard let value else { return "--\(name)" }
-        // A value that begins with a dash would be read as a flag of its own.
+        // A value that begins with a dash would be read as another flag.
         return "--\(name)" + (value.hasPrefix("-") ? "=" : " ") + ShellWord.quoted(value)
     }
 }
 
 /// The address of a collector.
 package enum CollectorAddress {
-    /// The address that agents send to and commands ask unless another one is set.
+    /// The default address that agents send to and commands query.
     package static let usual = "http://127.0.0.1:4318"
 }
 
@@ -34,7 +34,8 @@ package enum CommandText {
 
 /// Text as one word of a shell (POSIX.1-2024, Shell Command Language, section 2.2).
 ///
-/// It goes by Unicode scalars: a quote that a combining mark follows is another character, and still a quote for the shell.
+/// It works on Unicode scalars, because a quote followed by a combining mark is a different character but still a quote for the
+/// shell.
 enum ShellWord {
     static func quoted(_ text: String) -> String {
         guard TerminalText.plain(text) == text else { return "$'" + text.unicodeScalars.map(escaped).joined() + "'" }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Figures for a person. A figure in a column has no unit: the column's title has it.
+/// Figures for a person to read. A figure in a column has no unit, because the column's title has it.
 package enum FigureText {
-    /// Returns three digits or more: `0.778`, `9.61`, `88.5`, `1,614`. A value that is not 0 never reads as 0. A value that
-    /// is not known is a dash.
+    /// Returns three digits or more: `0.778`, `9.61`, `88.5`, `1,614`. A value above 0 never reads as 0. An unknown value is a
+    /// dash.
     package static func figure(_ value: Double) -> String {
         guard value.isFinite else { return "–" }
         switch value {
@@ -17,7 +17,7 @@ package enum FigureText {
         }
     }
 
-    /// Returns two digits or more: `2.4`, `13`, `120`. Rounded up, because a smaller change is not promised.
+    /// Returns two digits or more: `2.4`, `13`, `120`. Rounds up, because a smaller change may not be detected.
     static func rounded(_ value: Double) -> String {
         value < 10 ? fixed((value * 10).rounded(.up) / 10, 1) : grouped(UInt64(min(value, 1e15).rounded(.up)))
     }
@@ -30,12 +30,12 @@ package enum FigureText {
         return grouped(thousands) + "," + String(1000 + rest).dropFirst()
     }
 
-    /// Returns a count of things, whose plural has an `s`: `1 span`, `1,614 requests`.
+    /// Returns a count and a noun whose plural has an `s`: `1 span`, `1,614 requests`.
     package static func counted(_ count: some BinaryInteger, _ noun: String) -> String {
         "\(grouped(UInt64(clamping: count))) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// Returns a share in per cent, without the sign. Only none reads as 0.00, and only all as 100.00.
+    /// Returns a share in per cent, without the sign. Only a share of none reads as 0.00, and only a share of all reads as 100.00.
     package static func percent(_ share: Double) -> String {
         switch fixed(share * 100, 2) {
         case "0.00" where share > 0: "<0.01"
@@ -60,8 +60,8 @@ package enum FigureText {
         return fixed(rest, unit > 0 && rest < 9.95 ? 1 : 0) + " " + units[unit]
     }
 
-    /// Returns a length of time in its largest unit, and in the next one unless `isShort`: `19 s`, `3 h 12 min`, `3 h`. From ten
-    /// minutes on seconds are left out.
+    /// Returns a duration in its largest unit, and the next one unless `isShort`: `19 s`, `3 h 12 min`, `3 h`. From ten minutes
+    /// on, seconds are left out.
     package static func age(_ seconds: UInt64, isShort: Bool = false) -> String {
         let units: [(String, UInt64)] = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]
         let first = units.firstIndex { seconds >= $0.1 } ?? 3
@@ -74,20 +74,20 @@ package enum FigureText {
         return parts.joined(separator: " ")
     }
 
-    /// Rounds down, so that an incomplete share never reads as 100 %. For a share such as 0.57 the multiplication may return
-    /// slightly less than the whole number.
+    /// Rounds down, so that an incomplete share never reads as 100 %. The multiplication may return slightly less than the whole
+    /// number for a share such as 0.57.
     package static func completeness(_ share: Double) -> String {
         let hundredths = share < 1 ? min((share * 10_000).nextUp.rounded(.down), 9_999) : 10_000
         return fixed(hundredths / 100, 2) + " %"
     }
 
-    /// Returns the text that `printf` writes, ten times as fast: a table has tens of thousands of figures.
+    /// Returns the same text as `printf`, ten times as fast: a table has tens of thousands of figures.
     package static func fixed(_ value: Double, _ digits: Int) -> String {
         let power = (0..<digits).reduce(1.0) { power, _ in power * 10 }
         let scaled = value * power
         guard value.sign == .plus, scaled < 0x1p53 else { return String(format: "%.\(digits)f", value) }
         var whole = scaled.rounded(.down)
-        // On a tie the error that the multiplication rounded away decides; without an error the even number is taken.
+        // On a tie, the rounding error of the multiplication decides. Without an error, the even number wins.
         let error = (-scaled).addingProduct(value, power)
         let isOdd = UInt64(whole) & 1 == 1
         if scaled - whole > 0.5 || (scaled - whole == 0.5 && (error > 0 || (error == 0 && isOdd))) { whole += 1 }
@@ -102,7 +102,7 @@ package enum FigureText {
 package enum NameList {
     /// Returns the first names and the number of the others, such as `a, b and c` or `a, b and 7 more`; empty if there are none.
     ///
-    /// - Parameter most: names of the text at most.
+    /// - Parameter most: the most names in the text.
     package static func text(_ names: some Collection<String>, atMost most: Int = .max) -> String {
         let more = names.count - min(names.count, most)
         let last = more > 0 ? "\(FigureText.grouped(UInt64(more))) more" : nil
@@ -112,7 +112,7 @@ package enum NameList {
     }
 }
 
-/// A host as it is read. Some senders do not tell the host of a request.
+/// A host in readable form. Some senders do not send the host of a request.
 package enum HostName {
     package static func text(_ host: String) -> String { host.isEmpty ? "unknown host" : host }
 }

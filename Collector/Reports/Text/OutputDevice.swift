@@ -1,6 +1,6 @@
-/// The reader's end of an output.
+/// The device that shows an output: a terminal, or a file or pipe.
 package struct OutputDevice: Sendable, Equatable {
-    /// Characters of a line of the terminal; `nil` for a file or a pipe, whose lines are never cut.
+    /// The characters in a line of the terminal; `nil` for a file or a pipe, whose lines are never cut.
     package var columns: Int?
     package var isColored: Bool
 
@@ -19,8 +19,8 @@ package struct OutputDevice: Sendable, Equatable {
     }
 }
 
-/// A colour or weight of text. It adds to a word or a sign and never replaces it. The raw value is the parameter of the
-/// sequence that selects it (ECMA-48, SGR).
+/// A colour or weight of text. It emphasises a word or a sign and never replaces it. The raw value is the parameter of its escape
+/// sequence (ECMA-48, SGR).
 enum Tone: Int, Sendable {
     case bold = 1
     case dim = 2
@@ -29,17 +29,17 @@ enum Tone: Int, Sendable {
     case yellow = 33
 }
 
-/// Painted lines on a screen, whose sequences (ECMA-48, SGR) take no room.
+/// Painted lines on a screen. Their escape sequences (ECMA-48, SGR) have no width.
 extension OutputDevice {
     private static let reset = "\u{1b}[0m"
 
-    /// Returns a painted line in reverse.
+    /// Returns a painted line in reverse video.
     func selected(_ line: String) -> String {
         guard isColored else { return line }
         return "\u{1b}[7m" + line.replacing(Self.reset, with: "\u{1b}[0;7m") + Self.reset
     }
 
-    /// Returns a painted line as lines that are no longer than the terminal's. They end at a blank where there is one.
+    /// Splits a painted line into lines that fit the terminal, at blanks where possible.
     func wrapped(_ line: String) -> [String] {
         guard let columns, columns > 0 else { return [line] }
         var (lines, width, wordWidth, isSequence) = ([""], 0, 0, false)
@@ -62,11 +62,11 @@ extension OutputDevice {
     }
 }
 
-/// Makes text safe to print. Senders choose their names, so characters that would steer a terminal, turn text around or hide
-/// in it are written out.
+/// Makes text safe to print. Senders choose their names, so characters are escaped if they would control a terminal, reverse text
+/// or hide in it.
 package enum TerminalText {
     package static func plain(_ text: String) -> String {
-        // Nearly all text is plain ASCII; other text is checked character by character.
+        // Nearly all text is plain ASCII. Other text is checked character by character.
         if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
         return text.unicodeScalars.reduce(into: "") { plain, scalar in
             if isPlain(scalar) {
@@ -83,22 +83,22 @@ package enum TerminalText {
         case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .privateUse,
             .unassigned:
             return false
-        // Fillers and selectors of variants have no width, whatever their category is.
+        // Fillers and variation selectors have no width, whatever their category is.
         default: return !scalar.properties.isDefaultIgnorableCodePoint
         }
     }
 }
 
-/// The room that text takes on a terminal.
+/// The width of text on a terminal.
 package enum TextWidth {
     /// Returns the number of columns of a plain text.
     static func of(_ text: String) -> Int {
-        // A byte of ASCII is a column.
+        // An ASCII character takes one column.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// Returns the text, or as much of its beginning and its end as there is room for, with an ellipsis between them.
+    /// Returns the text. If it is too long, returns as much of its beginning and its end as fits, with an ellipsis between them.
     package static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 1 else { return width == 1 ? "…" : "" }
@@ -122,7 +122,7 @@ package enum TextWidth {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// Blocks whose characters take two columns (Unicode Standard Annex #11, wide and full width).
+    /// Blocks of characters that take two columns (Unicode Standard Annex #11, wide and full width).
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115f, 0x2e80...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60,
         0xffe0...0xffe6, 0x1f300...0x1f64f, 0x1f680...0x1f6ff, 0x1f900...0x1faff, 0x20000...0x3fffd,

@@ -2,7 +2,7 @@
 struct TextTable {
     enum Alignment: Sendable {
         case left
-        /// At the right, with decimal points under each other.
+        /// Aligned right, with decimal points under each other.
         case figure
     }
 
@@ -11,8 +11,8 @@ struct TextTable {
         var alignment = Alignment.left
         /// Whether its cells are names, which a narrow terminal cuts.
         var isName = false
-        /// A narrow terminal loses the column with the lowest rank first: one below 0 before a long name is cut, and one from
-        /// ``lastRank`` on only after all names are. `nil` stays.
+        /// A narrow terminal drops the column with the lowest rank first. A rank below 0 goes before a long name is cut. A rank
+        /// from ``lastRank`` on goes only after all names are cut. A column with `nil` stays.
         var rank: Int?
         static let lastRank = 100
         /// Spaces before the column.
@@ -44,7 +44,8 @@ struct TextTable {
     private let columns: [Column]
     private let titles: [Cell]
     private var lines: [Line] = []
-    /// The widest part of a column's figures before the decimal point, and from it on; of other cells, the widest cell.
+    /// For a column's figures, the widest part before the decimal point and the widest part from it on. For other cells, the
+    /// widest cell.
     private var (heads, fractions): ([Int], [Int])
 
     init(_ columns: [Column]) {
@@ -55,7 +56,7 @@ struct TextTable {
 
     var lineCount: Int { lines.count }
 
-    /// Adds a line of its own between the others.
+    /// Adds a line of text between the others.
     mutating func add(text: String) { lines.append(.text(text)) }
 
     mutating func addTitles() { lines.append(.titles) }
@@ -81,10 +82,10 @@ struct TextTable {
         return TableFit(columns: columns, contents: contents, titles: titles.map(\.width))
     }
 
-    /// Returns the characters of a terminal's line that are free for a wider column (``TableFit/room(on:)``).
+    /// Returns the free characters of a terminal's line, for a wider column (``TableFit/room(on:)``).
     func room(on device: OutputDevice) -> Int? { fit.room(on: device) }
 
-    /// Returns the titles of columns with content that the terminal has no room for.
+    /// Returns the titles of non-empty columns that do not fit the terminal.
     func leftOut(on device: OutputDevice) -> [String] {
         let widths = widths(on: device)
         return columns.indices.filter { widths[$0] == nil && heads[$0] > 0 }.map { columns[$0].title }
@@ -104,7 +105,7 @@ struct TextTable {
         return text
     }
 
-    /// Leaves out the padding at the end of a line.
+    /// Appends without padding at the end of a line.
     private func append(
         _ cells: [Cell], areTitles: Bool, _ widths: [Int?], _ device: OutputDevice, to text: inout String
     ) {
@@ -129,20 +130,20 @@ struct TextTable {
     }
 }
 
-/// The columns that a table shows on a terminal, and the widths of its names.
+/// Chooses the columns that a table shows on a terminal, and the widths of its names.
 ///
-/// Columns go first, by their rank, as long as names have not the room that they are worth. Then names are cut, the widest
-/// first, and once more on a terminal that is narrower still. A file has every column, as wide as its widest cell.
+/// Columns are dropped first, by their rank, until names have the room that they deserve. Then names are cut, the widest first,
+/// and cut again on an even narrower terminal. A file has every column, as wide as its widest cell.
 struct TableFit {
-    /// Characters of a name that less important columns make room for.
+    /// The characters of a name that less important columns make room for.
     static let longName = 32
-    /// Characters of a name that all columns make room for.
+    /// The characters of a name that all columns make room for.
     static let shortName = 16
-    /// Characters of a name in a line of text, which is not fitted.
+    /// The most characters of a name in a line of text, which is not fitted.
     static let longestTitle = 40
-    /// Characters of a name that are shown beside every column that stays.
+    /// The characters of a name that are shown next to every column that stays.
     static let narrowName = 8
-    /// Characters of a name that are always shown.
+    /// The characters of a name that are always shown.
     static let narrowestName = 4
 
     let columns: [TextTable.Column]
@@ -150,11 +151,11 @@ struct TableFit {
     let contents: [Int]
     let titles: [Int]
 
-    /// Returns the width of each column; `nil` leaves it out.
+    /// Returns the width of each column; `nil` leaves a column out.
     func widths(on device: OutputDevice) -> [Int?] {
         let natural = columns.indices.map { max(contents[$0], titles[$0]) }
         guard let room = device.columns else { return natural }
-        // A terminal has no column without a figure in it.
+        // On a terminal, a column without any figure is left out.
         var widths = columns.indices.map { column -> Int? in
             if columns[column].isName { return min(natural[column], room) }
             return contents[column] > 0 ? natural[column] : nil
@@ -175,7 +176,7 @@ struct TableFit {
         }
     }
 
-    /// Returns the characters of a name that are more worth than a column.
+    /// Returns the characters of a name that matter more than a column.
     private func nameRoom(_ column: Int) -> Int {
         switch columns[column].rank ?? 0 {
         case ..<0: Self.longName

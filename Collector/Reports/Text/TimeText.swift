@@ -1,8 +1,8 @@
 import MartletTelemetry
 
-/// TIME as people write it: RFC 3339, or a length of time ago.
+/// A time as people write it: RFC 3339, or a duration before now.
 package enum TimeText {
-    /// Returns `nil` if the text is neither, or lies before 1970 or past 2255.
+    /// Returns `nil` if the text is neither, or if the time is before 1970 or after 2255.
     package static func parse(_ text: String, now: UnixNanoseconds) -> UnixNanoseconds? {
         if let length = nanoseconds(text) { return length <= now ? now - length : nil }
         guard let time = TimestampReader.parse(text), (0..<9_000_000_000).contains(time.seconds) else { return nil }
@@ -34,17 +34,17 @@ package enum TimeText {
         ("d", 86_400_000_000_000),
     ]
 
-    /// Returns a length of time as ``nanoseconds(_:)`` reads it, in the longest unit that it is a whole number of.
+    /// Returns a duration that ``nanoseconds(_:)`` can read, in the largest unit that gives a whole number.
     package static func length(_ nanoseconds: UInt64) -> String {
         let (unit, length) = units.last { nanoseconds % $0.1 == 0 } ?? units[0]
         return "\(nanoseconds / length)\(unit)"
     }
 
-    /// Decimal places of a length of time at most.
+    /// The most decimal places of a duration.
     private static let maxPlaces = 9
 
-    /// Reads a length of time: `15625ns`, `500ms`, `1.5s`, `30m`, `1h`, `7d`. Returns `nil` if the text is none, or no whole number
-    /// of nanoseconds.
+    /// Reads a duration: `15625ns`, `500ms`, `1.5s`, `30m`, `1h`, `7d`. Returns `nil` if the text is not a duration, or not a
+    /// whole number of nanoseconds.
     package static func nanoseconds(_ text: String) -> UInt64? {
         guard let (unit, length) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
         let parts = text.dropLast(unit.count).split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -56,13 +56,13 @@ package enum TimeText {
         return overflow ? nil : sum
     }
 
-    /// Returns a part of a unit, of which the digits behind the decimal point are given.
+    /// Returns the part of a unit that the digits after the decimal point mean.
     private static func nanoseconds(places: Substring, of length: UInt64) -> UInt64? {
         guard (1...maxPlaces).contains(places.utf8.count), places.utf8.allSatisfy({ "0123456789".utf8.contains($0) }),
             let numerator = UInt64(places)
         else { return nil }
         let denominator = places.utf8.reduce(1 as UInt64) { product, _ in product * 10 }
-        // The numerator is the smaller one, so the quotient is less than the unit.
+        // The numerator is smaller than the denominator, so the quotient is less than the unit.
         let (quotient, remainder) = denominator.dividingFullWidth(numerator.multipliedFullWidth(by: length))
         return remainder == 0 ? quotient : nil
     }
@@ -70,12 +70,12 @@ package enum TimeText {
 
 /// A time of RFC 3339 (section 5.6): `2026-11-21T09:00:00Z`, `2026-11-21T10:00:00.25+01:00`.
 ///
-/// The leap second `:60` is refused, because Unix time has none; `24:00` is no time of RFC 3339.
+/// The leap second `:60` is refused, because Unix time has none. `24:00` is not a time of RFC 3339.
 struct TimestampReader {
     private var text: Substring.UTF8View
 
-    /// Returns seconds since 1970, and nanoseconds beside them; finer digits are cut off. Returns `nil` if the text is no
-    /// such time.
+    /// Returns seconds since 1970, and the nanoseconds of the second; finer digits are cut off. Returns `nil` if the text is not
+    /// such a time.
     static func parse(_ text: String) -> (seconds: Int, nanoseconds: Int)? {
         var reader = TimestampReader(text: text[...].utf8)
         guard let day = reader.day(), reader.takes("T") || reader.takes("t"), let time = reader.timeOfDay(),
@@ -122,7 +122,7 @@ struct TimestampReader {
         return digits > 0 ? nanoseconds : nil
     }
 
-    /// Reads the difference to UTC, as seconds.
+    /// Reads the difference from UTC, as seconds.
     private mutating func offset() -> Int? {
         if takes("Z") || takes("z") { return 0 }
         let isBefore = takes("-")
@@ -152,10 +152,10 @@ struct TimestampReader {
     }
 }
 
-/// A day of the Gregorian calendar. Foundation's styles cost a thousand times as much, and a page has hundreds of times.
+/// A day of the Gregorian calendar. Foundation's format styles take a thousand times as long, and a page has hundreds of times.
 ///
-/// The arithmetic is that of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so that the day
-/// of a leap year is the last one, and 400 of them are an era.
+/// The arithmetic is that of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms". Years begin in March, so that the leap
+/// day is the last one, and 400 years make an era.
 struct CivilDay: Equatable {
     var year: Int
     var month: Int
@@ -182,7 +182,7 @@ struct CivilDay: Equatable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// The days since 1 January 1970. A day that the calendar does not have is another day.
+    /// The days since 1 January 1970. A day that does not exist in the calendar gives another day.
     var daysSince1970: Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400

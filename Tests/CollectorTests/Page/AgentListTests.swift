@@ -8,7 +8,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct AgentListTests {
-    /// The page is made at `Samples.time(60)`.
+    /// The page is loaded at `Samples.time(60)`.
     private static func batch(
         _ service: String = "shop", instance: String, end: UInt64, requests: Int = 1, ledger: Ledger,
         _ change: (inout TelemetryResource) -> Void = { _ in }
@@ -21,7 +21,7 @@ import Testing
         ).otlp()
     }
 
-    @Test func allAgentsThatWereHeardOfInTheLastMinuteAreNamedWithTheirLedgers() async throws {
+    @Test func agentsSeenInTheLastMinuteAreListedWithTheirLedgers() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
                 try Self.batch(
@@ -51,7 +51,7 @@ import Testing
             (1, "1 of 2 keep a ledger; missing requests of the others are not counted."),
             (0, "None of them keeps a ledger, so missing requests are not counted."),
         ])
-    func thePageTellsOfHowManySendersMissingRequestsAreKnown(ledgers: Int, sentence: String) async throws {
+    func pageSaysHowManyAgentsKeepALedger(ledgers: Int, sentence: String) async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("collector.sqlite")
         let storage = try SQLiteStorage(path: path, now: { Samples.time(58) })
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aSilentAgentIsCounted() async throws {
+    @Test func silentAgentsAreCounted() async throws {
         let clock = Clock()
         try await withServer(clock: { clock.time }) { client in
             for (instance, seconds) in [("i-1", 1), ("i-2", 2), ("i-3", 58)] as [(String, UInt64)] {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func tenAgentsAreNamedAndFurtherOnesAreCounted() async throws {
+    @Test func tenAgentsAreNamedAndTheOthersCounted() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             for number in 1...11 {
                 let ledger = Ledger(captured: 4, dropped: [.bufferFull: 4])
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aClockThatIsAheadIsNamed() async throws {
+    @Test func clockThatIsAheadIsReported() async throws {
         try await withServer(clock: { Samples.time(20) }) { client in
             _ = try await client.post(try Self.batch(instance: "i-1", end: 58, ledger: Ledger(captured: 1)))
             let page = try await client.read("/agents")
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: ["kind=client", "host=a", "status=5xx", "failed=true", "search=x"])
-    func aFilterOfRequestsIsRefused(filter: String) async throws {
+    func filterByARequestDimensionIsRefused(filter: String) async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             let page = try await client.read("/agents?service=shop&\(filter)")
             #expect(page.status == 400)
@@ -126,14 +126,14 @@ import Testing
         ("", "last 24h"), ("?since=1h", "last 24h"), ("?since=3d", "last 3d"),
         ("?since=3d&until=2d&service=shop", "last 3d, shop"),
     ])
-    func theTitleHasTheTimeOfTheList(query: String, title: String) async throws {
+    func titleContainsTheTimeRangeOfTheList(query: String, title: String) async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             let page = try await client.read("/agents\(query)")
             #expect(page.markup.contains("<title>Agents: \(title)"))
         }
     }
 
-    @Test func aFilterLeavesOutOtherServices() async throws {
+    @Test func filterLeavesOutOtherServices() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             for service in ["shop", "stock"] {
                 _ = try await client.post(
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func withoutAnAgentThePageSaysSo() async throws {
+    @Test func pageWithoutAgentsSaysSo() async throws {
         try await withServer { client in
             let page = try await client.read("/agents?since=2d")
             #expect(page.status == 200)
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func namesOfAnAgentCannotBecomeMarkup() async throws {
+    @Test func agentNamesCannotBecomeMarkup() async throws {
         let hostile = "<\u{600}b onload=\"x\">\u{202e}"
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aBadParameterIs400WithASentence() async throws {
+    @Test func badParameterReturns400WithASentence() async throws {
         try await withServer { client in
             let page = try await client.read("/agents?since=someday")
             #expect(page.status == 400)

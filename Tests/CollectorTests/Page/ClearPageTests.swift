@@ -12,7 +12,7 @@ import Testing
         try await client.executeRequest(uri: "/requests/clear\(query)", method: .post, headers: headers, body: nil)
     }
 
-    @Test func thePageAsksAndDeletesNothing() async throws {
+    @Test func pageAsksForConfirmationAndDeletesNothing() async throws {
         try await withServer { client in
             try await KeptRequests.send([KeptRequests.span(1), KeptRequests.span(2)], to: client)
             let page = try await client.read("/requests/clear?since=6h")
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func theRequestsAreDeletedAndTheCountsStay() async throws {
+    @Test func keptRequestsAreDeletedAndTheCountsStay() async throws {
         try await withServer { client in
             try await KeptRequests.count(to: client)
             try await KeptRequests.send([KeptRequests.span(1), KeptRequests.span(2)], to: client)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func anotherSiteDeletesNothing() async throws {
+    @Test func anotherSiteCannotDelete() async throws {
         try await withServer { client in
             try await KeptRequests.send([KeptRequests.span(1)], to: client)
             let name = try #require(HTTPFields.Element.Name("Sec-Fetch-Site"))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func aBadParameterIs400AndDeletesNothing() async throws {
+    @Test func badParameterReturns400AndDeletesNothing() async throws {
         try await withServer { client in
             try await KeptRequests.send([KeptRequests.span(1)], to: client)
             #expect(try await post("?since=perhaps", to: client).status == .badRequest)

@@ -14,7 +14,7 @@ import Testing
             resource: resource, firstSeen: Samples.time(first), lastSeen: Samples.time(last), ledger: nil, gaps: nil)
     }
 
-    @Test func aVersionIsNewIfAnotherIsOlderThanTheWindow() {
+    @Test func versionIsNewIfAnotherIsOlderThanTheWindow() {
         let window = TimeWindow(from: Samples.time(100), to: Samples.time(200))
         let seen = SeenVersions([
             agent("1.9", first: 160, last: 190), agent("1.9", first: 150, last: 180),
@@ -28,7 +28,7 @@ import Testing
         #expect(seen.times(of: "payments", "1.9")?.last == Samples.time(190))
     }
 
-    @Test func changesReadAsAPersonSaysThem() {
+    @Test func changesAreWrittenAsPeopleSayThem() {
         #expect(ChangeText.ratio(2800 as UInt64, 2742) == "+2.1 %")
         #expect(ChangeText.ratio(90.0, 100) == "−10.0 %")
         #expect(ChangeText.ratio(811.0, 123) == "× 6.59")
@@ -39,7 +39,7 @@ import Testing
         #expect(ChangeText.signed(-0.04, digits: 1) == "0.0")
     }
 
-    @Test func meansOfSidesAreOverAllRequestsWhosePhasesAreKnown() throws {
+    @Test func meansOfSidesCoverAllRequestsWithKnownPhases() throws {
         let means = try #require(
             SideMeans(Samples.phases([.queue: (4, 0.004), .connect: (1, 0.02), .tls: (1, 0.02), .firstByte: (4, 0.4)])))
         #expect(means[.ours] == 1)
@@ -50,8 +50,8 @@ import Testing
         #expect(SideMeans(PhaseTotals()) == nil)
     }
 
-    /// The window is a whole hour, which has a point.
-    @Test func theTimesOfAnErrorAreAsFineAsTheStoreHasThem() async throws {
+    /// The window is a whole hour, for which the store has one point.
+    @Test func timesOfAnErrorAreAsPreciseAsInTheStore() async throws {
         let (folder, clock) = (try TemporaryFolder(), Clock())
         clock.time = Samples.time(100)
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
@@ -68,7 +68,7 @@ import Testing
         #expect(failures.precision == 10)
     }
 
-    @Test func failuresHaveAMeaning() {
+    @Test func failuresAreExplained() {
         #expect(FailureText.meaning(status: "503", error: "503") == "Service Unavailable")
         #expect(FailureText.meaning(status: nil, error: "timeout") == "the request or the session timed out")
         #expect(FailureText.meaning(status: "200", error: "connection_reset")?.hasSuffix("after status 200") == true)

@@ -7,7 +7,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct EndpointPageTests {
-    @Test func allFiguresBeforeAreOfTheTimeThatTheAddressComparesWith() async throws {
+    @Test func earlierFiguresAreFromTheWindowInTheAddress() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address + "&compare=2m")
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func theViewHasTheFiguresOfTheEndpointAndOfTheMinuteBefore() async throws {
+    @Test func viewShowsTheEndpointAndTheMinuteBefore() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func theReportsOfBothWindowsHaveTheFiguresOfTheTableThatSetsThemSideBySide() async throws {
+    @Test func linkedReportsMatchTheTableThatComparesBothWindows() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address)
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func anErrorThatNoRequestBeforeHadIsNew() async throws {
+    @Test func errorThatNoEarlierRequestHadIsNew() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let text = try await client.read(EndpointRequests.address).text
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func theTimesOfAnErrorAreItsOwnAndThoseOfNoSlotOfTheCharts() async throws {
+    @Test func timesOfAnErrorAreFinerThanTheChartSlots() async throws {
         try await withServer { client in
             for (end, error) in [(30, "500"), (40, "timeout"), (50, "timeout")] as [(UInt64, String)] {
                 try await client.store(
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsNewWithoutAMinuteBefore() async throws {
+    @Test func nothingIsNewWithoutEarlierRequests() async throws {
         try await withServer { client in
             try await client.store(
                 [Samples.dimensions(status: 500, error: "500"): EndpointRequests.repeated(0.1, 20)], end: 20)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func barsAndCellsSayAndOpenTheirRequests() async throws {
+    @Test func barsAndCellsDescribeAndLinkToTheirRequests() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address)
@@ -115,14 +115,14 @@ import Testing
         }
     }
 
-    /// A cell's window is cut at whole seconds, and its bounds are between rows, also below a millisecond.
-    @Test func eachKeptRequestIsOpenedByOneCell() async throws {
+    /// A cell's link cuts its window to whole seconds. Its bounds lie between rows, also below a millisecond.
+    @Test func exactlyOneCellLinksToEachKeptRequest() async throws {
         try await withServer(now: { Samples.time(60) + 500_000_000 }) { client in
             for end in [10, 20, 60] as [UInt64] {
                 let durations = [0.0003, 0.0007, 0.1, 0.2, 0.4].flatMap { Array(repeating: $0, count: 20) }
                 try await client.store([Samples.dimensions(): Samples.statistics(durations)], end: end)
             }
-            // Starts in nanoseconds after the beginning of the minute, and durations in nanoseconds.
+            // The starts are nanoseconds after the beginning of the minute. The durations are nanoseconds too.
             let second: UInt64 = 1_000_000_000
             let kept: [(start: UInt64, duration: UInt64)] = [
                 (second / 5, 100_000_000), (10 * second, 128_000_000), (10 * second + 1, 128_000_001),
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func sidesAddUpToTheMeanOfRequestsWhosePhasesAreKnown() async throws {
+    @Test func sidesAddUpToTheMeanOfRequestsWithKnownPhases() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func whatSetsFailedRequestsApartIsNamed() async throws {
+    @Test func propertiesThatDistinguishFailedRequestsAreNamed() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address)
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func keptRequestsAreExamples() async throws {
+    @Test func keptRequestsAreShownAsExamples() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             var (failed, good) = (Samples.detail(1), Samples.detail(2))
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test func anEmptySelectionSaysWhenTheLatestRequestCame() async throws {
+    @Test func emptySelectionSaysWhenTheLatestRequestCame() async throws {
         try await withServer { client in
             let never = try await client.read(EndpointRequests.address)
             #expect(never.status == 200)
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func aHostileNameIsReadAndNeverMarkup() async throws {
+    @Test func hostileNameIsTextAndNeverMarkup() async throws {
         let name = "/<script>alert(1)</script>\"'\u{202e}\u{301}"
         try await withServer { client in
             try await client.store(
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(arguments: ["kind=both", "status=abc", "since=someday", "colour=red", "since=1h&since=2h"])
-    func aBadParameterIs400WithASentence(query: String) async throws {
+    func badParameterReturns400WithASentence(query: String) async throws {
         try await withServer { client in
             let page = try await client.read("/endpoint?\(query)")
             #expect(page.status == 400)

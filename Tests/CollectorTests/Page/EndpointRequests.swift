@@ -5,7 +5,7 @@ import MartletOTLP
 import MartletTelemetry
 import Testing
 
-/// Requests of an endpoint, whose page they are shown on.
+/// Requests of an endpoint, and the address of the endpoint's page.
 enum EndpointRequests {
     static let address =
         "/endpoint?since=1m&service=checkout&kind=client&method=GET&host=api.example.com:443&endpoint=/users/%7Bid%7D"
@@ -16,7 +16,7 @@ enum EndpointRequests {
 }
 
 extension TestClientProtocol {
-    /// Stores requests that ended in the ten seconds before `end`, in seconds after the beginning of the minute.
+    /// Stores requests that ended in the ten seconds before `end`, which is in seconds after the beginning of the minute.
     func store(
         _ series: [RequestDimensions: RequestStatistics], end: UInt64, service: String = "checkout"
     ) async throws {
@@ -26,7 +26,8 @@ extension TestClientProtocol {
         #expect(try await post(try batch.otlp()).status == .ok)
     }
 
-    /// Stores a minute with 100 requests of ``EndpointRequests/address``, and before it another with 50: since then requests time out.
+    /// Stores a minute with 100 requests of ``EndpointRequests/address``, and before it a minute with 50. Only the later requests
+    /// time out.
     func storeTwoMinutes() async throws {
         try await store(
             [

@@ -16,7 +16,7 @@ import Testing
         ).otlp()
     }
 
-    @Test func eachHostThatWasCalledLeadsToItsEndpoints() async throws {
+    @Test func calledHostsLinkToTheirEndpoints() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try Self.batch("shop", calls: ["pay": 5, "mail": 2]))
             _ = try await client.post(try Self.batch("desk", calls: ["pay": 1]))
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func manyHostsAreAllShownIfTheAddressAsksForThem() async throws {
+    @Test func allHostsAreShownIfTheAddressAsksForThem() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             let hosts = Dictionary(uniqueKeysWithValues: (1...25).map { ("host\($0)", $0) })
             _ = try await client.post(try Self.batch("shop", calls: hosts))
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func oneHostNeedsNoTable() async throws {
+    @Test func singleHostHasNoTable() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try Self.batch("shop", calls: ["pay": 5]))
             let page = try await client.read("/?since=1m")

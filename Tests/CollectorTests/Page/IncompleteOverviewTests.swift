@@ -22,7 +22,7 @@ import Testing
         return try batch.otlp()
     }
 
-    @Test func missingRequestsLeaveBoundsBelowTheRatesOfTheirServiceAndOfAll() async throws {
+    @Test func missingRequestsAddBoundsBelowTheRatesOfTheirServiceAndTheTotal() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
                 try Self.batch(
@@ -33,15 +33,16 @@ import Testing
             #expect(page.status == 200)
             #expect(page.text.contains("2 captured requests have not arrived"))
             #expect(page.text.contains("shop-1 : dropped 2 buffer_full."))
-            // Of the eight requests that arrived two failed, and two more may have.
+            // Two of the eight requests that arrived failed, and two missing ones may have failed.
             #expect(page.text.contains("25.00 % no trend yet 20.00–40.00 %"))
-            // In the rows of the service: one of four, and two are missing. The other service lacks none.
+            // The row of the service has one failure in four requests, and two requests are missing. The other service has no
+            // missing requests.
             #expect(page.text.contains("25.00 16.67–50.00"))
             #expect(page.text.ranges(of: "16.67–50.00").count == 2)
         }
     }
 
-    @Test func aCompleteWindowHasNoNoticeAndNoBounds() async throws {
+    @Test func completeWindowHasNoNoticeAndNoBounds() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
                 try Self.batch("shop", failed: 1, of: 4, ledger: Ledger(captured: 4, waiting: 4)))
@@ -56,19 +57,19 @@ import Testing
 }
 
 @Suite struct FailureBoundsTests {
-    @Test func theBoundsAreThatNoneOrAllOfTheMissingFailed() throws {
+    @Test func boundsAssumeThatNoneOrAllOfTheMissingFailed() throws {
         let bounds = try #require(FailureBounds(failed: 10, of: 90, missing: 10))
         #expect(bounds.lowest == 0.1)
         #expect(bounds.highest == 0.2)
         #expect(bounds.text == "10.00–20.00")
     }
 
-    @Test func withoutMissingRequestsThereAreNoBounds() {
+    @Test func thereAreNoBoundsWithoutMissingRequests() {
         #expect(FailureBounds(failed: 1, of: 2, missing: 0) == nil)
     }
 
     @Test(arguments: [(0, 0, 1), (5, 3, 1), (.max, .max, .max), (0, .max, .max)] as [(UInt64, UInt64, UInt64)])
-    func anyCountsGiveSharesInOrder(failed: UInt64, count: UInt64, missing: UInt64) throws {
+    func boundsOfAnyCountsAreInOrder(failed: UInt64, count: UInt64, missing: UInt64) throws {
         let bounds = try #require(FailureBounds(failed: failed, of: count, missing: missing))
         #expect(0 <= bounds.lowest && bounds.lowest <= bounds.highest && bounds.highest <= 1)
     }

@@ -4,9 +4,9 @@ import MartletOTLP
 import MartletTelemetry
 import Testing
 
-/// Requests as a sender reports them, for views of requests.
+/// Requests as a sender reports them, for the views of requests.
 enum KeptRequests {
-    /// Markup, a joiner, and a character that turns text around.
+    /// Markup, a joiner, and a character that reverses text.
     static let hostile = "<mark>\u{200d}\u{202e}x\"'&"
 
     static func span(

@@ -12,14 +12,14 @@ import Testing
         try #require(layout.boxes.first { $0.place.name == name })
     }
 
-    @Test func callersStandToTheLeftOfThoseThatTheyCall() throws {
+    @Test func callersAreToTheLeftOfTheirCallees() throws {
         let layout = MapLayout([Self.edge("a", "b"), Self.edge("b", "c"), Self.edge("a", "c")])
         let boxes = try ["a", "b", "c"].map { try Self.box($0, in: layout) }
         #expect(boxes[0].x < boxes[1].x && boxes[1].x < boxes[2].x)
         #expect(layout.wires.map(\.course) == [.forward, .forward, .forward])
     }
 
-    @Test func aCircleHasOneEdgeThatGoesBack() throws {
+    @Test func circleHasOneEdgeThatGoesBack() throws {
         let layout = MapLayout([Self.edge("a", "b"), Self.edge("b", "c"), Self.edge("c", "a")])
         #expect(layout.boxes.count == 3)
         let back = try #require(layout.wires.first { $0.course == .back })
@@ -27,7 +27,7 @@ import Testing
         #expect(layout.boxes.allSatisfy { back.crest < $0.y } && back.crest > 0)
     }
 
-    @Test func aServiceThatCallsItselfHasALoop() {
+    @Test func serviceThatCallsItselfHasALoop() {
         let layout = MapLayout([Self.edge("a", "a")])
         #expect(layout.boxes.count == 1)
         #expect(layout.wires.map(\.course) == [.loop])
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func theSameEdgesHaveTheSameLayout() {
+    @Test func equalEdgesHaveTheSameLayout() {
         let edges = (0..<40).map { Self.edge("s\($0 % 11)", "s\(($0 * 3 + 1) % 13)") }
         #expect(MapLayout(edges).boxes == MapLayout(edges).boxes)
         #expect(MapLayout(edges).wires == MapLayout(edges).wires)

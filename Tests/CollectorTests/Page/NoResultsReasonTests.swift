@@ -7,9 +7,9 @@ import Testing
 
 @testable import MartletReports
 
-/// The reason that a view, an answer of the API and a command give for the same question. A name of the reason in JSON is its identity.
+/// A view, an API response and a command give the same reason for the same query. The reason is identified by its name in JSON.
 @Suite struct NoResultsReasonTests {
-    /// A question to a collector, and the words of its reason.
+    /// A query to a collector, and the words of its reason.
     struct Question: Sendable, CustomTestStringConvertible {
         var query: String
         var reason: String
@@ -21,8 +21,8 @@ import Testing
         var testDescription: String { query }
     }
 
-    /// `checkout` sent five requests in the 10 s before `time(10)`, and nothing since `time(11)`. `idle` sent a batch without requests
-    /// at `time(55)`. It is `time(60)`.
+    /// Runs the body at `time(60)`. `checkout` sent five requests in the 10 s before `time(10)`, and nothing since `time(11)`.
+    /// `idle` sent a batch without requests at `time(55)`.
     private func withSenders(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
         let clock = Clock()
         clock.time = Samples.time(11)
@@ -81,7 +81,7 @@ import Testing
     ]
 
     @Test(arguments: questions)
-    func aViewAndAReportGiveTheSameReason(question: Question) async throws {
+    func viewAndReportGiveTheSameReason(question: Question) async throws {
         try await withSenders { client in
             let report = try await report(question.query, of: client)
             #expect(try name(report.empty) == question.reason)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aCollectorThatNobodyReportedToSaysSoInEachAnswer() async throws {
+    @Test func everyAnswerSaysThatNoAgentHasReported() async throws {
         try await withServer { client in
             #expect(try await report("service=checkout", of: client).empty == .nobodyReported)
             let map = try await client.get("/api/v1/map")
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerWithRowsHasNoReasonAndNamesWhatIsUnknown() async throws {
+    @Test func answerWithRowsHasNoReasonButNamesUnknownNames() async throws {
         try await withSenders { client in
             let all = try await report("since=1m", of: client)
             #expect(all.empty == nil)
@@ -125,8 +125,8 @@ import Testing
         }
     }
 
-    /// The link leads to the same comparison of a version that there is.
-    @Test func anUnknownVersionOfAComparisonIsCorrectedInItsParameter() async throws {
+    /// The link leads to the same comparison with a version that exists.
+    @Test func unknownVersionIsCorrectedInTheCompareParameter() async throws {
         try await withSenders { client in
             let page = try await client.read("/?since=20s&compare=version%3A1.1..1.22")
             #expect(page.text.contains("No version is called 1.22 There is 1.2. The nearest is 1.2 ."))
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func aReasonIsTheSameAfterJSON() throws {
+    @Test func reasonSurvivesJSON() throws {
         let sender = NoResultsReason.Sender(service: "shop", instance: "s-1", lastSeen: Samples.time(5))
         let name = try #require(UnknownName((.service, "shpo"), among: ["shop", "pay"]))
         for reason: NoResultsReason in [
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// The window is from `time(7000)` to `time(7300)`.
-    @Test func theLatestRequestOfASilentSenderIsNamedIfItIsMuchOlder() {
+    @Test func latestRequestOfASilentSenderIsNamedIfItIsMuchOlder() {
         let window = TimeWindow(from: Samples.time(7000), to: Samples.time(7300))
         func reason(seen: UInt64, request: UInt64?) -> NoResultsReason {
             let sender = NoResultsReason.Sender(service: "shop", instance: "s-1", lastSeen: Samples.time(seen))
@@ -158,7 +158,7 @@ import Testing
         #expect(reason(seen: 6900, request: 6800) == .silent(silent, latestRequest: nil))
         #expect(reason(seen: 6900, request: 100) == .silent(silent, latestRequest: Samples.time(100)))
         #expect(reason(seen: 7200, request: 6800) == .idle(latestRequest: Samples.time(6800)))
-        // It reported after the window, which says nothing about the window.
+        // It reported after the window, which shows nothing about the window.
         #expect(reason(seen: 7400, request: nil) == .nothingFound)
     }
 }

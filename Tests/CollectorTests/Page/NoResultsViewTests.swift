@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct NoResultsViewTests {
-    /// A collector at `Samples.time(60)` to which `checkout` sent five requests, at ten seconds before `time(10)`.
+    /// Runs a collector at `Samples.time(60)`. `checkout` sent it five requests, in the ten seconds before `time(10)`.
     private func withRequests(
         at arrival: UnixNanoseconds = Samples.time(11), _ body: @Sendable (any TestClientProtocol) async throws -> Void
     ) async throws {
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func aCollectorThatNobodySentToShowsTheFirstSteps() async throws {
+    @Test func collectorWithoutDataShowsTheFirstSteps() async throws {
         try await withServer { client in
             let page = try await client.read("/")
             #expect(page.status == 200)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aWindowWithoutArrivalsLinksToTheLatest() async throws {
+    @Test func windowWithoutDataLinksToTheLatestData() async throws {
         try await withRequests { client in
             let page = try await client.read("/?since=20s")
             #expect(page.text.contains("Nothing came in the last 20 s"))
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aMisspeltNameGetsItsNearest() async throws {
+    @Test func nearestNameIsSuggestedForAMisspeltOne() async throws {
         try await withRequests { client in
             let page = try await client.read("/?since=5m&service=chekout")
             #expect(page.text.contains("No service is called chekout"))
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: [("/", "report"), ("/endpoint", "report"), ("/map", "map"), ("/requests", "requests")])
-    func anEmptyViewEndsWithTheCommandThatFindsNothingEither(view: String, command: String) async throws {
+    func emptyViewEndsWithTheMatchingCommand(view: String, command: String) async throws {
         try await withRequests { client in
             let page = try await client.read("\(view)?since=5m&service=chekout")
             let wanted = "martlet-collector \(command) --since 5m --service chekout"
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func aMisspeltNameOfAnEndpointGetsItsNearest() async throws {
+    @Test func nearestNameIsSuggestedOnTheEndpointPage() async throws {
         try await withRequests { client in
             let page = try await client.read("/endpoint?since=5m&service=chekout&method=GET")
             #expect(page.text.contains("No service is called chekout There is checkout. The nearest is checkout"))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: ["/requests", "/", "/agents", "/map"])
-    func aListOfChoicesSaysThatNobodyHasTheChosenName(view: String) async throws {
+    func choicesSayThatNobodyHasTheChosenName(view: String) async throws {
         try await withRequests { client in
             let page = try await client.read("\(view)?since=5m&service=chekout")
             #expect(page.markup.contains(#"<option value="chekout" selected>chekout (never seen)</option>"#))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatNobodyCalledIsSaidToBeSo() async throws {
+    @Test func pageSaysThatAHostWasNeverCalled() async throws {
         try await withRequests { client in
             let page = try await client.read("/requests?since=5m&host=api.exampel.com")
             #expect(page.text.contains("api.exampel.com (never seen)"))
@@ -87,14 +87,14 @@ import Testing
         }
     }
 
-    @Test func aServiceThatWasSeenLongAgoIsNoUnknownName() async throws {
+    @Test func serviceSeenBeforeTheWindowIsKnown() async throws {
         try await withRequests(at: Samples.time(11)) { client in
             let page = try await client.read("/?since=20s&service=checkout")
             #expect(!page.text.contains("ever seen"))
         }
     }
 
-    @Test func aServiceThatFellSilentIsToldFromFiltersThatMatchNothing() async throws {
+    @Test func silentServiceHasADifferentReasonThanUnmatchedFilters() async throws {
         try await withRequests { client in
             let silent = try await client.read("/?since=20s&service=checkout")
             #expect(silent.text.contains("Nothing came from the chosen senders in the last 20 s"))
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func sendersWithoutRequestsLeadToTheirList() async throws {
+    @Test func sendersWithoutRequestsLinkToTheAgentList() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             let batch = MetricsBatch(
                 resource: Samples.resource("idle"), start: Samples.time(40), end: Samples.time(50), series: [:],
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func theLatestRequestIsToldWhereItsSenderStillSends() async throws {
+    @Test func latestRequestIsShownIfItsSenderStillReports() async throws {
         let clock = Clock()
         clock.time = Samples.time(11)
         try await withServer(clock: { clock.time }) { client in
@@ -144,7 +144,7 @@ import Testing
     }
 
     @Test(arguments: ["/", "/endpoint", "/map", "/requests"])
-    func aWindowWithNothingBeforeItIsEmptyAsAnyOther(view: String) async throws {
+    func windowAtTheBeginningOfTimeIsEmpty(view: String) async throws {
         try await withRequests { client in
             let page = try await client.read("\(view)?since=1970-01-01T00%3A00%3A00Z&until=1970-01-02T00%3A00%3A00Z")
             #expect(page.status == 200)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func filtersThatMatchNothingCanBeLeftOutOneByOne() async throws {
+    @Test func filtersThatMatchNothingCanBeRemovedOneByOne() async throws {
         try await withRequests { client in
             let page = try await client.read("/?since=5m&method=GET&status=404")
             #expect(page.text.contains("No request matches the filters in the last 5 min"))
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func aNameOfAFilterCannotBecomeMarkup() async throws {
+    @Test func filterNameCannotBecomeMarkup() async throws {
         try await withRequests { client in
             let page = try await client.read("/?service=%3C%D8%80b%3E")
             #expect(page.status == 200)

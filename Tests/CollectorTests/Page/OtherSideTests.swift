@@ -7,7 +7,7 @@ import Testing
 
 /// The page of an endpoint names the services at the other end of its requests.
 @Suite struct OtherSideTests {
-    @Test func bothEndsOfAnEndpointAreSideBySide() async throws {
+    @Test func bothEndsOfAnEndpointAreShown() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             try await client.store(
@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    /// A server that counts its requests without a host, as Swift's servers do.
-    @Test func theServiceBehindACalledHostIsTheOneThatSpansShowed() async throws {
+    /// The server counts its requests without a host, as Swift's servers do.
+    @Test func spansIdentifyTheServiceBehindACalledHost() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             var served = Samples.dimensions(.server)
@@ -55,8 +55,8 @@ import Testing
         return dimensions
     }
 
-    /// A sender chooses the hosts in its spans.
-    @Test func moreHostsThanAnAddressMayHaveLeaveLinksThatWork() async throws {
+    /// Senders choose the hosts in their spans, so there may be many.
+    @Test func linksWorkIfThereAreMoreHostsThanAnAddressAllows() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             var served = Samples.dimensions(.server)
@@ -88,7 +88,7 @@ import Testing
         return span
     }
 
-    @Test func aServiceIsNotNamedAsItsOwnCaller() async throws {
+    @Test func serviceIsNotListedAsItsOwnCaller() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()
             let service = try await client.read("/endpoint?since=1m&service=checkout").text

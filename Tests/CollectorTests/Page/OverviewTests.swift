@@ -28,7 +28,7 @@ import Testing
             try Visit(.overview, window + parameters, now: ComparedStore.window.to), in: store)
     }
 
-    @Test func theHeadingNamesTheEndpointsThatAreWorse() async throws {
+    @Test func headingNamesTheWorseEndpoints() async throws {
         let page = try await compared()
         #expect(page.text.contains("2 of 6 endpoints are worse, compared with the hour before."))
         #expect(
@@ -39,11 +39,11 @@ import Testing
         #expect(page.text.contains("--compare previous --by service --by method --by host --by endpoint"))
     }
 
-    @Test func aServiceLeadsToItsOwnPageFromEveryTable() async throws {
+    @Test func everyTableLinksAServiceToItsPage() async throws {
         let page = try await compared()
         let window = "since=2026-09-21T16%3A00%3A00Z&until=2026-09-21T17%3A00%3A00Z"
         let address = "/endpoint?\(window)&service=storefront"
-        // The tables of services, hosts and endpoints, and the one of endpoints that are gone.
+        // The tables of services, hosts, endpoints and gone endpoints.
         for heading in ["h-services", "h-hosts", "h-endpoints", GoneEndpoints.id] {
             let table = try #require(
                 page.markup.split(separator: "id=\"\(heading)\"").last?.split(separator: "</table>").first)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func siblingsThatDifferInDigitsGetATemplate() async throws {
+    @Test func templateIsSuggestedForEndpointsThatDifferInDigits() async throws {
         let storage = try SQLiteStorage(path: folder.path("thumbs.sqlite"), now: { ComparedStore.window.to })
         let points = (0..<40).map { number in
             RequestPoint(
@@ -65,7 +65,7 @@ import Testing
             page.text.contains("40 endpoints differ in digits only: MARTLET_ENDPOINTS=/files/{name} folds them."))
     }
 
-    @Test func endpointsWithoutRequestsAnyMoreHaveATableAndOpenTheTimeBefore() async throws {
+    @Test func goneEndpointsHaveATableThatLinksToTheEarlierWindow() async throws {
         let page = try await compared()
         let sentence = "1 endpoint had requests in the hour before and has none now"
         #expect(page.text.contains("\(sentence) ."))
@@ -84,7 +84,7 @@ import Testing
         #expect(!(try await compared([("compare", "off")])).text.contains("none now"))
     }
 
-    @Test func eachTableEndsWithTheCommandThatGivesItsFigures() async throws {
+    @Test func everyTableEndsWithTheCommandForItsFigures() async throws {
         let commands = try await compared([("method", "GET"), ("sort", "count")]).commands
         let window = "martlet-collector report --since 2026-09-21T16:00:00Z --until 2026-09-21T17:00:00Z"
         #expect(
@@ -96,7 +96,7 @@ import Testing
             ])
     }
 
-    @Test func ofManyEndpointsTheCommandAsksForTheRowsThatAreShown() async throws {
+    @Test func commandAsksForTheShownRowsOfManyEndpoints() async throws {
         let storage = try SQLiteStorage(path: folder.path("many.sqlite"), now: { ComparedStore.window.to })
         let points = (1...60).map { endpoint in
             RequestPoint(
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func ofManyEndpointsThatAreGoneTheCommandTellsAsManyAsThePage() async throws {
+    @Test func commandFindsAsManyGoneEndpointsAsThePage() async throws {
         let storage = try SQLiteStorage(path: folder.path("gone.sqlite"), now: { ComparedStore.window.to })
         let hour: UInt64 = 3_600_000_000_000
         let points = [(1...40, 0), (1...70, hour)].flatMap { endpoints, age in
@@ -149,7 +149,7 @@ import Testing
         #expect(page.text.contains("requests failed"))
     }
 
-    @Test func theStoreSortsTheEndpointsAndATitleTurnsTheOrder() async throws {
+    @Test func storeSortsTheEndpointsAndATitleReversesTheOrder() async throws {
         let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "1"), ("compare", "off")])
         #expect(page.text.contains("/keys"))
         #expect(!page.text.contains("GET /products storefront"))
@@ -159,14 +159,14 @@ import Testing
         #expect(turned.contains { $0.hasPrefix("/?since=") })
     }
 
-    @Test func rowsThatAreWorseAreAmongThoseThatAreShown() async throws {
+    @Test func worseRowsAreAmongTheShownOnes() async throws {
         let page = try await compared([("sort", "count"), ("ascending", "true"), ("top", "2")])
         #expect(page.text.contains("The first 2 of 6 rows, worse ones first; totals are of all rows."))
         #expect(!page.text.contains("/keys"))
     }
 
-    /// The store has nothing but requests that were counted 3 s ago.
-    @Test func theNewestRequestsAreShownAtOnceWithTheirRateSinceTheFirstData() async throws {
+    /// The store has only requests that were counted 3 s ago.
+    @Test func newestRequestsAreShownAtOnceWithTheRateSinceTheFirstData() async throws {
         let now = Samples.time(1003)
         let storage = try SQLiteStorage(path: folder.path("young.sqlite"), now: { now })
         _ = try await storage.store([Samples.metrics(requests: 140, captured: 140, end: 1000)], of: nil)
@@ -181,7 +181,7 @@ import Testing
         #expect(report.rows.map(\.measures.perSecond) == [140.0 / 13])
     }
 
-    @Test func eachFigureOpensItsRequests() async throws {
+    @Test func everyFigureLinksToItsRequests() async throws {
         let page = try await compared()
         let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("endpoint=%2Fpayments") }
         #expect(requests.contains { $0.contains("failed=true") && $0.contains("service=storefront") })
@@ -189,7 +189,7 @@ import Testing
         #expect(page.links.contains { $0.hasPrefix("/endpoint?") && $0.contains("host=payments.internal%3A443") })
     }
 
-    @Test func theFiguresOpenTheRequestsOfAllFilters() async throws {
+    @Test func linksOfFiguresKeepAllFilters() async throws {
         let page = try await compared([("host", "catalog.internal:443"), ("status", "2xx")])
         let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("kind=") }
         let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") && $0.contains("&endpoint=") }
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test func theFiguresOfAVersionOpenItsRequestsAndItsEndpointsAreComparedAlike() async throws {
+    @Test func linksKeepTheVersionAndTheComparisonOfVersions() async throws {
         let page = try await compared([("compare", "version:1.8.2..1.9.0")])
         let requests = page.links.filter { $0.hasPrefix("/requests?") && $0.contains("kind=") }
         let endpoints = page.links.filter { $0.hasPrefix("/endpoint?") && $0.contains("&endpoint=") }
@@ -211,12 +211,11 @@ import Testing
     @Test(arguments: [
         ("1h", "last 1h"), ("90m", "last 90m"), ("19:01:17", "since 19:01:17"), ("yesterday", "since yesterday"),
     ])
-    func theTitleTellsALengthOfTimeFromAMoment(since: String, title: String) throws {
+    func titleDistinguishesADurationFromATime(since: String, title: String) throws {
         #expect(try Visit(.overview, [("since", since)], now: Samples.time(0)).titleOfScope == title)
     }
 
-    /// A store that puts together as few slots as this has room for the rows, and for no line over time.
-    @Test func aVersionThatBeganAfterTheWindowIsNotNamed() async throws {
+    @Test func versionThatBeganAfterTheWindowIsNotNamed() async throws {
         let clock = Clock()
         let storage = try SQLiteStorage(path: folder.path("versions.sqlite"), now: { [clock] in clock.time })
         for (version, end) in [("1.9.0", 100), ("2.0.0", 5000)] as [(String, UInt64)] {
@@ -231,7 +230,8 @@ import Testing
         #expect(!page.text.contains("2.0.0"))
     }
 
-    @Test func manyServicesAreShownWithoutTheirLines() async throws {
+    /// With this limit, the store has room for the rows but not for their slots.
+    @Test func manyServicesAreShownWithoutTrends() async throws {
         var limits = SQLiteLimits()
         limits.maxGroups = 20
         let clock = Clock()
@@ -248,14 +248,14 @@ import Testing
         #expect(page.text.contains("There are too many endpoints to compare them all"))
     }
 
-    @Test func aWindowThatIsLongerThanTheComparisonLeavesItOut() async throws {
+    @Test func linkToAWindowLongerThanTheComparisonOmitsIt() async throws {
         let links = try await compared([("compare", "day")]).links
         #expect(links.contains("/?compare=day&since=24h"))
         #expect(links.contains("/?since=7d"))
     }
 
     @Test(arguments: ["since=x", "sort=size", "top=0", "compare=x", "kind=x", "limit=-1&limit=2", "color=red"])
-    func aParameterThatCannotBeReadIs400WithASentence(query: String) async throws {
+    func unreadableParameterReturns400WithASentence(query: String) async throws {
         try await withServer { client in
             let page = try await client.read("/?" + query)
             #expect(page.status == 400)

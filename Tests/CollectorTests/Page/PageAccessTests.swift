@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletServer
 
-/// The people whom the page lets in.
+/// Who can read the page.
 @Suite struct PageAccessTests {
     private let tokens = ServerTokens(ingest: "may-send", read: "may-read")
 
@@ -26,7 +26,7 @@ import Testing
         return String(try #require(cookie.split(separator: ";").first))
     }
 
-    @Test func theReadTokenOpensASessionThatReadsThePageAndTheAPI() async throws {
+    @Test func readTokenOpensASessionThatReadsThePageAndTheAPI() async throws {
         try await withServer(tokens: tokens) { client in
             let asked = try await client.get("/?since=6h")
             #expect(asked.status == .unauthorized)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func aSessionDeletesNothingThroughTheAPI() async throws {
+    @Test func sessionCannotDeleteThroughTheAPI() async throws {
         let path = "/api/v1/requests"
         try await withServer(tokens: tokens) { client in
             let kept = { try await client.get(path, token: "may-read").text.contains("unavailable") }
@@ -62,14 +62,14 @@ import Testing
                 #expect(refused.status == .unauthorized)
                 #expect(try await kept())
             }
-            // The token itself may delete them.
+            // The token itself allows deleting them.
             _ = try await client.executeRequest(
                 uri: path, method: .delete, headers: [.authorization: "Bearer may-read"], body: nil)
             #expect(try await !kept())
         }
     }
 
-    @Test func aSessionEndsAfterTwelveHours() async throws {
+    @Test func sessionEndsAfterTwelveHours() async throws {
         let hour: UInt64 = 3_600_000_000_000
         let clock = Clock()
         clock.time = Samples.time(0)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: ["", "token=", "token=may-rea", "token=may-send", "token=may-read2", "next=%2F"])
-    func anotherTokenIsRefusedWithASentence(body: String) async throws {
+    func wrongTokenIsRefusedWithASentence(body: String) async throws {
         try await withServer(tokens: tokens) { client in
             let refused = try await form(client, body)
             #expect(refused.status == .unauthorized)
@@ -108,14 +108,14 @@ import Testing
     }
 
     @Test(arguments: ["", "martlet_session=", "martlet_session=1-2-3-4", "martlet_session=may-read"])
-    func aMadeUpSessionIsNone(cookie: String) async throws {
+    func madeUpSessionIsRefused(cookie: String) async throws {
         try await withServer(tokens: tokens) { client in
             let answer = try await get(client, "/", cookie: cookie)
             #expect(answer.status == .unauthorized)
         }
     }
 
-    @Test func manyWrongTokensAreNotLookedAtForAMinute() async throws {
+    @Test func tokensAreNotCheckedForAMinuteAfterManyWrongOnes() async throws {
         try await withServer(tokens: tokens) { client in
             for number in 0..<10 { #expect(try await form(client, "token=x\(number)").status == .unauthorized) }
             let refused = try await form(client, "token=may-read&next=%2Fagents")
@@ -126,8 +126,8 @@ import Testing
         }
     }
 
-    /// A browser stands there after a wrong token.
-    @Test func theAddressOfTheLoginLeadsToTheOverview() async throws {
+    /// A browser is at this address after a wrong token.
+    @Test func loginAddressLeadsToTheOverview() async throws {
         try await withServer(tokens: tokens) { client in
             let fromElsewhere = try #require(HTTPFields.Element.Name("Sec-Fetch-Site"))
             let answer = try await client.executeRequest(
@@ -140,7 +140,7 @@ import Testing
         "//evil.example", "/\\evil.example", "/.//evil.example", "/x/..//evil.example", "https://evil.example", "evil",
         "", "/a\r\nSet-Cookie: x=y", "/\u{e9}",
     ])
-    func aLoginLeadsToNoOtherSite(next: String) async throws {
+    func loginNeverLeadsToAnotherSite(next: String) async throws {
         let encoded = next.utf8.map { "%" + String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
         try await withServer(tokens: tokens) { client in
             let answer = try await form(client, "token=may-read&next=" + encoded)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func aPageLoadsNothingFromElsewhere() async throws {
+    @Test func pageLoadsNothingFromOtherSites() async throws {
         try await withServer { client in
             let page = try await client.get("/")
             #expect(page.headers[.contentType] == "text/html; charset=utf-8")
@@ -169,13 +169,13 @@ import Testing
     }
 }
 
-/// The names that a browser may reach the collector by.
+/// The host names under which a browser may reach the collector.
 @Suite struct AllowedHostTests {
     @Test(arguments: [
         "127.0.0.1:4318", "[::1]:4318", "[::1]", "10.1.2.3", "localhost:4318", "LOCALHOST", "shop.localhost",
         "collector:4318",
     ])
-    func addressesAndLocalNamesAreAnswered(host: String) async throws {
+    func requestsToAddressesAndLocalNamesAreAnswered(host: String) async throws {
         #expect(AllowedHosts().allow(host))
     }
 
@@ -184,13 +184,13 @@ import Testing
         "[::1].evil.com", "[::1]evil.com:80", "[x]evil.com", "user:pw@evil.com", ":evil.com", "", "evil.com#.localhost",
         "evil.com?.localhost", "evil\u{3002}com", "evil%2ecom", "localhost:evil.com",
     ])
-    func otherNamesAreRefusedUnlessTheyAreAllowed(host: String) {
+    func requestsToOtherNamesAreRefusedUnlessAllowed(host: String) {
         #expect(!AllowedHosts().allow(host))
         #expect(!AllowedHosts(["metrics.example"]).allow(host))
     }
 
-    /// A page of evil.example that gave its name the address 127.0.0.1 reads nothing.
-    @Test func aReaderByAnotherSitesNameIsRefusedWithTheFlagThatAllowsIt() async throws {
+    /// A page of evil.example that pointed its name at 127.0.0.1 cannot read anything.
+    @Test func refusalOfAnotherSitesNameMentionsTheFlagThatAllowsIt() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 for path in ["/", "/api/v1/report", "/metrics", "/martlet.css"] {
@@ -205,8 +205,8 @@ import Testing
         }
     }
 
-    /// The page of another site has no token to give.
-    @Test func aReadersTokenIsEnoughUnderEveryName() async throws {
+    /// Another site's page has no token to send.
+    @Test func readTokenIsEnoughUnderEveryName() async throws {
         try await withServer(tokens: ServerTokens(read: "may-read")) { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send(

@@ -1,12 +1,12 @@
 import Foundation
 import HummingbirdTesting
 
-/// A page as a browser gets it and as a person reads it.
+/// A page as markup and as text for a person.
 struct ReadPage {
     let status: Int
     let markup: String
 
-    /// The text without tags, with single blanks.
+    /// The text without tags, with single spaces.
     var text: String {
         var text = markup.replacing(#/<(head|svg)[ >].*?<\/\1>/#.dotMatchesNewlines(), with: "")
         text = text.replacing(#/<[^>]*>/#, with: " ")
@@ -16,10 +16,10 @@ struct ReadPage {
         return text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// The markup without the values that forms send, which have all characters as they are.
+    /// The markup without the values that forms send, because these contain all characters unchanged.
     var shown: String { markup.replacing(#/ value="[^"]*"/#, with: "") }
 
-    /// The commands that give the same.
+    /// The commands that give the same figures.
     var commands: [String] {
         markup.matches(of: #/<code>(martlet-collector [^<]*)<\/code>/#).map { String($0.1) }
     }

@@ -10,7 +10,7 @@ import Testing
             to: client)
     }
 
-    @Test func aRowHasTheMainFieldsAndOpensItsRequest() async throws {
+    @Test func rowHasTheMainFieldsAndLinksToItsRequest() async throws {
         try await withServer { client in
             try await send(1, to: client)
             let page = try await client.read("/requests?since=30m&service=checkout")
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func theHeadSaysHowManyAreKeptOfHowMany() async throws {
+    @Test func headingSaysHowManyOfTheRequestsAreKept() async throws {
         try await withServer { client in
             try await KeptRequests.count(to: client)
             #expect(
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyValueSelectsRequestsWithoutOneAsInTheAPI() async throws {
+    @Test func emptyValueSelectsRequestsWithoutOneAsInTheAPI() async throws {
         try await withServer { client in
             try await KeptRequests.count(to: client)
             try await KeptRequests.send([KeptRequests.span(1)], to: client)
@@ -53,7 +53,7 @@ import Testing
             #expect(without.text.contains("Only without status × failed ×"))
             #expect(without.text.contains("No such request in the last 1 h."))
             #expect(without.text.contains("requests --status '' --failed"))
-            // The form hands it on, and the other fields of the form are left empty.
+            // The form passes it on, and its other fields are empty.
             #expect(without.markup.contains(#"<input type="hidden" name="status" value="">"#))
             #expect(!without.markup.contains(#"<input type="hidden" name="any" value="status">"#))
             #expect(without.markup.contains(#"<input type="hidden" name="any" value="method">"#))
@@ -78,13 +78,13 @@ import Testing
             #expect(chosen.text.contains("; it is kept.") && chosen.text.contains("Only without host ×"))
             #expect(chosen.markup.contains(#"<option value="(none)" selected>without a host</option>"#))
             #expect(chosen.text.contains("requests --since 1h --host '' "))
-            // Without the form's word for it the text is a host like any other.
+            // Unless the form marks the field, the text is a host like any other.
             #expect(try await client.read("/requests?since=1h&host=%28none%29").text.contains("Only host (none) ×"))
         }
     }
 
-    /// A server answered 404, which is no failure of its own.
-    @Test func aListOfFailedRequestsCountsThemAloneByStatus() async throws {
+    /// A server answered 404, which is not a failure of the server.
+    @Test func listOfFailedRequestsOnlyCountsFailuresByStatus() async throws {
         try await withServer { client in
             let batch = MetricsBatch(
                 resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func eachConditionHasALinkThatLeavesItOut() async throws {
+    @Test func everyConditionHasALinkThatRemovesIt() async throws {
         try await withServer { client in
             try await send(1, to: client)
             let page = try await client.read("/requests?method=GET&status=5xx&status=404&failed=true&slower-than=50ms")
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func durationsAreBetweenTwoConditions() async throws {
+    @Test func durationsCanBeLimitedOnBothSides() async throws {
         try await withServer { client in
             try await send(4, to: client)
             let page = try await client.read("/requests?slower-than=100ms&faster-than=300000001ns&limit=1&live=on")
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func aTitleSortsBothWays() async throws {
+    @Test func titleSortsBothWays() async throws {
         try await withServer { client in
             try await send(2, to: client)
             let newest = try await client.read("/requests?before=")
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func aPageContinuesAfterTheOneBefore() async throws {
+    @Test func pageContinuesAfterThePreviousOne() async throws {
         try await withServer { client in
             try await send(3, to: client)
             let first = try await client.read("/requests?limit=2")
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyListNamesTheConditionThatMatchedNothing() async throws {
+    @Test func emptyListNamesTheConditionThatMatchedNothing() async throws {
         try await withServer { client in
             try await send(2, to: client)
             let page = try await client.read("/requests?method=PUT&status=5xx")
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func aListWithoutRequestsLeadsToALongerTime() async throws {
+    @Test func emptyListLinksToALongerWindow() async throws {
         try await withServer { client in
             let none = try await client.read("/requests")
             #expect(none.text.contains("No request was counted either. Put the agent into a service."))
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test func theLiveTailIsTheNewestFirst() async throws {
+    @Test func liveTailShowsTheNewestFirst() async throws {
         try await withServer { client in
             try await send(3, to: client)
             let stopped = try await client.read("/requests?failed=true&limit=2")
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(arguments: ["sort=duration", "ascending=true", "until=5m", "refresh=off"])
-    func anotherOrderOrAnEndedWindowIsNotLive(query: String) async throws {
+    func listInAnotherOrderOrAnEndedWindowIsNotLive(query: String) async throws {
         try await withServer { client in
             let page = try await client.read("/requests?live=on&\(query)")
             #expect(page.status == 200)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func namesOfASenderStayText() async throws {
+    @Test func namesFromASenderStayText() async throws {
         try await withServer { client in
             let name = KeptRequests.hostile
             let span = KeptRequests.span(1) {
@@ -226,7 +226,7 @@ import Testing
         "limit=0", "limit=1001", "slower-than=fast", "faster-than=5", "failed=perhaps", "sort=colour", "live=perhaps",
         "cleared=some", "status=9", "status=9xx", "since=2h&until=3h", "colour=red",
     ])
-    func aBadParameterIs400WithASentence(query: String) async throws {
+    func badParameterReturns400WithASentence(query: String) async throws {
         try await withServer { client in
             let page = try await client.read("/requests?\(query)")
             #expect(page.status == 400)
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func aListAfterARequestThatIsGoneLeadsToItsBeginning() async throws {
+    @Test func listAfterADeletedRequestLinksToItsBeginning() async throws {
         try await withServer { client in
             let page = try await client.read("/requests?failed=true&before=ff")
             #expect(page.status == 404)
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func aBadParameterCanBeLeftOutOfTheOthers() async throws {
+    @Test func badParameterCanBeRemovedFromTheOthers() async throws {
         try await withServer { client in
             let page = try await client.read("/requests?search=pay&slower-than=fast&host=a%3A80&any=status&status=")
             #expect(page.text.contains("The same without slower-than"))

@@ -23,7 +23,7 @@ import Testing
         ]
     }
 
-    @Test func everythingThatIsKeptIsShown() async throws {
+    @Test func allKeptDataIsShown() async throws {
         try await withServer { client in
             let page = try await page(detail, "?since=6h", from: client)
             #expect(page.status == 200)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func theAddressIsNoLink() async throws {
+    @Test func addressIsNotALink() async throws {
         try await withServer { client in
             let page = try await page(detail, from: client)
             #expect(page.links.allSatisfy { ($0.hasPrefix("/") && !$0.hasPrefix("//")) || $0.hasPrefix("#") })
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func theCommandSendsItAgain() async throws {
+    @Test func commandSendsTheRequestAgain() async throws {
         try await withServer { client in
             let page = try await page(detail, from: client)
             #expect(
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aLongBodyIsCutAndSaysSo() async throws {
+    @Test func longBodyIsCutAndThePageSaysSo() async throws {
         try await withServer { client in
             let body = KeptRequests.hostile + String(repeating: "é", count: 100_000)
             let page = try await page(
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aTextThatIsHostileStaysText() async throws {
+    @Test func hostileTextStaysText() async throws {
         try await withServer { client in
             let name = KeptRequests.hostile
             let span = KeptRequests.span(1) {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aRequestWithoutDetailsSaysWhatIsNotKept() async throws {
+    @Test func pageOfARequestWithoutDetailsSaysWhatIsNotKept() async throws {
         try await withServer { client in
             let page = try await page(
                 KeptRequests.span(1) {
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(arguments: ["/requests/zzzz", "/requests/no%20id", "/requests/%3Cb%3E"])
-    func anUnknownRequestIs404WithASentence(path: String) async throws {
+    func unknownRequestReturns404WithASentence(path: String) async throws {
         try await withServer { client in
             let page = try await client.read(path)
             #expect(page.status == 404)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func aBadParameterIs400WithASentence() async throws {
+    @Test func badParameterReturns400WithASentence() async throws {
         try await withServer { client in
             let page = try await client.read("/requests/1?since=yesteryear")
             #expect(page.status == 400)
@@ -122,9 +122,9 @@ import Testing
         }
     }
 
-    /// JSON has no word for these.
+    /// JSON cannot express these.
     @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 1e308, 1.79e305])
-    func aPhaseOfNonsenseIsLeftOutOfEveryAnswer(seconds: Double) async throws {
+    func nonsensicalPhaseIsLeftOutOfEveryAnswer(seconds: Double) async throws {
         try await withServer { client in
             let span = KeptRequests.span(1) {
                 $0.attributes = [

@@ -5,7 +5,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ServiceMapTests {
-    @Test func lossesOnTheOtherEdgesAreInTheAnswer() async throws {
+    @Test func answerIncludesLossesOnOtherEdges() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
                 try CallBatch.body(
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func theMapTellsWhoCalledWhomAndWhatWasLost() async throws {
+    @Test func mapShowsWhoCalledWhomAndWhatWasLost() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
                 try CallBatch.body(
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [(997, false), (980, true)])
-    func requestsThatTheOtherSideDidNotCountAreTold(arrived: Int, isTold: Bool) async throws {
+    func mapReportsRequestsThatTheOtherSideDidNotCount(arrived: Int, isTold: Bool) async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try CallBatch.body("shop", [(.client, "pay", 1000, nil)]))
             _ = try await client.post(try CallBatch.body("pay", [(.server, "pay", arrived, nil)]))
@@ -57,8 +57,8 @@ import Testing
         }
     }
 
-    /// Behind a proxy only spans tell who serves.
-    @Test func theMapIsTheSameAfterDetailsAreCleared() async throws {
+    /// Behind a proxy, only spans show which service answers.
+    @Test func mapIsUnchangedAfterDetailsAreDeleted() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try CallBatch.body("shop", [(.client, "proxy", 9, nil)]))
             _ = try await client.post(try CallBatch.body("pay", [(.server, "pay", 8, nil)]))
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aServiceChoosesItsEdgesAndKeepsTheirOtherEnds() async throws {
+    @Test func filterByServiceKeepsTheOtherEndsOfItsEdges() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(
                 try CallBatch.body("shop", [(.client, "pay", 3, nil), (.client, "mail", 2, nil)]))
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatIsNotToldHasANameAndLeadsToItsRequests() async throws {
+    @Test func unknownHostHasANameAndLinksToItsRequests() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             var dimensions = Samples.dimensions()
             (dimensions.host, dimensions.port) = ("", 0)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func twoHundredServicesAreListedAndTheLargestAreDrawn() async throws {
+    @Test func allOfTwoHundredServicesAreListedAndTheLargestDrawn() async throws {
         try await withServer(clock: { Samples.time(58) }) { client in
             for number in 0..<200 {
                 let name = "s\(number)"
@@ -134,14 +134,14 @@ import Testing
         }
     }
 
-    @Test func withoutRequestsTheMapSaysWhy() async throws {
+    @Test func mapWithoutRequestsSaysWhy() async throws {
         try await withServer { client in
             let page = try await client.read("/map")
             #expect(page.text.contains("No agents have reported yet"))
         }
     }
 
-    @Test func aNameInThePictureIsPlainText() async throws {
+    @Test func namesInThePictureArePlainText() async throws {
         let hostile = "</text><script>\u{202e}<\u{600}b>"
         try await withServer(clock: { Samples.time(58) }) { client in
             _ = try await client.post(try CallBatch.body(hostile, [(.client, hostile, 3, nil)]))
@@ -149,14 +149,14 @@ import Testing
             #expect(page.status == 200)
             #expect(!page.markup.contains("</text><script>"))
             #expect(page.markup.range(of: "<\u{600}b", options: .literal) == nil)
-            // An element that is none of SVG's would end the picture.
+            // An element that does not belong to SVG would end the picture.
             let picture = try #require(
                 page.markup.split(separator: "<svg class=\"map\"").last?.split(separator: "</svg>").first)
             #expect(!picture.contains("<span"))
         }
     }
 
-    @Test func aFilterThatTheMapDoesNotKnowIs400() async throws {
+    @Test func filterThatTheMapDoesNotHaveReturns400() async throws {
         try await withServer { client in
             let page = try await client.read("/map?method=GET")
             #expect(page.status == 400)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TracePageTests {
     private let address = "/traces/01000000000000000000000000000001"
 
-    /// - Parameter milliseconds: the start after the first second.
+    /// - Parameter milliseconds: the start, after the first second.
     private func span(
         _ number: UInt8, under parent: UInt8?, after milliseconds: UInt64, _ kind: SpanRecord.Kind,
         status: Int? = nil
@@ -33,7 +33,7 @@ import Testing
             of: Samples.resource("payments", instance: "p-1"), to: client)
     }
 
-    @Test func theErrorsComeFirstAndLeadToTheFirst() async throws {
+    @Test func errorsComeFirstAndLinkToTheFirstOne() async throws {
         try await withServer { client in
             try await send(to: client)
             let page = try await client.read(address)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aSpanIsDrawnByItsPart() async throws {
+    @Test func spanIsDrawnByItsKind() async throws {
         try await withServer { client in
             try await send(to: client)
             let markup = try await client.read(address).markup
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aClockThatIsBehindIsNamed() async throws {
+    @Test func clockThatIsBehindIsReported() async throws {
         try await withServer { client in
             try await send(to: client)
             let text = try await client.read(address).text
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aSpanThatIsARequestOpensIt() async throws {
+    @Test func spanOfARequestLinksToItsPage() async throws {
         try await withServer { client in
             try await send(to: client)
             let page = try await client.read(address + "?since=6h")
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Sends a trace of 1,003 spans that begin one after another.
+    /// Sends a trace of 1,003 spans, each of which begins after the one before.
     private func send(failing: Set<UInt64>, to client: any TestClientProtocol) async throws {
         let spans = (1...1003 as ClosedRange<UInt64>).map { number in
             var span = span(1, under: nil, after: number, .internal)
@@ -93,7 +93,7 @@ import Testing
         try await KeptRequests.send(spans, to: client)
     }
 
-    @Test func spansThatAreLeftOutAreCounted() async throws {
+    @Test func omittedSpansAreCounted() async throws {
         try await withServer { client in
             try await send(failing: [], to: client)
             let text = try await client.read(address).text
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func failedSpansOfALongTraceAreAllShown() async throws {
+    @Test func allFailedSpansOfALongTraceAreShown() async throws {
         try await withServer { client in
             try await send(failing: [7, 1002], to: client)
             let text = try await client.read(address).text
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func moreFailedSpansThanAreShownAreSaidToBeMore() async throws {
+    @Test func pageSaysThatFailedSpansWereLeftOut() async throws {
         try await withServer { client in
             try await send(failing: Set(1...1003), to: client)
             let text = try await client.read(address).text
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func namesOfASenderStayText() async throws {
+    @Test func namesFromASenderStayText() async throws {
         try await withServer { client in
             let name = KeptRequests.hostile
             var span = span(1, under: nil, after: 1, .internal)
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: ["01000000000000000000000000000009", "zz", "%3Cb%3E", "00000000000000000000000000000000"])
-    func anUnknownTraceIs404WithASentence(id: String) async throws {
+    func unknownTraceReturns404WithASentence(id: String) async throws {
         try await withServer { client in
             let page = try await client.read("/traces/\(id)")
             #expect(page.status == 404)

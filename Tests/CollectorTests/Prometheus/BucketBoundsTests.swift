@@ -17,9 +17,9 @@ import Testing
         values.reduce(into: ExponentialHistogram()) { $0.record($1) }
     }
 
-    @Test func eachValueIsCountedOnceInItsBucket() {
+    @Test func everyValueIsCountedOnceInItsBucket() {
         var random = SeededGenerator(seed: 11)
-        // No value is so near a bound that the middle of its bucket may lie beyond the bound.
+        // No value is so close to a bound that the middle of its bucket may be on the bound's other side.
         let values =
             (0..<5000).map { _ in exp(Double.random(in: -7...1, using: &random)) }
             .filter { value in Self.bounds.allSatisfy { abs(value / $0 - 1) > 0.003 } } + [0, 0, 7]
@@ -29,12 +29,12 @@ import Testing
         #expect(expected.allSatisfy { $0 > 0 })
     }
 
-    @Test func valuesThatAreABoundAreCountedBelowItWhenThereAreNoOthers() {
+    @Test func valuesEqualToABoundCountBelowItIfThereAreNoOthers() {
         #expect(counts(sketch([0.1, 0.1]), between: [0.05, 0.1, 0.25]) == [0, 2, 0, 0])
     }
 
-    /// Compares the count of each bucket with a search by hand, for any scale and any range of values.
-    @Test func aBucketCountsWhereItsMiddleLiesWithinTheRange() throws {
+    /// Compares the count of each bucket with a direct search, for any scale and any range of values.
+    @Test func sketchBucketCountsAtItsMiddleWithinTheRange() throws {
         var random = SeededGenerator(seed: 12)
         for _ in 0..<2000 {
             let scale = Int32.random(in: -10...20, using: &random)

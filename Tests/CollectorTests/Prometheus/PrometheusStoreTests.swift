@@ -3,7 +3,7 @@ import MartletStorage
 import Testing
 
 @Suite struct PrometheusStoreTests {
-    @Test func thePageHasTheFactsThatAnOperatorWatches() {
+    @Test func pageHasTheFiguresThatAnOperatorWatches() {
         var state = StorageState()
         (state.bytesInUse, state.maxBytes, state.logBytes) = (4096, 8192, 512)
         (state.clockJump, state.crowdedDetails, state.shedDetails, state.shedChunks) = (-7200.5, 1, 2, 3)

@@ -25,21 +25,21 @@ import Testing
             })
     }
 
-    @Test func requestsPastTheLimitCountToTheOtherEndpointAndKnownSeriesGoOn() {
+    @Test func requestsPastTheLimitCountAsOtherAndKnownSeriesContinue() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<5))
         totals.add(metrics(endpoints: 0..<2))
         #expect(counts(totals) == ["a /0": 2, "a /1": 2, "a {other}": 3])
     }
 
-    @Test func requestsPastTheLimitOfServicesCountToTheOtherService() {
+    @Test func requestsPastTheOverflowLimitCountToTheOtherService() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
         totals.add(metrics(endpoints: 0..<3))
         for number in 0..<100 { totals.add(metrics(service: "b\(number)", endpoints: 0..<1)) }
         #expect(counts(totals) == ["a /0": 1, "a /1": 1, "a {other}": 1, "{other} {other}": 100])
     }
 
-    @Test func spansAndMetricsStayApartInTheOtherService() {
+    @Test func otherServiceKeepsSpansAndMetricsApart() {
         var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: 0)
         totals.add(metrics(endpoints: 0..<1))
         var spans = metrics(service: "b", endpoints: 0..<1)
@@ -58,25 +58,25 @@ import Testing
             uniqueKeysWithValues: totals.samples.map { ($0.key.dimensions.endpoint, $0.value.duration.count) })
     }
 
-    @Test func aSeriesIsZeroUntilAPageThatHasItWasTaken() {
+    @Test func seriesIsZeroUntilAPageWithItWasTaken() {
         var totals = RequestTotals()
         totals.add(metrics(endpoints: 0..<1))
         let lost = totals.page()
         #expect(samples(lost) == ["/0": 0])
         let taken = totals.page()
-        // The page that is being sent lacks `/1`.
+        // The page that is being sent does not contain `/1`.
         totals.add(metrics(endpoints: 0..<2))
         #expect(samples(taken) == ["/0": 0])
         totals.markTaken(taken)
         #expect(samples(totals) == ["/0": 2, "/1": 0])
-        // An older page is marked after a later one.
+        // A later page is already marked when an older one is.
         totals.markTaken(lost)
         #expect(samples(totals) == ["/0": 2, "/1": 0])
         totals.markTaken(totals.page())
         #expect(samples(totals) == ["/0": 2, "/1": 1])
     }
 
-    /// Returns the counts of requests without a series of their own, by `kind status error`.
+    /// Returns the counts of requests that share a series, by `kind status error`.
     private func ends(maxOverflowSeries: Int) -> [String: UInt64] {
         var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: maxOverflowSeries)
         let client: [(Int?, String?)] = [
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func theOtherEndpointKeepsTheOutcomesOfRequests() {
+    @Test func otherEndpointKeepsTheOutcomesOfRequests() {
         #expect(
             ends(maxOverflowSeries: 20) == [
                 "client 200 -": 1, "client 404 404": 1, "client 503 503": 1, "client - _OTHER": 2, "client - hung": 1,
@@ -103,7 +103,7 @@ import Testing
             ])
     }
 
-    @Test func theOtherServiceKeepsTheFailures() {
+    @Test func otherServiceKeepsTheFailures() {
         #expect(
             ends(maxOverflowSeries: 0) == [
                 "client - -": 1, "client - _OTHER": 4, "client - hung": 1, "client - cancelled": 1, "server - -": 2,

@@ -16,15 +16,15 @@ import Testing
     }
 
     /// - Parameters:
-    ///   - waited: seconds of 100 requests.
-    ///   - connections: the requests that made their connections.
+    ///   - waited: the seconds that 100 requests waited.
+    ///   - connections: the number of requests that opened a connection.
     private func requests(waited: Double, connections: UInt64) -> RequestGroup {
         var statistics = Samples.statistics([0.1])
         statistics.phases = Samples.phases([.firstByte: (100, waited), .connect: (connections, 0.1)])
         return Samples.group([], [(Samples.dimensions(), statistics)])
     }
 
-    @Test func waitsOnNewConnectionsAreHeldAgainstTheCPUTime() throws {
+    @Test func waitsOnNewConnectionsAreComparedWithTheCPUTime() throws {
         let wait = try #require(BusyWait(processes(cpu: 350), [requests(waited: 400, connections: 100)]))
         #expect(wait.waited == 400)
         #expect(wait.cpu == 350)
@@ -36,7 +36,7 @@ import Testing
                 """)
     }
 
-    @Test func aRequestOnAUsedConnectionCostsNothing() throws {
+    @Test func requestOnAReusedConnectionCostsNothing() throws {
         let wait = try #require(BusyWait(processes(cpu: 350), [requests(waited: 800, connections: 25)]))
         #expect(wait.waited == 200)
         #expect(wait.estimate == 180)
@@ -49,12 +49,12 @@ import Testing
         // Less than three tenths of the CPU time.
         (1000, 320),
     ])
-    func littleIsNotWorthAWord(cpu: Double, waited: Double) {
+    func smallEstimatesAreNotReported(cpu: Double, waited: Double) {
         #expect(BusyWait(processes(cpu: cpu), [requests(waited: waited, connections: 100)]) == nil)
     }
 
     @Test(arguments: [["swift 6.9"], [nil], ["python 3.11"], ["swift 6.3", nil]] as [Set<String?>])
-    func nothingIsSaidOfAnUnknownRuntime(runtimes: Set<String?>) {
+    func nothingIsReportedForAnUnknownRuntime(runtimes: Set<String?>) {
         let processes = processes(cpu: 350, runtimes: runtimes)
         #expect(BusyWait(processes, [requests(waited: 400, connections: 100)]) == nil)
     }

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aCallersHostLeadsToTheServiceThatServedAsIt() {
+    @Test func calledHostLeadsToTheServiceThatServedUnderIt() {
         let graph = Self.graph(
             [
                 Self.requests("shop", .client, "pay:8443", 10), Self.requests("pay", .server, "pay:8443", 9),
@@ -33,7 +33,7 @@ import Testing
         #expect(Self.texts(graph) == ["shop > pay: 10 9", "Callers outside > shop: ? 5", "pay > bank:443: 4 ?"])
     }
 
-    @Test func onlyRequestsWithoutAConnectionAreCertainlyLost() throws {
+    @Test func onlyRequestsWithoutAConnectionCountAsLost() throws {
         let graph = Self.graph(
             [
                 Self.requests("shop", .client, "pay:8443", 10),
@@ -62,7 +62,7 @@ import Testing
         #expect(graph.edges.map(\.sentByAll) == [17, 17])
     }
 
-    @Test func behindAProxyKeptSpansTellTheService() {
+    @Test func keptSpansIdentifyTheServiceBehindAProxy() {
         let call = ObservedCall(caller: "shop", calledHost: "proxy:80", callee: "pay", servedHost: "10.0.0.1:8443")
         let graph = Self.graph(
             [
@@ -73,7 +73,7 @@ import Testing
         #expect(graph.edges.map(\.servedHosts) == [["10.0.0.1:8443"]])
     }
 
-    @Test func aProxyInFrontOfSeveralServicesIsAPlaceOfItsOwn() {
+    @Test func proxyInFrontOfSeveralServicesIsAPlaceOnTheMap() {
         let calls = ["pay", "stock"].map {
             ObservedCall(caller: "shop", calledHost: "proxy:80", callee: $0, servedHost: "\($0):1")
         }
@@ -81,7 +81,7 @@ import Testing
         #expect(Self.texts(graph) == ["shop > proxy:80: 10 ?"])
     }
 
-    @Test func aHostOfSeveralServicesStandsBetweenThem() {
+    @Test func hostOfSeveralServicesIsAPlaceBetweenThem() {
         let graph = Self.graph(
             [
                 Self.requests("shop", .client, "gate:443", 10), Self.requests("pay", .server, "gate:443", 6),
@@ -90,13 +90,13 @@ import Testing
         #expect(Self.texts(graph) == ["shop > gate:443: 10 ?", "gate:443 > pay: ? 6", "gate:443 > stock: ? 4"])
     }
 
-    @Test func aServiceThatCallsItselfHasAnEdgeToItself() {
+    @Test func serviceThatCallsItselfHasAnEdgeToItself() {
         let graph = Self.graph(
             [Self.requests("shop", .client, "shop:80", 3), Self.requests("shop", .server, "shop:80", 3)])
         #expect(Self.texts(graph) == ["shop > shop: 3 3"])
     }
 
-    @Test func hostsWithoutANameAndHostsPastTheBudgetLeadNowhere() {
+    @Test func hostsWithoutANameOrPastTheLimitLeadToNoService() {
         let graph = Self.graph(
             [
                 Self.requests("shop", .client, "{other}", 3), Self.requests("pay", .server, "{other}", 3),
@@ -106,7 +106,7 @@ import Testing
             Self.texts(graph) == ["Callers outside > pay: ? 3", "shop > {other}: 3 ?", "Callers outside > stock: ? 2"])
     }
 
-    @Test func aCallerBehindAProxyAndADirectOneShareTheCount() {
+    @Test func callerBehindAProxyAndDirectCallerShareTheCount() {
         let call = ObservedCall(caller: "shop", calledHost: "proxy:80", callee: "pay", servedHost: "pay:8443")
         let graph = Self.graph(
             [
@@ -118,7 +118,7 @@ import Testing
         #expect(graph.edges.map(\.uncounted) == [nil, nil])
     }
 
-    @Test func aBalancerBeforeSeveralInstancesIsOneEdge() {
+    @Test func balancerInFrontOfSeveralInstancesIsOneEdge() {
         let calls = ["10.0.0.1:80", "10.0.0.2:80"].map {
             ObservedCall(caller: "shop", calledHost: "balancer:443", callee: "pay", servedHost: $0)
         }
@@ -132,7 +132,7 @@ import Testing
         #expect(graph.edges.first?.uncounted == 0)
     }
 
-    @Test func aSentenceNamesTheFirstServedHosts() {
+    @Test func onlyTheFirstServedHostsAreNamed() {
         let hosts = (1...5).map { "10.0.0.\($0):80" }
         let calls = hosts.map {
             ObservedCall(caller: "shop", calledHost: "balancer:443", callee: "pay", servedHost: $0)
@@ -143,7 +143,7 @@ import Testing
         #expect(graph.edges.map(\.otherHosts) == ["10.0.0.1:80, 10.0.0.2:80, 10.0.0.3:80 and 2 more"])
     }
 
-    @Test func requestsThatNoKnownCallerSentAreTold() {
+    @Test func requestsThatNoKnownCallerSentAreCounted() {
         let graph = Self.graph([
             Self.requests("shop", .client, "pay:8443", 120),
             Self.requests("shop", .client, "pay:8443", 20, status: nil, error: "connection_refused"),

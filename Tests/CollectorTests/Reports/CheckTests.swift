@@ -44,7 +44,7 @@ import Testing
 
     // MARK: - The share of failed requests
 
-    @Test func theMissingRequestsOfOneServiceDecideAboutItsRowsAlone() throws {
+    @Test func missingRequestsOfAServiceOnlyAffectItsRows() throws {
         func rows(small completeness: Double?) -> Report {
             var rows = [row("/big", 100_000), row("/small", 500, failed: 2)]
             (rows[0].dimensions[.service], rows[0].completeness) = ("big", 1)
@@ -62,7 +62,7 @@ import Testing
         #expect(silent.sentence.contains("completeness unknown"))
     }
 
-    @Test func everyRowWithinTheLimitHolds() throws {
+    @Test func limitIsMetIfEveryRowIsWithinIt() throws {
         let results = try limits(rate: "5%").results(
             for: report([row("/a", failed: 50), row("/b", failed: 12)]))
         #expect(
@@ -77,7 +77,7 @@ import Testing
             (1, "nothing lost"), (0.99, "between 0.00 and 1.00 %, 99.00 % arrived"), (nil, "completeness unknown"),
         ]
             as [(Double?, String)])
-    func aLimitThatHoldsSaysIfRequestsMayBeMissing(completeness: Double?, gap: String) throws {
+    func sentenceAboutAMetLimitSaysIfRequestsAreMissing(completeness: Double?, gap: String) throws {
         let report = report([row("/a", failed: 0)], completeness: completeness)
         let results = try limits(rate: "5%", p99: "1s").results(for: report)
         #expect(results.allSatisfy { $0.outcome == .holds })
@@ -88,7 +88,7 @@ import Testing
     @Test(
         arguments: [(1, ""), (0.99, ", at least 99.00 % arrived"), (nil, ", completeness unknown for some")]
             as [(Double?, String)])
-    func aServiceWithAGapIsToldAmongCompleteOnes(completeness: Double?, gap: String) throws {
+    func gapOfOneServiceIsReportedAmongCompleteOnes(completeness: Double?, gap: String) throws {
         var rows = [row("/big"), row("/small")]
         (rows[0].completeness, rows[1].completeness) = (1, completeness)
         var report = report(rows)
@@ -97,7 +97,7 @@ import Testing
         #expect(result.sentence.contains(" of its requests (limit 5 %\(gap))."))
     }
 
-    @Test func theWorstRowPastTheLimitIsNamed() throws {
+    @Test func worstRowPastTheLimitIsNamed() throws {
         let results = try limits(rate: "5%").results(
             for: report([row("/a", failed: 60), row("/pay", 2800, failed: 233), row("/c")]))
         #expect(
@@ -109,7 +109,7 @@ import Testing
             ])
     }
 
-    /// 900 of 1000 requests arrived, and 36 of them failed: 3.6 to 13.6 % of all.
+    /// 900 of 1000 requests arrived, and 36 of them failed, so 3.6 to 13.6 % of all requests failed.
     @Test(
         arguments: [
             ("14%", .holds), ("13.6%", .holds), ("13.5%", .unknown), ("4%", .unknown), ("3.6%", .unknown),
@@ -127,19 +127,19 @@ import Testing
             result.sentence.hasSuffix(" %, between 3.60 and 13.60 %, 90.00 % arrived). The missing requests decide."))
     }
 
-    @Test func aRowPastTheLimitGoesBeforeOneThatIsOpen() throws {
+    @Test func exceededRowTakesPrecedenceOverAnUndecidedOne() throws {
         let rows = [row("/open", failed: 0), row("/bad", failed: 500)]
         let result = try limits(rate: "1%").results(for: report(rows, completeness: 0.95))[0]
         #expect(result.outcome == .fails)
         #expect(result.sentence.hasPrefix("GET /bad fails in 50.00 %"))
     }
 
-    @Test func anUnknownCompletenessIsTold() throws {
+    @Test func unknownCompletenessIsReported() throws {
         let result = try limits(rate: "1%").results(for: report([row("/a", failed: 20)], completeness: nil))[0]
         #expect(result.sentence.contains("(limit 1 %, completeness unknown)"))
     }
 
-    @Test func noRequestsAreNoProof() throws {
+    @Test func outcomeWithoutRequestsIsUnknown() throws {
         for limits in [try limits(rate: "1%"), try limits(p99: "1s")] {
             let results = limits.results(for: report([]))
             #expect(CheckResult.outcome(of: results) == .unknown)
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: - p99
 
-    @Test func p99IsLimitedInItsUnit() throws {
+    @Test func p99IsComparedWithALimitInAnyUnit() throws {
         let report = report([row("/a", p99: 1614.2), row("/b", p99: 799)])
         #expect(
             try limits(p99: "2s").results(for: report) == [
@@ -187,7 +187,7 @@ import Testing
         return report
     }
 
-    @Test func moreThanOneWorseRowIsNamed() throws {
+    @Test func severalWorseRowsAreNamed() throws {
         let worse = Verdict.worse(
             .init(failures: .init(before: 0.01, after: 0.06), p50: nil, p95: nil, p99: nil, cliffsDelta: 0))
         let rows = (1...8).map { row("/\($0)", verdict: worse) }
@@ -195,7 +195,7 @@ import Testing
         #expect(result.sentence.hasSuffix(" Also worse: GET /2, GET /3, GET /4, GET /5, GET /6 and 2 more."))
     }
 
-    @Test func rowsWithoutRequestsAnyMoreAreNamed() throws {
+    @Test func goneRowsAreNamed() throws {
         let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.004, p95: 0.2)))
         let report = compared([same], same: 1, gone: [row("/gone", 800), row("/old", 9)])
         let result = try limits(isCompared: true).results(for: report)[0]
@@ -203,7 +203,7 @@ import Testing
         #expect(result.sentence.hasSuffix(" 2 endpoints had requests before and none now: GET /gone and GET /old."))
     }
 
-    @Test func aWorseRowDoesNotHold() throws {
+    @Test func worseRowFailsTheCheck() throws {
         let changes = Verdict.Changes(
             failures: .init(before: 0.01, after: 0.06), p50: nil, p95: nil, p99: nil, cliffsDelta: 0)
         let report = compared([row("/a", verdict: .worse(changes))], worse: 1)
@@ -215,7 +215,7 @@ import Testing
             ])
     }
 
-    @Test func tooLittleDataInEveryRowIsNoProof() throws {
+    @Test func outcomeIsUnknownIfEveryRowHasTooLittleData() throws {
         let few = row("/a", verdict: .tooLittleData(.requests(3, in: .before)))
         let result = try limits(isCompared: true).results(for: compared([few], few: 1))[0]
         #expect(
@@ -223,8 +223,8 @@ import Testing
                 == CheckResult(.unknown, "Not enough data to compare the only endpoint with the hour before."))
     }
 
-    /// Where nothing failed before, a ratio of failures would have no meaning.
-    @Test func aBaselineWithoutFailuresIsCompared() throws {
+    /// If nothing failed before, a ratio of failures would be meaningless.
+    @Test func baselineWithoutFailuresCanBeCompared() throws {
         let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.004, p95: 0.2)))
         let result = try limits(isCompared: true).results(for: compared([same], same: 1))[0]
         #expect(
@@ -232,7 +232,7 @@ import Testing
         )
     }
 
-    @Test func requestsThatAreMissingMayHaveBeenTheWorseOnes() throws {
+    @Test func missingRequestsMayHaveMadeARowWorse() throws {
         let same = row("/a", verdict: .noChangeFound(wouldHaveSeen: .init(failures: 0.02, p95: nil)))
         for (completeness, outcome) in [(0.985, .holds), (0.975, .unknown)] as [(Double, CheckResult.Outcome)] {
             var report = compared([same], same: 1)
@@ -265,13 +265,13 @@ import Testing
             ((10_000, 143), (1000, 20), .holds),
             ((10_000, 200), nil, .unknown), ((10_000, 100), nil, .holds),
         ] as [((UInt64, UInt64), (UInt64, UInt64)?, CheckResult.Outcome)])
-    func theBudgetBurnsInBothWindows(
+    func objectiveIsMissedIfTheBudgetBurnsInBothWindows(
         long: (UInt64, UInt64), short: (UInt64, UInt64)?, outcome: CheckResult.Outcome
     ) throws {
         #expect(try burn("99.9%", long: long, short: short).outcome == outcome)
     }
 
-    @Test func thePaceIsToldInBothWindows() throws {
+    @Test func burnRateIsReportedForBothWindows() throws {
         #expect(
             try burn("99.9%", long: (10_000, 200), short: (1000, 30)).sentence == """
                 The burn rate of incoming requests is 20.0 over 1 h and 30.0 over the last 5 min \
@@ -282,14 +282,14 @@ import Testing
                 ", without requests in the last 5 min (objective 99.00 %, limit 14.4 over both, nothing lost)."))
     }
 
-    @Test func nobodyCanTellOfABudgetWithoutRequests() throws {
+    @Test func budgetWithoutRequestsIsUnknown() throws {
         let check = try #require(try limits(slo: "99.9%").burnRate)
         #expect(
             check.results(long: report([]), short: report([]))
                 == [CheckResult(.unknown, "There were no requests in the last 1 h, so slo cannot be checked.")])
     }
 
-    @Test func missingRequestsLeaveTheBudgetOpen() throws {
+    @Test func missingRequestsCanLeaveTheBudgetUndecided() throws {
         #expect(try burn("99.9%", long: (10_000, 0), short: (1000, 0), completeness: 0.95).outcome == .unknown)
         #expect(try burn("99.9%", long: (10_000, 0), short: (1000, 0), completeness: 0.99).outcome == .holds)
         #expect(try burn("99.9%", long: (10_000, 900), short: (1000, 90), completeness: 0.95).outcome == .fails)
@@ -298,7 +298,7 @@ import Testing
     @Test(
         arguments: [(1, 3600, 300), (5, 3600, 300), (6, 21_600, 1800), (72, 259_200, 21_600)]
             as [(UInt64, Double, Double)])
-    func theLongestPairThatFitsIsPicked(hours: UInt64, long: Double, short: Double) throws {
+    func longestPairOfWindowsThatFitsIsPicked(hours: UInt64, long: Double, short: Double) throws {
         let check = try #require(try limits(slo: "99.9%", hours: hours).burnRate)
         let windows = check.windows(endingAt: 100 * Self.hour)
         #expect([windows.long.seconds, windows.short.seconds] == [long, short])
@@ -308,12 +308,12 @@ import Testing
     // MARK: - Flags
 
     @Test(arguments: ["", "1", "%", "-1%", "101%", "1.2.3%", "1e1%", "one%", "0x1%", "1 %"])
-    func aLimitThatIsNoShareIsRefused(text: String) {
+    func limitThatIsNotAPercentageIsRefused(text: String) {
         #expect(throws: ParameterError.self) { try limits(rate: text) }
         #expect(throws: ParameterError.self) { try limits(slo: text) }
     }
 
-    @Test func limitsThatNothingCouldFailAreRefused() throws {
+    @Test func limitsThatCanNeverFailAreRefused() throws {
         #expect(throws: ParameterError.self) { try limits() }
         #expect(throws: ParameterError.self) { try limits(p99: "fast") }
         for slo in ["100%", "0%"] { #expect(throws: ParameterError.self) { try limits(slo: slo) } }
@@ -322,18 +322,18 @@ import Testing
                 maxFailureRate: nil, maxP99: nil, objective: "99%", isCompared: false,
                 window: TimeWindow(from: 1, to: Self.hour))
         }
-        // No share of failures is 14.4 times 10 %.
+        // No failure rate reaches 14.4 times 10 %.
         #expect(throws: ParameterError.self) { try limits(slo: "90%") }
         _ = try limits(slo: "90%", hours: 72)
     }
 
-    @Test func aLineBeginsWithItsSign() {
+    @Test func lineBeginsWithItsSign() {
         let lines = [(CheckResult.Outcome.holds, "✓ a\n"), (.fails, "✗ a\n"), (.unknown, "? a\n")]
         for (outcome, line) in lines { #expect(CheckResult(outcome, "a").line(on: .file) == line) }
         #expect(CheckResult(.fails, "a").line(on: OutputDevice(isColored: true)) == "\u{1b}[31m✗\u{1b}[0m a\n")
     }
 
-    @Test func oneLimitThatFailsDecides() {
+    @Test func oneExceededLimitDecidesTheOutcome() {
         func outcome(_ outcomes: [CheckResult.Outcome]) -> CheckResult.Outcome {
             CheckResult.outcome(of: outcomes.map { CheckResult($0, "") })
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of a compared report from one store (``ComparedStore``), compared with a file as in ``GoldenTests``.
+/// Compares every output of a compared report with a file, as in ``GoldenTests``. All come from one store (``ComparedStore``).
 @Suite struct ComparedGoldenTests {
     private let folder: TemporaryFolder
     private let report: Report
@@ -20,7 +20,7 @@ import Testing
         context.flags = [CommandFlag("since", "1h"), CommandFlag("compare", "previous")]
     }
 
-    @Test func aTerminalShowsSignsAndALineForEachChange() throws {
+    @Test func terminalShowsSignsAndALineForEachChange() throws {
         var context = context
         context.now = ComparedStore.window.to + 2_000_000_000
         for (isColored, file) in [(false, "compared-120.txt"), (true, "compared-120-color.txt")] {
@@ -29,17 +29,17 @@ import Testing
         }
     }
 
-    @Test func aFileHasAColumnOfVerdicts() throws {
+    @Test func fileHasAColumnOfVerdicts() throws {
         try expect(ReportTable.text(of: report, context), in: "compared-file.txt")
     }
 
-    @Test func programsGetAFixedForm() throws {
+    @Test func programsGetAFixedFormat() throws {
         try expect(ReportCSV.text(of: report), in: "compared.csv")
         try expect(ReportMarkdown.text(of: report, context), in: "compared.md")
         try expect(try ReportJSON.text(of: report), in: "compared.json")
     }
 
-    @Test func theJSONHasTheValueThatItWasMadeOf() throws {
+    @Test func jsonDecodesToTheSameReport() throws {
         let json = try ReportJSON.text(of: report)
         #expect(try ReportJSON.value(of: Report.self, in: Data(json.utf8)) == report)
     }

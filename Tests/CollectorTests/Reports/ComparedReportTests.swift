@@ -38,7 +38,7 @@ import Testing
         "storefront client /products/{id}": "no change found", "payments client /keys": "not enough data",
     ]
 
-    @Test func eachRowHasAVerdictAndItsFiguresBefore() async throws {
+    @Test func everyRowHasAVerdictAndItsEarlierFigures() async throws {
         let store = try await ComparedStore(in: folder).storage
         let report = try await store.report(query(), comparedWith: .previous)
         #expect(words(report) == expected)
@@ -56,7 +56,7 @@ import Testing
             guard let figures = row.before else { continue }
             let alone = try #require(before.rows.first { $0.dimensions == row.dimensions }?.measures)
             #expect(figures.count == alone.count && figures.failures == alone.failures)
-            // The sum of blocks has another rounding than the sum of points.
+            // A sum of blocks may round differently than a sum of points.
             #expect(abs(figures.latency.mean - alone.latency.mean) < 1e-9)
             #expect([figures.latency.p50, figures.latency.p99] == [alone.latency.p50, alone.latency.p99])
         }
@@ -64,7 +64,7 @@ import Testing
         #expect(report.totals.verdict == nil && report.totalsByKind.values.allSatisfy { $0.verdict == nil })
     }
 
-    @Test func aRowThatIsGoneIsToldWithItsFiguresBefore() async throws {
+    @Test func goneRowIsReportedWithItsEarlierFigures() async throws {
         let store = try await ComparedStore(in: folder).storage
         let comparison = try #require(try await store.report(query(), comparedWith: .previous).compare)
         #expect(comparison.goneCount == 1)
@@ -72,11 +72,11 @@ import Testing
         #expect(comparison.gone.map(\.measures.count) == [720])
     }
 
-    @Test func aLimitCutsRowsAndNoVerdict() async throws {
+    @Test func limitCutsRowsButChangesNoVerdict() async throws {
         let store = try await ComparedStore(in: folder).storage
         let all = try await store.report(query(), comparedWith: .previous)
         let first = try await store.report(query(limit: 1), comparedWith: .previous)
-        // The total is added up in another order, so a share of it may have another rounding.
+        // The total is added up in another order, so a share of it may round differently.
         let (one, wanted) = (try #require(first.rows.first), all.rows[0])
         var row = one
         row.measures.impact = wanted.measures.impact
@@ -90,7 +90,7 @@ import Testing
         #expect(text.contains("\n  and more: 2 worse, 1 better\n"))
     }
 
-    @Test func ofManyRowsTheFirstAreComparedOrAsManyAsAreShown() async throws {
+    @Test func firstFiftyRowsOrAllShownRowsAreCompared() async throws {
         let storage = try SQLiteStorage(path: folder.path("many.sqlite"), now: { ComparedStore.window.to })
         let minute: UInt64 = 60_000_000_000
         let points = (1...620).map { endpoint in
@@ -113,8 +113,8 @@ import Testing
                 "Not enough data to compare the first 50 endpoints with the hour before."))
     }
 
-    /// The hour of the one version is compared with that of the other: both are in the window of two hours.
-    @Test func oneVersionIsComparedWithAnother() async throws {
+    /// Compares the hour of one version with the hour of the other. Both are in the window of two hours.
+    @Test func versionIsComparedWithAnother() async throws {
         let store = try await ComparedStore(in: folder).storage
         var both = query()
         both.window.from = ComparedStore.start
@@ -128,7 +128,7 @@ import Testing
                 "Not enough data to compare 7 endpoints with version 1.8.2."))
     }
 
-    @Test func theTimeOfAChangeWithinTheWindowIsFound() async throws {
+    @Test func timeOfAChangeWithinTheWindowIsFound() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()
         let tenMinutes: UInt64 = 600_000_000_000
@@ -143,7 +143,7 @@ import Testing
         #expect(text.contains("/products/{product}/reviews   p50 59.0 → 41.1 ms, p95 86.3 → 71.4 ms, since 16:00"))
     }
 
-    @Test func aChangeBetweenTheWindowsIsThereAllTheTime() async throws {
+    @Test func changeBetweenTheWindowsLastsAllTheTime() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()
         query.step = 120_000_000_000
@@ -151,13 +151,13 @@ import Testing
         let row = try #require(report.rows.first { $0.text(of: .endpoint) == "/products/{product}/reviews" })
         #expect(row.changed == ChangedTime(from: report.from, until: nil, isFromStart: true))
         #expect(row.changed?.text { _ in "" } == "all the time")
-        // Without slots there is no time.
+        // Without slots, the time of a change is unknown.
         query.step = nil
         let plain = try await store.report(query, comparedWith: .previous)
         #expect(plain.rows.allSatisfy { $0.changed == nil })
     }
 
-    @Test func theStepOfATrendIsNoMatterOfTheBlocks() async throws {
+    @Test func stepOfATrendDoesNotAffectTheVerdicts() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()
         query.step = 1_200_000_000_000
@@ -166,7 +166,7 @@ import Testing
         #expect(report.rows.allSatisfy { $0.trend?.count.count == 3 })
     }
 
-    @Test func aWindowBetweenTheBordersOfSlotsHasAsManyBlocks() async throws {
+    @Test func windowBetweenSlotBordersHasAllBlocks() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()
         query.window = TimeWindow(
@@ -178,8 +178,8 @@ import Testing
         #expect(words(report)["payments client /charges"] == "worse")
     }
 
-    /// Requests of the last seconds are in the slot that has not ended.
-    @Test func theRowsOfAComparisonHaveTheFiguresOfTheReportWithoutIt() async throws {
+    /// Requests of the last seconds are in a slot that has not ended.
+    @Test func comparisonDoesNotChangeTheFiguresOfTheRows() async throws {
         let store = try await ComparedStore(in: folder).storage
         let end = ComparedStore.window.to + 4_000_000_000
         let point = RequestPoint(
@@ -198,8 +198,8 @@ import Testing
         #expect(words(compared)["storefront client /payments"] == "worse")
     }
 
-    /// In the order of this report the rows that are worse are no first ones.
-    @Test func rowsThatAreWorseAreShownBeforeOthers() async throws {
+    /// In the order of this report, the worse rows are not the first ones.
+    @Test func worseRowsAreShownBeforeOthers() async throws {
         let store = try await ComparedStore(in: folder).storage
         var few = query(limit: 4)
         few.order = GroupOrder(.p50, ascending: true)
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: [(7, 10), (24 * 8, 1)] as [(UInt64, Int)])
-    func figuresThatAreKeptByTheMinuteAreComparedAndByTheHourAreTooFew(hours: UInt64, blocks: Int) async throws {
+    func minutesCanBeComparedButHoursAreTooFew(hours: UInt64, blocks: Int) async throws {
         let store = try await ComparedStore(in: folder)
         store.clock.time += hours * ComparedStore.hour
         try await store.storage.maintain()
@@ -235,7 +235,7 @@ import Testing
 
     // MARK: HTTP
 
-    @Test func theAPIComparesAsTheStoreDoes() async throws {
+    @Test func apiGivesTheSameComparisonAsTheStore() async throws {
         let store = try await ComparedStore(in: folder)
         let report = try await store.storage.report(
             StatisticsQuery(window: ComparedStore.window, by: ReportParameter.defaultBy), comparedWith: .previous)
@@ -255,7 +255,7 @@ import Testing
     }
 
     /// ClickHouse answers the queries of a call one after the other, first those for the order of the rows.
-    @Test func aPointThatComesBetweenTwoAnswersCountsInRowsAndTotalsAlike() async throws {
+    @Test func pointThatArrivesBetweenTwoAnswersCountsInRowsAndTotals() async throws {
         let store = try await ComparedStore(in: folder)
         let query = query(limit: 3, by: [.service, .endpoint])
         let before = try await store.storage.report(query, comparedWith: .previous)
@@ -278,7 +278,7 @@ import Testing
     }
 }
 
-/// A store to which a point comes between the answers to the first call.
+/// A store that receives a point between the answers to the first call.
 private final class LateStore: StorageWrapper {
     let storage: any Storage
     private let questions = Mutex(0)

@@ -23,7 +23,7 @@ import Testing
             ("version:1.8..1.9", .versions(before: "1.8", after: "1.9")),
             ("version:a b..ü..c", .versions(before: "a b", after: "ü..c")),
         ] as [(String, ComparisonBase)])
-    func theParameterIsReadAndWritten(text: String, base: ComparisonBase) throws {
+    func parameterIsReadAndWritten(text: String, base: ComparisonBase) throws {
         #expect(try ComparisonBase(text) == base)
         #expect(base.text == text)
     }
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: ParameterError.self) { try ComparisonBase(text) }
     }
 
-    @Test func theWindowBeforeHasTheSameLength() throws {
+    @Test func windowBeforeHasTheSameLength() throws {
         let query = query(2 * Self.hour, 3 * Self.hour)
         for (base, from) in [(.previous, Self.hour), (.earlier(2 * Self.hour), 0)] as [(ComparisonBase, UInt64)] {
             let before = base.query(before: query, answeredFor: query.window)
@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    /// The store answers for whole hours where it has no finer figures.
-    @Test func noRequestIsInBothWindowsThoughTheStoreWidensThem() {
+    /// The store answers for whole hours if it has no finer figures.
+    @Test func noRequestIsInBothWindowsEvenIfTheStoreWidensThem() {
         let query = query(Self.hour / 2, Self.hour)
         let answered = TimeWindow(from: Self.start, to: Self.start + Self.hour)
         for base in [ComparisonBase.previous, .earlier(Self.hour / 2)] {
@@ -54,14 +54,14 @@ import Testing
         }
     }
 
-    @Test func aWindowBefore1970IsCutOff() {
+    @Test func windowBefore1970IsCutOff() {
         let window = TimeWindow(from: Self.hour, to: 2 * Self.hour)
         let query = StatisticsQuery(window: window, by: [])
         let before = ComparisonBase.earlier(3 * Self.hour).query(before: query, answeredFor: window)
         #expect(before.window == TimeWindow(from: 0, to: 0))
     }
 
-    @Test func aComparisonIsAboutTheWindowThatIsAskedFor() {
+    @Test func comparisonUsesTheGivenWindow() {
         let asked = query(14 * Self.second + 5, Self.hour + 19 * Self.second)
         #expect(ComparisonBase.previous.query(after: asked) == asked)
     }
@@ -81,13 +81,13 @@ import Testing
             [("compare", "version:1..2"), ("version", "2")], [("compare", "version:1..2"), ("by", "service,version")],
             [("compare", "version:2..2")],
         ])
-    func aComparisonWithItselfIsRefused(parameters: [(String, String)]) throws {
+    func comparisonWithItselfIsRefused(parameters: [(String, String)]) throws {
         let parameters = try ReportParameters(parameters)
         let query = try parameters.query(now: Self.start)
         #expect(throws: ParameterError.self) { try parameters.comparison(of: query) }
     }
 
-    @Test func aSeriesIsComparedWithNothing() throws {
+    @Test func seriesIsNeverCompared() throws {
         let parameters = try ReportParameters([("compare", "previous")])
         #expect(throws: ParameterError("compare works for reports, not for series")) {
             try parameters.seriesQuery(now: Self.start)

@@ -18,7 +18,7 @@ import Testing
         StatisticsQuery(window: ComparedStore.window, by: by)
     }
 
-    @Test func requestsThatAreMissingInOneWindowAreTold() async throws {
+    @Test func missingRequestsInEitherWindowAreReported() async throws {
         let store = try await ComparedStore(in: folder, missing: 5).storage
         let report = try await store.report(query(), comparedWith: .previous)
         let text = ReportTable.text(of: report, on: OutputDevice(columns: 120))
@@ -30,7 +30,7 @@ import Testing
         #expect(report.compare?.gone.allSatisfy { $0.p99Bounds == nil } == true)
     }
 
-    @Test func manyChangesAreTenLinesAndANumber() async throws {
+    @Test func manyChangesBecomeTenLinesAndANumber() async throws {
         var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
         let worse = try #require(report.rows.first)
         report.rows = (0..<20).map { index in
@@ -45,7 +45,7 @@ import Testing
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
     }
 
-    @Test func newRowsAreThoseOfTheRowsThatAreShown() async throws {
+    @Test func onlyNewRowsAmongTheShownOnesAreCountedIfSomeAreHidden() async throws {
         var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
         #expect(ReportTable.text(of: report).contains("… not enough data in 1, 1 of them new"))
         report.rows.removeAll { $0.text(of: .endpoint) != "/keys" }
@@ -58,13 +58,13 @@ import Testing
             ([.service, .kind, .method, .endpoint], "3 of 7 endpoints are worse"),
             ([.service], "2 of 2 services are worse"), ([.service, .kind], "3 of 3 rows are worse"),
         ] as [([MartletStorage.Dimension], String)])
-    func theAnswerNamesRowsByWhatTheyAre(by: [MartletStorage.Dimension], answer: String) async throws {
+    func answerUsesTheRightWordForRows(by: [MartletStorage.Dimension], answer: String) async throws {
         let store = try await ComparedStore(in: folder).storage
         let report = try await store.report(query(by: by), comparedWith: .previous)
         #expect(ReportTable.text(of: report).contains(answer))
     }
 
-    @Test func anEarlierWindowThatIsKeptByTheHourIsTooCoarseForBlocks() async throws {
+    @Test func earlierWindowKeptByTheHourIsTooCoarseForBlocks() async throws {
         let store = try await ComparedStore(in: folder)
         store.clock.time += (7 * 24 - 1) * ComparedStore.hour
         try await store.storage.maintain()
@@ -83,13 +83,13 @@ import Testing
             ("2h", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "2 h earlier"),
             ("version:1\u{1b}..2", "2026-11-20T09:00:00Z", "2026-11-20T10:00:00Z", "in version 1\\u{1b}"),
         ])
-    func theOtherSideHasAName(base: String, from: String, to: String, text: String) {
+    func otherSideHasAName(base: String, from: String, to: String, text: String) {
         let comparison = ReportComparison(
             base: base, from: from, to: to, blocks: .init(before: 10, after: 10), goneCount: 0, gone: [])
         #expect(ComparisonBaseText.text(comparison) == text)
     }
 
-    @Test func aWindowTooShortForBlocksIsTold() async throws {
+    @Test func windowTooShortForBlocksIsReported() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()
         query.window.from = query.window.to - 240_000_000_000

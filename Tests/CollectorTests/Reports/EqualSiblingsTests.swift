@@ -23,7 +23,7 @@ import Testing
         (0..<count).map { "/\(folder)/thumb-\($0).jpg" }
     }
 
-    @Test func endpointsThatDifferInTheDigitsOfASegmentGetATemplate() {
+    @Test func templateIsSuggestedForEndpointsThatDifferInTheDigitsOfASegment() {
         let report = report(thumbs(40) + ["/files/index.html", "/files/2/thumb-1.jpg"])
         #expect(EqualSiblings.all(in: report) == [EqualSiblings(template: "/files/{name}", count: 40)])
         let sentence = "40 endpoints differ in digits only: MARTLET_ENDPOINTS=/files/{name} folds them"
@@ -33,19 +33,19 @@ import Testing
         }
     }
 
-    @Test func aTemplateKeepsTheParametersThatANameHas() {
+    @Test func templateKeepsTheParametersOfTheName() {
         let report = report((0..<9).map { "/users/{id}/slot\($0)/raw" })
         #expect(EqualSiblings.all(in: report).map(\.template) == ["/users/{id}/{name}/raw"])
     }
 
-    @Test func severalTemplatesAreOneSettingAndTheLargestComesFirst() {
+    @Test func severalTemplatesShareASettingTheLargestFirst() {
         let report = report(thumbs(8, in: "a") + thumbs(12, in: "b"))
         #expect(
             EqualSiblings.sentence(about: report)
                 == "20 endpoints differ in digits only: MARTLET_ENDPOINTS=/b/{name},/a/{name} folds them")
     }
 
-    @Test func rowsThatAreCutOffAreNotCounted() {
+    @Test func cutRowsAreNotCounted() {
         let sentence = EqualSiblings.sentence(about: report(thumbs(10), rowCount: 300))
         #expect(sentence?.hasPrefix("At least 10 endpoints") == true)
     }
@@ -56,17 +56,17 @@ import Testing
         (0..<9).map { "/images/{id}.png/t\($0)" },
         (0..<9).map { "/a,b/t\($0)" }, [],
     ])
-    func fewerOrOtherEndpointsAreNoSiblings(endpoints: [String]) {
+    func fewOrDifferentEndpointsAreNotSiblings(endpoints: [String]) {
         #expect(EqualSiblings.sentence(about: report(endpoints)) == nil)
     }
 
-    @Test func endpointsOfDifferentServicesAreNoSiblings() {
+    @Test func endpointsOfDifferentServicesAreNotSiblings() {
         #expect(EqualSiblings.all(in: report(thumbs(14), service: { $0 < 7 ? "web" : "shop" })).isEmpty)
         let both = report(thumbs(16), service: { $0 < 8 ? "web" : "shop" })
         #expect(EqualSiblings.all(in: both) == [EqualSiblings(template: "/files/{name}", count: 16)])
     }
 
-    @Test func anEndpointCountsOnceWhereTwoSegmentsHaveDigits() {
+    @Test func endpointWithDigitsInTwoSegmentsCountsOnce() {
         let report = report((0..<8).flatMap { row in (0..<9).map { "/a\(row)/b\($0)" } })
         #expect(EqualSiblings.all(in: report).map(\.count).reduce(0, +) == 72)
     }

@@ -5,14 +5,14 @@ import Testing
 @testable import MartletReports
 
 @Suite struct FigureTextTests {
-    @Test func figuresAreRoundedAsPrintfDoes() {
+    @Test func figuresAreRoundedLikePrintf() {
         var random = SeededGenerator(seed: 1)
         var values: [Double] = [0, 0.5, 1.5, 2.5, 0.05, 0.125, 0.375, 1.005, 2.675, 999.9995, 0.9995, 0x1p53, 1e300]
         values += [-1, .infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude]
         for _ in 0..<20_000 {
             values.append(
                 Double.random(in: 0...1, using: &random) * pow(10, Double.random(in: -6...12, using: &random)))
-            // These values lie on or next to the border between rounding up and down.
+            // These values are on or next to the border between rounding up and down.
             values.append(Double(Int.random(in: 0...1_000_000, using: &random)) / 2000)
         }
         for value in values {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func completenessIsRoundedDownAndOnlyACompleteWindowIsAHundred() {
+    @Test func completenessIsRoundedDownAndOnlyACompleteWindowReads100() {
         let wrong = (0...10_000).filter {
             FigureText.completeness(Double($0) / 10_000) != String(format: "%d.%02d %%", $0 / 100, $0 % 100)
         }
@@ -36,11 +36,11 @@ import Testing
         (99.9, "99.9"), (811.4, "811"), (1614, "1,614"), (1_234_567.4, "1,234,567"), (1e15, "1e+15"),
         (.greatestFiniteMagnitude, "2e+308"), (.nan, "–"), (.infinity, "–"),
     ])
-    func aFigureHasThreeDigitsOrMore(value: Double, text: String) {
+    func figureHasThreeDigitsOrMore(value: Double, text: String) {
         #expect(FigureText.figure(value) == text)
     }
 
-    @Test func onlyNoneAndAllAreWholeInPerCent() {
+    @Test func onlyNoneReadsAs0AndOnlyAllReadsAs100PerCent() {
         #expect(FigureText.percent(0) == "0.00")
         #expect(FigureText.percent(1) == "100.00")
         #expect(FigureText.percent(1e-9) == "<0.01")
@@ -55,7 +55,7 @@ import Testing
             (3600, "1 h", "1 h"),
             (11_520, "3 h 12 min", "3 h"), (86_400, "1 d", "1 d"), (180_000, "2 d 2 h", "2 d"),
         ] as [(UInt64, String, String)])
-    func anAgeHasItsLargestUnits(seconds: UInt64, text: String, short: String) {
+    func ageUsesItsLargestUnits(seconds: UInt64, text: String, short: String) {
         #expect(FigureText.age(seconds) == text)
         #expect(FigureText.age(seconds, isShort: true) == short)
     }

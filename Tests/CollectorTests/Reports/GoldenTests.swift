@@ -3,9 +3,9 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of one report, compared with a file.
+/// Compares every output of one report with a file.
 @Suite struct GoldenTests {
-    @Test func aTerminalShowsTheReportPlainInColorAndWithPhases() throws {
+    @Test func terminalShowsTheReportPlainInColorAndWithPhases() throws {
         for (isColored, file) in [(false, "table-120.txt"), (true, "table-120-color.txt")] {
             let device = OutputDevice(columns: 120, isColored: isColored)
             try expect(ReportTable.text(of: SampleReport.report, SampleReport.context, on: device), in: file)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aFileHasEveryColumnUncut() throws {
+    @Test func fileHasEveryColumnUncut() throws {
         var context = SampleReport.context
         context.now = nil
         let text = ReportTable.text(of: SampleReport.report, context)
@@ -35,13 +35,13 @@ import Testing
         #expect(!text.unicodeScalars.contains { ("▁"..."▏").contains($0) })
     }
 
-    @Test func programsGetAFixedForm() throws {
+    @Test func programsGetAFixedFormat() throws {
         try expect(ReportCSV.text(of: SampleReport.report), in: "report.csv")
         try expect(ReportMarkdown.text(of: SampleReport.report), in: "report.md")
         try expect(try ReportJSON.text(of: SampleReport.report), in: "report.json")
     }
 
-    @Test func noOutputHasACharacterThatSteersATerminal() throws {
+    @Test func noOutputHasACharacterThatControlsATerminal() throws {
         let outputs = [
             ReportTable.text(of: SampleReport.report), ReportCSV.text(of: SampleReport.report),
             ReportMarkdown.text(of: SampleReport.report), try ReportJSON.text(of: SampleReport.report),
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func theJSONHasTheValueThatItWasMadeOf() throws {
+    @Test func jsonDecodesToTheSameReport() throws {
         let json = try ReportJSON.text(of: SampleReport.report)
         #expect(try ReportJSON.value(of: Report.self, in: Data(json.utf8)) == SampleReport.report)
     }

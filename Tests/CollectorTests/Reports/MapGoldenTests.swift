@@ -3,9 +3,9 @@ import Testing
 
 @testable import MartletReports
 
-/// Every output of one map, compared with a file.
+/// Compares every output of one map with a file.
 @Suite struct MapGoldenTests {
-    @Test func aTerminalShowsTheMapPlainAndInColor() throws {
+    @Test func terminalShowsTheMapPlainAndInColor() throws {
         for (isColored, file) in [(false, "map-120.txt"), (true, "map-120-color.txt")] {
             let device = OutputDevice(columns: 120, isColored: isColored)
             try expect(MapTable.text(of: SampleMap.report, SampleMap.context, on: device), in: file)
@@ -21,7 +21,7 @@ import Testing
         for line in table { #expect(TextWidth.of(String(line)) <= columns, "\(line)") }
     }
 
-    @Test func aFileHasEveryColumnUncut() throws {
+    @Test func fileHasEveryColumnUncut() throws {
         var context = SampleMap.context
         context.now = nil
         let text = MapTable.text(of: SampleMap.report, context)
@@ -29,17 +29,17 @@ import Testing
         #expect(!text.contains("…"))
     }
 
-    @Test func programsGetTheMapInAFixedForm() throws {
+    @Test func programsGetTheMapInAFixedFormat() throws {
         try expect(try ReportJSON.text(of: SampleMap.report), in: "map.json")
         try expect(MapCSV.text(of: SampleMap.report), in: "map.csv")
     }
 
-    @Test func theJSONCanBeReadAgain() throws {
+    @Test func jsonCanBeDecoded() throws {
         let text = try ReportJSON.text(of: SampleMap.report)
         #expect(try ReportJSON.value(of: MapReport.self, in: Data(text.utf8)) == SampleMap.report)
     }
 
-    @Test func withoutLostRequestsTheCommandShowsTheFailedOnesOfTheWorstEdge() {
+    @Test func commandShowsFailuresOfTheWorstEdgeIfNoRequestIsLost() {
         var report = SampleMap.report
         report.edges.removeAll { ($0.lost ?? 0) > 0 }
         let text = MapTable.text(of: report, SampleMap.context)
@@ -53,7 +53,7 @@ import Testing
                 """))
     }
 
-    @Test func thousandsOfEdgesHaveTwentyNotesAndTheNumberOfTheOthers() throws {
+    @Test func twentyNotesAreWrittenOutAndTheOthersCounted() throws {
         var report = SampleMap.report
         let lossy = try #require(report.worst)
         report.edges = (0..<1_200).map { number in

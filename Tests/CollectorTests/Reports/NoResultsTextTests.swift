@@ -41,7 +41,7 @@ import Testing
         .init(service: service, instance: instance, lastSeen: try time(clock))
     }
 
-    @Test func aLongerTimeIsSuggested() throws {
+    @Test func longerWindowIsSuggested() throws {
         #expect(
             sentence([CommandFlag("since", "5m"), CommandFlag("store", "sqlite:a b")]) == """
                 No requests in the last 5 min, nor in the week before. A longer time:
@@ -51,18 +51,18 @@ import Testing
         #expect(sentence([CommandFlag("since", "30d")]).hasSuffix("seen:\n  martlet-collector agents\n"))
     }
 
-    @Test func aWindowWithAnEndIsTold() throws {
+    @Test func windowWithAnEndIsWrittenOut() throws {
         let text = sentence([CommandFlag("since", "10m"), CommandFlag("until", "5m")])
         #expect(text.hasPrefix("No requests from 16:49 to 16:54 UTC, nor in the week before."))
     }
 
-    @Test func aLongerTimeThatBeginsLaterIsNotSuggested() {
+    @Test func longerWindowThatBeginsLaterIsNotSuggested() {
         let flags = [CommandFlag("since", "2026-11-21T16:49:00Z"), CommandFlag("until", "2026-11-21T16:54:00Z")]
         let text = sentence(flags, at: "2026-12-29T00:00:00Z")
         #expect(text.hasSuffix("seen:\n  martlet-collector agents\n"))
     }
 
-    @Test func aFilterIsLeftOutOfTheNextCommand() throws {
+    @Test func nextCommandOmitsTheFilter() throws {
         let flags = [CommandFlag("since", "1h"), CommandFlag("status", "5xx"), CommandFlag("by", "endpoint")]
         #expect(
             sentence(flags) == """
@@ -72,7 +72,7 @@ import Testing
                 """)
     }
 
-    @Test func anUnknownNameIsToldWithTheNearestOne() throws {
+    @Test func unknownNameIsReportedWithTheNearestOne() throws {
         let text = sentence(
             [CommandFlag("service", "storfront")],
             try unknown(.service, "storfront", among: ["storefront", "payments", "catalog"]))
@@ -84,7 +84,7 @@ import Testing
                 """)
     }
 
-    @Test func aNameThatIsLikeNoOtherHasNoNearest() throws {
+    @Test func knownNamesAreListedIfNoneIsNear() throws {
         func text(_ known: [String]) throws -> String {
             sentence([CommandFlag("service", "nobody")], try unknown(.service, "nobody", among: known))
         }
@@ -97,31 +97,31 @@ import Testing
     @Test(arguments: [
         "api.example", "API.example", "API.Example:443", "2001:db8::1", "[2001:DB8::1]", "[2001:db8::1]:8443", "",
     ])
-    func aHostIsKnownInEachOfItsSpellings(wanted: String) {
+    func hostIsKnownInEverySpelling(wanted: String) {
         let values = ["", "api.example:443", "[2001:db8::1]:8443"]
         #expect(UnknownName((.host, wanted), among: values) == nil)
         #expect(UnknownName((.host, "x" + wanted), among: values) != nil)
     }
 
     /// An empty host would select requests without one.
-    @Test func bracketsWithoutAnAddressAreAHostThatNobodyHas() {
+    @Test func bracketsWithoutAnAddressAreAnUnknownHost() {
         #expect(UnknownName((.host, "[]"), among: ["", "api.example:443"]) != nil)
     }
 
-    @Test func requestsWithoutANameHaveNoPlaceInTheListOfNames() {
+    @Test func emptyNameIsNotListed() {
         let names = UnknownName((.error, "timeout"), among: ["", "dns"])
         #expect(names?.list == "There is dns")
         #expect(UnknownName((.error, "x"), among: ["", "dns"])?.nearest == nil)
     }
 
-    @Test func onlyTheUnknownOneOfSeveralNamesIsCorrected() throws {
+    @Test func onlyTheUnknownNameOfSeveralIsCorrected() throws {
         let text = sentence(
             [CommandFlag("service", "storfront"), CommandFlag("service", "catalog")],
             try unknown(.service, "storfront", among: ["storefront", "catalog"]))
         #expect(text.hasSuffix("\n  martlet-collector report --service storefront --service catalog\n"))
     }
 
-    @Test func aComparedVersionThatNobodySendsIsToldWithTheNearestOne() throws {
+    @Test func unknownComparedVersionIsReportedWithTheNearestOne() throws {
         let text = sentence(
             [CommandFlag("compare", "version:1.8.3..1.9.9")], try unknown(.version, "1.9.9", among: ["1.8.3", "1.9.0"]))
         #expect(
@@ -132,12 +132,12 @@ import Testing
                 """)
     }
 
-    /// The versions of `pay` are 1.8 and 2.0, and `shop` has 1.0 alone.
+    /// The versions of `pay` are 1.8 and 2.0, and `shop` only has 1.0.
     @Test(arguments: [
         ("1.0", "No version of the chosen senders is called 1.0", "2.0"), ("2.1", "No version is called 2.1", "2.0"),
         ("1.8", nil, nil),
     ])
-    func aVersionIsLookedForAmongThoseOfTheService(wanted: String, title: String?, nearest: String?) async throws {
+    func versionIsSearchedAmongThoseOfTheService(wanted: String, title: String?, nearest: String?) async throws {
         let filters: [FilterValue] = [(.service, "pay"), (.version, "1.8"), (.version, wanted)]
         let name = try await UnknownName.find((.version, wanted), with: filters) { senders in
             senders.contains { $0 == (.service, "pay") } ? ["1.8", "2.0"] : ["1.0", "1.8", "2.0"]
@@ -150,7 +150,7 @@ import Testing
         #expect(service == nil)
     }
 
-    @Test func aVersionIsNotComparedWithItself() throws {
+    @Test func versionIsNotComparedWithItself() throws {
         let text = sentence(
             [CommandFlag("compare", "version:1.8..1.0")],
             try unknown(.version, "1.0", among: ["1.8", "2.0"], notMeaning: ["1.8"]))
@@ -162,12 +162,12 @@ import Testing
                 """)
     }
 
-    @Test func aCommandInMarkdownIsABlockOfCode() {
+    @Test func commandInMarkdownIsABlockOfCode() {
         let text = ReportMarkdown.text(of: report, context([CommandFlag("collector", "http://127.0.0.1:4318")]))
         #expect(text.contains("\n\n    martlet-collector report --since 30d --collector http://127.0.0.1:4318\n"))
     }
 
-    @Test func theLatestDataIsTold() throws {
+    @Test func latestDataOfASilentSenderIsReported() throws {
         let text = sentence(
             [CommandFlag("since", "5m"), CommandFlag("environment", "test")],
             .silent(try sender("storefront", "2", seen: "13:42:10"), latestRequest: nil))
@@ -179,7 +179,7 @@ import Testing
                 """)
     }
 
-    @Test func theLatestRequestIsToldWhereItsSenderStillSends() throws {
+    @Test func latestRequestIsReportedIfItsSenderStillReports() throws {
         func text(_ flags: [CommandFlag]) throws -> String {
             sentence([CommandFlag("since", "5m")] + flags, .idle(latestRequest: try time("13:42:10")))
         }
@@ -192,7 +192,7 @@ import Testing
         #expect(try text([]).hasPrefix("No requests in the last 5 min. The latest one came at 13:42:10 UTC, "))
     }
 
-    @Test func theLatestRequestIsToldOfASenderThatSentOtherThingsLater() throws {
+    @Test func latestRequestIsReportedIfTheSenderSentOtherDataLater() throws {
         let flags = [CommandFlag("since", "5m"), CommandFlag("service", "shop")]
         let shop = try sender("shop", "s-1", seen: "16:42:10")
         #expect(
@@ -206,14 +206,14 @@ import Testing
     }
 
     /// Counted requests may not be kept, and may not have failed.
-    @Test func theLatestRequestsOfAnEmptyListAreReported() throws {
+    @Test func emptyListSuggestsAReportOnTheLatestRequests() throws {
         let flags = [CommandFlag("service", "shop"), CommandFlag("failed"), CommandFlag("store", "sqlite:a")]
         #expect(
             sentence(flags, .idle(latestRequest: try time("13:42:10")), for: "requests").hasSuffix(
                 "report --since 2026-11-21T12:43:00Z --until 2026-11-21T13:43:00Z --service shop --store sqlite:a\n"))
     }
 
-    @Test func theLaterOfComparedVersionsIsAFilter() throws {
+    @Test func laterOfTwoComparedVersionsIsAFilter() throws {
         let flags = [CommandFlag("service", "pay"), CommandFlag("compare", "version:1.8..1.9")]
         #expect(
             sentence(flags, .idle(latestRequest: try time("13:42:10"))) == """
@@ -229,7 +229,7 @@ import Testing
                 """)
     }
 
-    @Test func sendersWithoutRequestsLeadToTheirList() throws {
+    @Test func sendersWithoutRequestsLeadToTheAgentList() throws {
         let flags = [CommandFlag("service", "inner"), CommandFlag("by", "host"), CommandFlag("collector", "http://c")]
         let inner = try sender("inner", "i-1", seen: "16:53:10")
         #expect(
@@ -265,7 +265,7 @@ import Testing
         return EmptyRequests(list, query, counted: Report(answer, for: counting), context(flags)).text
     }
 
-    @Test func aListWithoutKeptRequestsTellsHowManyWereCounted() {
+    @Test func listWithoutKeptRequestsSaysHowManyWereCounted() {
         let between = "between 2026-09-21T14:13:20Z and 2026-09-21T15:13:20Z"
         #expect(
             requests([(.client, 40, 3), (.server, 10, 0)])
@@ -279,7 +279,7 @@ import Testing
             requests([(.client, 40, 0)]) { $0.text = "x" } == "No kept request \(between) matches.\n")
     }
 
-    @Test func aListOfNoRequestsIsExplainedAsAReportIs() {
+    @Test func emptyListIsExplainedLikeAnEmptyReport() {
         #expect(
             requests([], [CommandFlag("status", "5xx"), CommandFlag("failed")]) == """
                 No request matches --status 5xx --failed in the last 1 h. Without these filters:
@@ -288,7 +288,7 @@ import Testing
                 """)
     }
 
-    @Test func aNewCollectorIsNamedAsItWasAsked() {
+    @Test func textNamesTheCollectorThatWasQueried() {
         #expect(
             sentence([], .nobodyReported).hasPrefix(
                 "No agents have reported yet. A service reports to this collector with "
@@ -299,7 +299,7 @@ import Testing
         #expect(store.contains("A service reports to the address in MARTLET_ENDPOINT. "))
     }
 
-    @Test func hostileNamesAreWrittenOut() throws {
+    @Test func hostileNamesAreEscaped() throws {
         let hostile = "\u{1b}[2J\u{202e}"
         let flags = [CommandFlag("service", hostile)]
         for reason in [
@@ -318,7 +318,7 @@ import Testing
             ("paymets", "payments"), ("pay", "payments"), ("front", "storefront"),
             ("a", nil), ("warehouse", nil), ("", nil),
         ] as [(String, String?)])
-    func theNearestNameHasFewEdits(name: String, nearest: String?) {
+    func nearestNameHasFewEdits(name: String, nearest: String?) {
         #expect(NearestName.of(name, among: ["catalog", "payments", "storefront"]) == nearest)
     }
 }

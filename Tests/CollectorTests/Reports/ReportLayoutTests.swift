@@ -4,7 +4,7 @@ import Testing
 
 @testable import MartletReports
 
-/// The parts of a report that a terminal shows, and their positions.
+/// The parts of a report on a terminal, and their positions.
 @Suite struct ReportLayoutTests {
     private func report(_ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]) -> Report {
         let lines = rows.map { row in
@@ -18,7 +18,7 @@ import Testing
             rows: lines, totals: ReportRow(dimensions: [:], measures: total), totalsByKind: totals(by, rows))
     }
 
-    /// Rows without a kind are of clients.
+    /// Rows without a kind count as rows of clients.
     private func totals(
         _ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]
     ) -> [RequestKind: ReportRow] {
@@ -77,7 +77,7 @@ import Testing
         #expect(terminal.contains("Outgoing and incoming"))
     }
 
-    @Test func rowsThatWereCutAreTold() {
+    @Test func cutRowsAreReported() {
         var cut = report([.service, .kind, .endpoint], twoKinds)
         cut.rows.removeLast()
         let lines = lines(cut, columns: nil)
@@ -97,8 +97,8 @@ import Testing
         #expect(lines(report, columns: nil).contains { $0.hasPrefix("shop     client  GET     a:80  /x") })
     }
 
-    /// The total counts the rows that were left out, so its title has only values that these share.
-    @Test func theTitleOfATotalNamesNoValueThatOnlyTheShownRowsShare() {
+    /// The total includes the rows that were left out, so its title only has values that these share.
+    @Test func titleOfATotalNamesNoValueOfOnlyTheShownRows() {
         let by: [Dimension] = [.service, .kind, .method, .endpoint]
         var report = report(
             by,
@@ -112,7 +112,7 @@ import Testing
         #expect(lines(report, context, columns: 80).contains { $0.hasPrefix("Outgoing from shop: 13 requests") })
     }
 
-    @Test func theTimeSinceWhichRatesCountIsANote() {
+    @Test func timeSinceWhichRatesCountIsANote() {
         var report = report([.endpoint], [(["/a"], 2, 0)])
         report.ratesSince = "2026-11-21T09:44:10Z"
         #expect(
@@ -123,7 +123,7 @@ import Testing
             lines(report, context, columns: 80).contains { $0.hasPrefix("per s is counted since 09:44:10 UTC, when ") })
     }
 
-    @Test func aNarrowTerminalLosesColumnsInTheirOrder() {
+    @Test func narrowTerminalDropsColumnsInTheirOrder() {
         let name = String(repeating: "n", count: 30)
         var report = report([.service, .endpoint], [([name, "/a"], 1000, 10), (["b", name], 10, 0)])
         for row in report.rows.indices {
@@ -147,7 +147,7 @@ import Testing
         #expect(lost == all)
     }
 
-    @Test func phasesThatWereAskedForAreLostAfterOtherFiguresAndTheFirstByteLast() {
+    @Test func requestedPhasesAreDroppedAfterOtherFiguresAndTheFirstByteLast() {
         let phases = ["queue ms", "transfer ms", "dns ms", "tls ms", "connect ms", "first byte ms"]
         let others = ["received KiB", "apdex", "impact %", "max ms", "p50 ms", "p99 ms", "per s"]
         var report = report([.service, .endpoint], [(["shop", "/a"], 1000, 10), (["b", "/b"], 10, 0)])
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: [60, 70, 80, 100, 120, 200])
-    func theFirstLineFitsTheTerminalAndNamesTheWorstRowWhereThereIsRoom(columns: Int) {
+    func firstLineFitsTheTerminalAndNamesTheWorstRowIfThereIsRoom(columns: Int) {
         let name = "/payments/of/the/last/month/by/people/who/bought/it"
         let kinds = report(
             [.service, .kind, .endpoint],
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test func decimalPointsAreUnderEachOther() {
+    @Test func decimalPointsAreAligned() {
         var table = TextTable([TextTable.Column(title: "p95 ms", alignment: .figure)])
         table.addTitles()
         for figure in ["67.6", "1,614", "0.219", "–", "<0.001"] { table.add([TextTable.Cell(figure)]) }
@@ -220,7 +220,7 @@ import Testing
                 """)
     }
 
-    @Test func hungAndCancelledAreToldWhereThereAreAny() {
+    @Test func hungAndCancelledRequestsAreReportedIfThereAreAny() {
         let text = lines(SampleReport.report, SampleReport.context, columns: 200)
         #expect(text.contains { $0.hasPrefix("Outgoing: ") && $0.hasSuffix(", 1 hung, 3 cancelled") })
         let wide = text.filter { !$0.hasPrefix("Outgoing: ") }
@@ -228,7 +228,7 @@ import Testing
         #expect(wide.filter { $0.hasSuffix("3 cancelled") }.count == 1)
     }
 
-    @Test func staleDataAndAClockThatIsAheadAreTold() throws {
+    @Test func staleDataAndAClockThatIsAheadAreReported() throws {
         var report = SampleReport.report
         report.totals.lastSeen = "2026-11-21T09:48:00Z"
         #expect(lines(report, SampleReport.context, columns: 100).contains { $0.hasSuffix("latest 12 min ago") })
@@ -239,7 +239,7 @@ import Testing
             })
     }
 
-    @Test func theFirstLineNamesTheRowThatItsCountIsOf() {
+    @Test func firstLineNamesTheRowOfItsCount() {
         func first(_ by: [Dimension], _ rows: [([String?], count: UInt64, failed: UInt64)]) -> String {
             lines(report(by, rows), columns: nil)[0]
         }
@@ -256,7 +256,7 @@ import Testing
         #expect(byName.hasSuffix(" failed, 5 of them on instance i-1."))
     }
 
-    @Test func oneRequestIsSeenInATrend() {
+    @Test func oneRequestIsVisibleInATrend() {
         var report = report([.endpoint], [(["/a"], 1, 0), (["/b"], 9, 0)])
         for row in report.rows.indices {
             report.rows[row].trend = ReportRow.Trend(
@@ -265,12 +265,12 @@ import Testing
         #expect(lines(report, columns: 200).contains { $0.hasPrefix("/a") && $0.contains("▁█") })
     }
 
-    @Test func theLastLineSelectsRequestsWithoutAValueWhereTheRowHasNone() {
+    @Test func lastLineSelectsRequestsWithoutAValueIfTheRowHasNone() {
         let text = lines(report([.status], [([nil], 9, 4), (["503"], 9, 1)]), columns: nil)
         #expect(text.suffix(2).first == "See them:  martlet-collector requests --status '' --failed")
     }
 
-    @Test func theLastLineHasAllDimensionsWhereRowsAreLeftOut() {
+    @Test func lastLineHasAllDimensionsIfRowsAreLeftOut() {
         var report = report([.service, .endpoint], [(["shop", "/a"], 9, 4)])
         report.rowCount = 2
         #expect(
@@ -278,7 +278,7 @@ import Testing
                 == "See them:  martlet-collector requests --service shop --endpoint /a --failed")
     }
 
-    @Test func theLastLineOfAComparisonOfVersionsHasTheLaterOne() {
+    @Test func lastLineOfAVersionComparisonHasTheLaterVersion() {
         var context = ReportContext()
         context.flags = [CommandFlag("compare", "version:1.8..1.9")]
         let text = lines(report([.service, .endpoint], [(["shop", "/a"], 9, 1)]), context, columns: nil)
@@ -287,7 +287,7 @@ import Testing
                 == "See them:  martlet-collector requests --version 1.9 --endpoint /a --failed")
     }
 
-    @Test func theLastLineHasTheSameFilters() {
+    @Test func lastLineHasTheSameFilters() {
         var context = ReportContext()
         context.flags = [
             CommandFlag("since", "1h"), CommandFlag("service", "my shop"), CommandFlag("by", "endpoint"),
@@ -303,7 +303,7 @@ import Testing
         #expect(lines(fine, context, columns: nil).suffix(2).first?.hasSuffix("4319") == true)
     }
 
-    @Test func phasesAreColumnsWhenAskedFor() {
+    @Test func requestedPhasesAreColumns() {
         var context = ReportContext()
         for columns in [nil, 250] {
             context.showsPhases = false
@@ -313,27 +313,27 @@ import Testing
         }
     }
 
-    @Test func aRowOfFewRequestsDoesNotSetTheScaleOfBars() {
+    @Test func rowOfFewRequestsDoesNotSetTheScaleOfBars() {
         let report = report([.endpoint], [(["/a"], 100, 10), (["/b"], 100, 5), (["/c"], 2, 2)])
         let bars = lines(report, columns: 100).filter { $0.hasPrefix("/") }.map { line in line.filter { $0 > "▀" } }
         #expect(bars == ["███", "█▌", "███"])
     }
 
-    @Test func theUsualPortIsLeftOutOnATerminal() {
+    @Test func terminalOmitsTheUsualPort() {
         let report = report([.host, .endpoint], [(["a:443", "/"], 1, 0), (["a:80", "/"], 1, 0)])
         #expect(lines(report, columns: 80).contains { $0.hasPrefix("a     /") })
         #expect(lines(report, columns: 80).contains { $0.hasPrefix("a:80  /") })
         #expect(lines(report, columns: nil).contains { $0.hasPrefix("a:443  /") })
     }
 
-    @Test func phasesWithoutRoomAreTold() {
+    @Test func phasesWithoutRoomAreReported() {
         var context = SampleReport.context
         context.showsPhases = true
         #expect(lines(SampleReport.report, context, columns: 80).contains { $0.hasPrefix("No room for queue ms") })
         #expect(!lines(SampleReport.report, context, columns: 250).contains { $0.hasPrefix("No room") })
     }
 
-    @Test func aTerminalHasColumnsForThePhasesThatAreKnown() {
+    @Test func terminalHasColumnsForKnownPhases() {
         var (report, context) = (report([.endpoint], [(["/a"], 1, 0), (["/b"], 1, 0)]), ReportContext())
         context.showsPhases = true
         for row in report.rows.indices { report.rows[row].measures.phases = [:] }
@@ -344,7 +344,7 @@ import Testing
         #expect(lines(report, context, columns: nil).contains { $0.contains("tls ms") })
     }
 
-    @Test func aDayBesidesTodayHasItsDate() {
+    @Test func timeOnAnotherDayHasItsDate() {
         let report = report([.endpoint], [(["/"], 1, 0)])
         var context = ReportContext()
         context.now = TimeText.parse("2026-11-22T00:00:00Z", now: 0)

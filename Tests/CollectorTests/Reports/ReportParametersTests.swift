@@ -8,7 +8,7 @@ import Testing
 @Suite struct ReportParametersTests {
     private let now = Samples.time(0)
 
-    @Test func theDefaultReportIsTheLastHourByEndpoint() throws {
+    @Test func defaultReportIsTheLastHourByEndpoint() throws {
         let query = try ReportParameters([]).query(now: now)
         #expect(query.window == TimeWindow(from: now - 3_600_000_000_000, to: now))
         #expect(query.by == [.service, .kind, .method, .host, .endpoint])
@@ -18,8 +18,8 @@ import Testing
         #expect(query.step == nil)
     }
 
-    /// All that is made in a second is about the same requests.
-    @Test func aWindowThatEndsNowEndsWithItsSecond() throws {
+    /// All reports of one second are about the same requests.
+    @Test func windowThatEndsNowEndsWithItsSecond() throws {
         let (now, second) = (Samples.time(0) + 300_000_000, 1_000_000_000 as UInt64)
         func window(_ parameters: [(String, String)]) throws -> TimeWindow {
             try ReportParameters(parameters).query(now: now).window
@@ -33,7 +33,7 @@ import Testing
                 == TimeWindow(from: now - 120 * second, to: now - 60 * second))
     }
 
-    @Test func everyParameterIsTaken() throws {
+    @Test func everyParameterIsUsed() throws {
         let query = try ReportParameters([
             ("since", "2h"), ("until", "1h"), ("service", "s"), ("service", "t"), ("environment", "e"),
             ("kind", "server"),
@@ -60,7 +60,7 @@ import Testing
             ("0.25ms", 250_000), ("0.000000001s", 1), ("2.000000001s", 2_000_000_001), ("0.000000001d", 86_400),
             ("1.50m", 90_000_000_000), ("3.0ns", 3),
         ] as [(String, UInt64)])
-    func aLengthIsATimeAgo(text: String, nanoseconds: UInt64) {
+    func durationIsATimeAgo(text: String, nanoseconds: UInt64) {
         #expect(TimeText.parse(text, now: now) == now - nanoseconds)
     }
 
@@ -89,13 +89,13 @@ import Testing
         "+2026-11-21T09:00:00Z", "2026-11-21T09:00:0٣Z", "1969-12-31T23:59:59Z", "1970-01-01T00:30:00+01:00",
         "0000-02-28T00:00:00Z", "9999-12-31T23:59:59Z",
     ])
-    func anythingElseIsNoTime(text: String) {
+    func otherTextsAreNotTimes(text: String) {
         #expect(TimeText.parse(text, now: now) == nil)
     }
 
-    @Test func everyTimeThatIsWrittenIsRead() {
+    @Test func everyWrittenTimeCanBeRead() {
         var numbers = SeededGenerator(seed: 1)
-        // The times reach to the year 2255, with leap days and ends of years among them.
+        // The times go up to the year 2255, and include leap days and ends of years.
         for _ in 0..<20_000 {
             let time = UInt64.random(in: 0..<9_000_000_000, using: &numbers) * 1_000_000_000
             #expect(TimeText.parse(TimeText.format(time), now: now) == time)
@@ -104,13 +104,13 @@ import Testing
         }
     }
 
-    @Test func aWindowThatEndsBeforeItStartsIsRefused() {
+    @Test func windowThatEndsBeforeItStartsIsRefused() {
         #expect(throws: ParameterError.self) {
             try ReportParameters([("since", "1h"), ("until", "2h")]).query(now: now)
         }
     }
 
-    @Test func aWindowHas800DaysAtMost() throws {
+    @Test func windowHasAtMost800Days() throws {
         _ = try ReportParameters([("since", "800d")]).query(now: now)
         _ = try ReportParameters([("since", "900d"), ("until", "100d")]).query(now: now)
         for (since, until) in [("801d", "0s"), ("1970-01-02T00:00:00Z", "0s"), ("1h", "2199-01-01T00:00:00Z")] {

@@ -17,7 +17,7 @@ import Testing
             of: Report(answer, for: query))
     }
 
-    @Test func theTableShowsWindowCompletenessFiguresAndTotals() {
+    @Test func tableShowsWindowCompletenessFiguresAndTotals() {
         #expect(
             table(endpoint: "/users/{id}") == """
                 None of 3 requests failed.
@@ -49,7 +49,7 @@ import Testing
         table(endpoint: "/", account: account).split(separator: "\n")[1...2] + []
     }
 
-    @Test func aTimeWithoutCaptureIsTold() {
+    @Test func timeWithoutCaptureIsReported() {
         var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(3600)))
         let hour = 3600e9
         for off in [180e9, 0, 0, 0] { account.add(arrived: 1, captured: 1, time: .init(lived: hour, unwatched: off)) }
@@ -66,7 +66,7 @@ import Testing
         (5, 10, "5 of 10 seconds"), (2.34, 10, "2.3 of 10 seconds"), (1, 3600, "less than 0.1 of 60 minutes"),
         (3600, 604_800, "1 of 168 hours"),
     ])
-    func aTimeWithoutCaptureIsToldInTheUnitOfTheReport(off: Double, window: UInt64, text: String) {
+    func timeWithoutCaptureIsReportedInTheUnitOfTheWindow(off: Double, window: UInt64, text: String) {
         var account = WindowAccount(TimeWindow(from: Samples.time(0), to: Samples.time(window)))
         account.add(arrived: 0, captured: 0, time: .init(lived: Double(window) * 1e9, unwatched: off * 1e9))
         #expect(heading(account)[1] == "capture was off for \(text) on 1 of 1 instance")
@@ -76,18 +76,18 @@ import Testing
         (1, "the clock of 1 sender is at least 2.0 min ahead: its requests are dated too late"),
         (3, "the clocks of 3 senders are ahead, one by at least 2.0 min: their requests are dated too late"),
     ])
-    func clocksThatAreAheadAreTold(senders: Int, text: String) {
+    func clocksThatAreAheadAreReported(senders: Int, text: String) {
         var account = WindowAccount(window)
         account.clocksAhead = .init(senders: senders, longest: 120_000_000_000)
         #expect(heading(account)[1] == text)
     }
 
-    @Test func completenessIsUnknownWhereNobodySent() {
+    @Test func completenessIsUnknownIfNoAgentReported() {
         #expect(heading(WindowAccount(window))[0].hasSuffix("completeness unknown"))
     }
 
     @Test(arguments: [(1, "1 sender"), (3, "3 senders")])
-    func cumulativeCountersWithoutRoomAreTold(senders: Int, inWords: String) {
+    func cumulativeCountersThatWereNotCountedAreReported(senders: Int, inWords: String) {
         var account = Samples.account(window, arrived: 1)
         account.uncountedSenders = senders
         let sentence =
@@ -95,7 +95,7 @@ import Testing
         #expect(heading(account).contains { $0.contains(sentence) })
     }
 
-    @Test func damagedPointsAreTold() {
+    @Test func damagedPointsAreReported() {
         #expect(table(endpoint: "/", damaged: 2).contains("2 points damaged on disk"))
     }
 }

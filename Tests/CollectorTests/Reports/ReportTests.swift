@@ -54,7 +54,7 @@ import struct Foundation.Data
         #expect(report.completeness == 0.75)
     }
 
-    @Test func phasesAreMeansOverTheRequestsThatHadThem() throws {
+    @Test func phasesAreMeansOverTheRequestsWithThePhase() throws {
         var (first, again) = (Samples.statistics([1]), Samples.statistics([1, 1, 1], sent: 0))
         first.phases = Samples.phases([.connect: (1, 0.5), .firstByte: (1, 0.25)])
         again.phases = Samples.phases([.firstByte: (3, 0.5)])
@@ -73,7 +73,7 @@ import struct Foundation.Data
         #expect(report.totals.measures.phases == ["connect": 500, "first_byte": 187.5])
     }
 
-    @Test func aClientsFailuresAre4xxToo() {
+    @Test func client4xxCountsAsAFailure() {
         let row = report([
             (Samples.dimensions(status: 404, error: "404"), [1, 1]),
             (Samples.dimensions(status: 500, error: "500"), [1]),
@@ -84,7 +84,7 @@ import struct Foundation.Data
         #expect([row.http4xx, row.http5xx, row.hung, row.cancelled, row.transport] == [2, 1, 1, 3, 0])
     }
 
-    @Test func aServers4xxAreNoFailures() {
+    @Test func server4xxDoesNotCountAsAFailure() {
         let row = report([
             (Samples.dimensions(.server, status: 404), [1, 1]),
             (Samples.dimensions(.server, status: 500, error: "500"), [1]),
@@ -93,7 +93,7 @@ import struct Foundation.Data
         #expect([row.http4xx, row.http5xx] == [2, 1])
     }
 
-    @Test func apdexCountsSlowOnesHalfAndFailedOnesNot() {
+    @Test func apdexCountsSlowRequestsHalfAndFailedOnesNot() {
         let row = report([
             (Samples.dimensions(), [0.1, 0.49, 0.6, 1.9, 2.1]), (Samples.dimensions(status: 500, error: "500"), [0.1]),
         ]).totals.measures
@@ -122,7 +122,7 @@ import struct Foundation.Data
         #expect(endpoints(of: report(points, sort: .max, ascending: true)) == ["/d", "/c", "/a", "/b"])
     }
 
-    @Test func theTotalsAreOverRowsThatAreCutOffToo() {
+    @Test func totalsIncludeRowsThatAreCutOff() {
         let report = report(
             [(Samples.dimensions(endpoint: "/a"), [1, 1]), (Samples.dimensions(endpoint: "/b"), [1])], top: 1)
         #expect(endpoints(of: report) == ["/a"])
@@ -130,7 +130,7 @@ import struct Foundation.Data
         #expect(report.totals.dimensions.isEmpty)
     }
 
-    @Test func theTotalsOfClientsAndServersStayApart() {
+    @Test func totalsOfClientsAndServersStayApart() {
         let report = report(
             [(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server, status: 500, error: "500"), [2])],
             by: [.service],
@@ -141,14 +141,14 @@ import struct Foundation.Data
         #expect(report.totalsByKind.mapValues(\.measures.impact) == [.client: 0.5, .server: 0.5])
     }
 
-    @Test func aReportSurvivesItsJSON() throws {
+    @Test func reportSurvivesJSON() throws {
         let report = report(
             [(Samples.dimensions(), [1, 1]), (Samples.dimensions(.server), [2])], by: [.kind, .status])
         let json = try ReportJSON.text(of: report)
         #expect(try ReportJSON.value(of: Report.self, in: Data(json.utf8)) == report)
     }
 
-    @Test func figuresThatNoDoubleHoldsAreStillJSON() throws {
+    @Test func figuresThatExceedDoubleAreStillJSON() throws {
         let sketch = try #require(
             ExponentialHistogram(
                 scale: 0, sum: .greatestFiniteMagnitude, min: nil, max: nil, zeroCount: 0, offset: 1090, buckets: [2]))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import MartletReports
 
-/// The outputs of kept requests and of agents, compared with a file.
+/// Compares the outputs of kept requests and of agents with files.
 @Suite struct RequestGoldenTests {
-    @Test func aTerminalShowsARequestPlainAndInColor() throws {
+    @Test func terminalShowsARequestPlainAndInColor() throws {
         let report = try #require(SampleRequest.report)
         try expect(RequestText.text(of: report, on: OutputDevice(columns: 120)), in: "request-120.txt")
         let colored = OutputDevice(columns: 120, isColored: true)
@@ -25,20 +25,20 @@ import Testing
         }
     }
 
-    @Test func aFileHasARequestUncut() throws {
+    @Test func fileHasARequestUncut() throws {
         let text = RequestText.text(of: try #require(SampleRequest.report))
         try expect(text, in: "request-file.txt")
         #expect(!text.contains("\u{1b}"))
     }
 
-    @Test func programsGetRequestsInAFixedForm() throws {
+    @Test func programsGetRequestsInAFixedFormat() throws {
         try expect(try ReportJSON.text(of: SampleRequest.list), in: "requests.json")
         try expect(try ReportJSON.text(of: try #require(SampleRequest.report)), in: "request.json")
         try expect(RequestsCSV.text(of: SampleRequest.list), in: "requests.csv")
     }
 
     @Test(arguments: [80, 120, 200])
-    func aTerminalShowsTheListInItsWidth(columns: Int) throws {
+    func listFitsTheWidthOfTheTerminal(columns: Int) throws {
         let text = RequestsTable.text(of: SampleRequest.list, on: OutputDevice(columns: columns))
         if columns == 120 { try expect(text, in: "requests-120.txt") }
         for line in text.split(separator: "\n").dropLast() { #expect(TextWidth.of(String(line)) <= columns, "\(line)") }
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [80, 120, 200])
-    func aTerminalShowsAgentsInItsWidth(columns: Int) throws {
+    func agentsFitTheWidthOfTheTerminal(columns: Int) throws {
         let now = Samples.time(7_300)
         var process = ProcessStatistics()
         (process.counts[.cpuUser], process.covered) = (7_460_000_000, 60_000_000_000)

@@ -23,7 +23,7 @@ import Testing
         return try #require(RequestReport(stored[0], trace: TraceAnswer(spans: stored, more: 0)))
     }
 
-    @Test func theRequestIsACommandThatSendsItAgain() throws {
+    @Test func requestBecomesACommandThatSendsItAgain() throws {
         #expect(
             RequestText.text(of: try report()).hasSuffix(
                 """
@@ -34,11 +34,11 @@ import Testing
                 """))
     }
 
-    /// Runs the command in a real shell, with a function in the place of curl.
+    /// Runs the command in a real shell, with a function in place of curl.
     @Test(arguments: [
         "'; echo stolen; '", "'\u{301}; echo stolen; '\u{301}", "$(echo stolen)", "`echo stolen`", "\\'; echo stolen #",
     ])
-    func noTextLeavesItsWordOfTheCommand(hostile: String) throws {
+    func everyTextStaysOneWordOfTheCommand(hostile: String) throws {
         let text = RequestText.text(
             of: try report {
                 $0.url = "https://api.example.com/" + hostile
@@ -59,12 +59,12 @@ import Testing
         #expect(printed == "9\n")
     }
 
-    @Test func theCommandOfAHeadRequestDoesNotWaitForABody() throws {
+    @Test func commandOfAHeadRequestDoesNotWaitForABody() throws {
         let command = CurlCommand.text(of: try report { $0.request?.method = "HEAD" })
         #expect(command?.hasPrefix("curl --globoff --head --url https://api.example.com/users/7") == true)
     }
 
-    @Test func noTextOfASenderIsAnOptionOrAFile() throws {
+    @Test func textFromASenderIsNeverAnOptionOrAFile() throws {
         let command = CurlCommand.text(
             of: try report {
                 $0.url = "-o/etc/passwd"
@@ -82,7 +82,7 @@ import Testing
         #expect(RequestText.text(of: try report { $0.url = "" }).contains("curl") == false)
     }
 
-    @Test func theCommandOfAServedRequestHasTheHostThatIsKept() throws {
+    @Test func commandOfAnIncomingRequestHasTheKeptHost() throws {
         func command(_ host: String?, scheme: String? = nil, header: String? = nil) throws -> String? {
             CurlCommand.text(
                 of: try report {
@@ -101,7 +101,7 @@ import Testing
         #expect(try command(nil) == nil)
     }
 
-    @Test func aTraceIsATreeInWhichEachSpanStandsUnderItsCaller() throws {
+    @Test func traceIsATreeWithEachSpanUnderItsCaller() throws {
         func span(_ number: UInt8, under parent: UInt8) -> SpanRecord {
             var span = Samples.detail(number)
             span.traceID = Samples.detail(1).traceID
@@ -109,7 +109,7 @@ import Testing
             span.name = "span \(number)"
             return span
         }
-        // 4 and 5 call each other, which no honest sender says; the parent of 6 is not kept.
+        // 4 and 5 call each other, which no honest sender reports. The parent of 6 is not kept.
         let others = [
             span(2, under: 1), span(3, under: 2), span(4, under: 5), span(5, under: 4), span(6, under: 99),
             span(7, under: 1),
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: ["\u{1b}[2J", "\u{202e}", "\r\n", "\u{200b}", "\u{9b}2J"])
-    func hostileTextIsWrittenOut(hostile: String) throws {
+    func hostileTextIsEscaped(hostile: String) throws {
         let text = RequestText.text(
             of: try report {
                 $0.url = "https://a/" + hostile

@@ -20,11 +20,11 @@ import Testing
         ("2026-11-20T23:59:59Z", "23:59:59", "2026-11-20T23:59:59Z"),
         ("2026-11-21T00:00:00Z", "23:59:59", "2026-11-20T23:59:59Z"),
     ])
-    func aDayOrATimeOfDayIsTheLatestThatCame(now: String, text: String, expected: String) throws {
+    func dayOrTimeOfDayIsTheLatestInThePast(now: String, text: String, expected: String) throws {
         #expect(try TimeExpression.parse(text, now: time(now)) == time(expected))
     }
 
-    @Test func theFormsOfTimeTextStayWhatTheyAre() throws {
+    @Test func formsOfTimeTextAreUnchanged() throws {
         let now = try time("2026-11-21T09:30:00Z")
         #expect(TimeExpression.parse("90s", now: now) == now - 90_000_000_000)
         #expect(try TimeExpression.parse("2026-11-21T10:00:00+02:00", now: now) == time("2026-11-21T08:00:00Z"))
@@ -35,18 +35,18 @@ import Testing
         "+1:00",
         "١٤:٠٠", "14:00 ", "14:", ":00",
     ])
-    func anythingElseIsNoTime(text: String) throws {
+    func otherTextsAreNotTimes(text: String) throws {
         #expect(try TimeExpression.parse(text, now: time("2026-11-21T09:30:00Z")) == nil)
     }
 
-    /// The end of a window is the latest such time, too, unless the window would end before it begins.
+    /// The end of a window is also the latest such time, unless the window would end before it begins.
     @Test(arguments: [
         ("2026-11-21T13:40:00Z", "2026-11-21T13:37:00Z", "13:43", "2026-11-21T13:43:00Z"),
         ("2026-11-21T00:30:00Z", "2026-11-20T23:50:00Z", "00:10", "2026-11-21T00:10:00Z"),
         ("2026-11-21T09:00:00Z", "2026-11-20T00:00:00Z", "14:00", "2026-11-20T14:00:00Z"),
         ("2026-11-21T15:00:00Z", "2026-11-14T15:00:00Z", "14:00", "2026-11-21T14:00:00Z"),
     ])
-    func anEndIsAfterItsBeginning(now: String, since: String, until: String, expected: String) throws {
+    func endIsAfterItsBeginning(now: String, since: String, until: String, expected: String) throws {
         #expect(try TimeExpression.parse(until, now: time(now), after: time(since)) == time(expected))
     }
 
@@ -61,11 +61,11 @@ import Testing
         ("2026-10-26T12:00:00Z", "yesterday", "2026-10-24T22:00:00Z"),
         ("2026-11-21T12:59:00Z", "14:00", "2026-11-20T13:00:00Z"),
     ])
-    func aZoneMovesDaysAndTimes(now: String, text: String, expected: String) throws {
+    func zoneMovesDaysAndTimes(now: String, text: String, expected: String) throws {
         #expect(try TimeExpression.parse(text, now: time(now), in: berlin) == time(expected))
     }
 
-    @Test func anAbsoluteTextMeansTheSameEverywhere() throws {
+    @Test func absoluteTextMeansTheSameInEveryZone() throws {
         let now = try time("2026-11-21T12:59:00Z")
         #expect(TimeExpression.absolute("14:00", now: now, in: berlin) == "2026-11-20T13:00:00Z")
         for text in ["1h", "2026-11-21T10:00:00+02:00", "nonsense"] {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func withoutTZDaysAreThoseOfUTC() {
+    @Test func daysAreInUTCWithoutTZ() {
         for variables in [[:], ["TZ": ""]] { #expect(UTCOffset.environment(variables).seconds(1_790_000_000) == 0) }
     }
 }

@@ -17,7 +17,7 @@ import Testing
         ("\u{1b}", [TopKey.escape]), ("\u{1b}[5~q", [.character("q")]), ("\u{1b}[1;5Aq", [.up, .character("q")]),
         ("\u{1b}[", []), ("\u{1}\u{1a}", []), ("\u{1b}\u{1b}", [.escape, .escape]),
     ])
-    func otherSequencesAreNoLetters(text: String, keys: [TopKey]) {
+    func otherSequencesAreNotLetters(text: String, keys: [TopKey]) {
         #expect(TopKey.keys(in: Array(text.utf8)) == keys)
     }
 }
@@ -38,13 +38,13 @@ import Testing
         return TopScreen.lines(of: state, on: device, height: height, now: now)
     }
 
-    @Test func sGoesThroughAllFiguresAndAsksAnew() {
+    @Test func sCyclesThroughAllFiguresAndAsksAgain() {
         let orders = (0...8).map { state(String(repeating: "s", count: $0)).question }
         #expect(orders.dropLast() == GroupOrder.Measure.allCases.map { .report($0) }[...])
         #expect(orders.last == .report(.impact))
     }
 
-    @Test func theSortedColumnIsMarked() {
+    @Test func sortedColumnIsMarked() {
         let sorted = state(String(repeating: "s", count: 5))
         #expect(sorted.order == .p95)
         #expect(lines(sorted).contains { $0.contains("p95 ms↓") })
@@ -56,22 +56,22 @@ import Testing
         (75, "s sort  f failed only  / filter  space pause  ? help  q quit"),
         (50, "s sort  f failed only  / filter  ? help  q quit"), (20, "? help  q quit"),
     ])
-    func aNarrowScreenHasTheKeysThatLeadOn(columns: Int, keys: String) {
+    func narrowScreenKeepsHelpAndQuit(columns: Int, keys: String) {
         #expect(lines(state(), columns: columns).last == keys)
     }
 
-    @Test func fLeavesOutRowsWithoutFailures() {
+    @Test func fHidesRowsWithoutFailures() {
         #expect(endpoints(state()).contains(""))
         #expect(!endpoints(state("f")).contains(""))
         #expect(endpoints(state("ff")) == endpoints(state()))
     }
 
-    @Test func aPartOfTheRowsHasNoTotalsOfAll() {
+    @Test func totalsAreHiddenIfOnlySomeRowsAreShown() {
         #expect(lines(state()).contains { $0.contains("Outgoing: 19,635 requests") })
         #expect(!lines(state("f")).contains { $0.contains("Outgoing: 19,635 requests") })
     }
 
-    @Test func lettersOfAFilterAreNoKeys() {
+    @Test func lettersOfAFilterAreNotKeys() {
         let typed = state("/PAYMq")
         #expect(typed.isTyping)
         #expect(!typed.isEnded)
@@ -82,7 +82,7 @@ import Testing
         #expect(endpoints(state("/paym\u{1b}")) == endpoints(state()))
     }
 
-    @Test func theSameRowStaysSelectedWhereverItGoes() throws {
+    @Test func sameRowStaysSelectedWhereverItMoves() throws {
         var state = state("jj")
         let name = try #require(state.selectedRow?.dimensions)
         var report = SampleReport.report
@@ -92,7 +92,7 @@ import Testing
         #expect(state.selected != 2)
     }
 
-    @Test func theSelectionStaysAmongTheRows() {
+    @Test func selectionStaysAmongTheRows() {
         #expect(state("kk").selected == 0)
         let all = state().rows.count
         #expect(state(String(repeating: "j", count: 50)).selected == all - 1)
@@ -113,7 +113,7 @@ import Testing
         #expect(!state.isEnded)
     }
 
-    @Test func theRequestsOfARowAreScrolledUpToTheLastOne() {
+    @Test func requestsOfARowScrollUpToTheLastOne() {
         var state = state("j\r")
         state.take(.requests(SampleRequest.list), to: state.question)
         let ids = SampleRequest.list.requests.map(\.id)
@@ -130,21 +130,21 @@ import Testing
         #expect(state.firstRequest == 0)
     }
 
-    @Test func qAndCtrlCEnd() {
+    @Test func qAndCtrlCQuit() {
         #expect(state("q").isEnded)
         #expect(state("\u{3}").isEnded)
         #expect(state("/\u{3}").isEnded)
         #expect(state("\r\u{3}").isEnded)
     }
 
-    @Test func aPauseIsSaidInYellow() {
+    @Test func pauseIsShownInYellow() {
         #expect(lines(state(" ")).contains("sorted by impact, paused: space resumes"))
         #expect(
             lines(state(" "), isColored: true).contains { $0.contains("\u{1b}[33mpaused: space resumes\u{1b}[0m") })
         #expect(!state("  ").isPaused)
     }
 
-    @Test func troubleKeepsTheFiguresAndIsSaidInYellow() {
+    @Test func problemKeepsTheFiguresAndIsShownInYellow() {
         var state = state()
         state.fail("no collector answers at http://127.0.0.1:4318: connection refused")
         let shown = lines(state, isColored: true)
@@ -156,7 +156,7 @@ import Testing
         #expect(state.trouble == nil)
     }
 
-    @Test func anAnswerToAnEarlierQuestionIsLeftOut() {
+    @Test func answerToAnEarlierQuestionIsIgnored() {
         var state = state("s")
         var report = SampleReport.report
         report.rows = []
@@ -164,7 +164,7 @@ import Testing
         #expect(state.report?.rows.isEmpty == false)
     }
 
-    @Test func anEmptyReportIsExplained() {
+    @Test func emptyReportIsExplained() {
         var state = TopState(order: .impact)
         #expect(lines(state)[0] == "Loading …")
         var report = SampleReport.report
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 3, 5, 8, 12, 24, 60])
-    func theScreenIsFilledAndTheSelectedRowIsOnIt(height: Int) {
+    func screenIsFilledAndShowsTheSelectedRow(height: Int) {
         for keys in ["", "jjjjjjjj", "f", "/", "?", " ", "\r"] {
             let lines = lines(state(keys), height: height)
             #expect(lines.count == height)
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test(arguments: [30, 50, 60, 80])
-    func aRowThatIsLongerThanTheScreenIsShownInSeveralLines(columns: Int) throws {
+    func rowLongerThanTheScreenIsShownInSeveralLines(columns: Int) throws {
         let lines = lines(state("jj"), columns: columns, height: 90)
         for line in lines where line.hasPrefix("  ") || line.hasPrefix("> ") {
             #expect(TextWidth.of(line) <= columns, "\(line)")
@@ -203,7 +203,7 @@ import Testing
     }
 
     @Test(arguments: ["f", "//payments\r", "/nothing\r"])
-    func theHeadingNamesTheWorstOfAllRowsWhateverIsOnTheScreen(keys: String) {
+    func headingNamesTheWorstOfAllRowsWhateverIsOnTheScreen(keys: String) {
         #expect(lines(state())[0].contains("failed, 353 of them in POST /checkout."))
         #expect(lines(state(keys))[0] == lines(state())[0])
     }
@@ -213,11 +213,11 @@ import Testing
         ("\u{1b}[1mone two\u{1b}[0m three", 8, ["\u{1b}[1mone two\u{1b}[0m ", "three"]), ("", 4, [""]),
         ("ab cdefghi", 4, ["ab ", "cdef", "ghi"]),
     ])
-    func aLongLineIsBrokenAtABlank(text: String, columns: Int, lines: [String]) {
+    func longLineBreaksAtABlank(text: String, columns: Int, lines: [String]) {
         #expect(OutputDevice(columns: columns).wrapped(text) == lines)
     }
 
-    @Test func hostileTextDoesNotSteerTheTerminal() {
+    @Test func hostileTextDoesNotControlTheTerminal() {
         var state = state("/\u{202e}\u{9b}2J\r")
         state.fail("\u{1b}[2J")
         for text in [lines(state), lines(self.state("/=cmd\r\r"))].joined() {
@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    @Test func theSelectedRowIsReversedThroughItsColours() throws {
+    @Test func selectedRowIsReversedThroughItsColours() throws {
         let line = try #require(lines(state(), isColored: true).first { $0.contains("> ") })
         #expect(line.hasPrefix("\u{1b}[7m> "))
         #expect(line.hasSuffix("\u{1b}[0m"))

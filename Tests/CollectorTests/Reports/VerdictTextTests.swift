@@ -13,7 +13,7 @@ import Testing
             after: .init(value: after, interval: after - 9...after + 9))
     }
 
-    @Test func aChangeIsToldFromAndTo() {
+    @Test func changeIsWrittenFromBeforeToAfter() {
         #expect(VerdictText.changes(.worse(changes)) == "failures 3.20 → 8.32 %, p95 123 → 811 ms")
         let better = Verdict.Changes(failures: nil, p50: Self.quantile(59, 39.3), p95: nil, p99: nil, cliffsDelta: -0.5)
         #expect(VerdictText.changes(.better(better)) == "p50 59.0 → 39.3 ms")
@@ -41,14 +41,14 @@ import Testing
                 "requests in 2 parts of the time before, 6 needed"
             ),
         ] as [(Verdict, String, String, String)])
-    func aRowWithoutAChangeTellsWhy(verdict: Verdict, sign: String, word: String, why: String) {
+    func rowWithoutAChangeSaysWhy(verdict: Verdict, sign: String, word: String, why: String) {
         #expect(VerdictText.sign(verdict) == sign)
         #expect(VerdictText.word(verdict) == word)
         #expect(VerdictText.why(verdict) == why)
         #expect(VerdictText.changes(verdict).isEmpty)
     }
 
-    @Test func manyRowsTellFromTheMostTellingToTheLeast() {
+    @Test func detectableChangesOfSeveralRowsAreRanges() {
         let rows: [Verdict.SmallestChange] = [.init(failures: 0.011, p95: 0.13), .init(failures: 0.35, p95: nil)]
         #expect(
             VerdictText.wouldHaveSeen(rows)
@@ -61,12 +61,12 @@ import Testing
             .tooLittleData(.requests(7, in: .after)), .tooLittleData(.blocks(2, in: .before)),
             .noChangeFound(wouldHaveSeen: .init(failures: 0.1, p95: nil)),
         ] as [Verdict])
-    func aVerdictComesBackFromItsJSON(verdict: Verdict) throws {
+    func verdictSurvivesJSON(verdict: Verdict) throws {
         let json = try ReportJSON.text(of: verdict)
         #expect(try ReportJSON.value(of: Verdict.self, in: Data(json.utf8)) == verdict)
     }
 
-    @Test func theJSONOfAChangeHasTheFixedNames() throws {
+    @Test func jsonOfAChangeHasTheFixedNames() throws {
         let json = try ReportJSON.text(of: Verdict.worse(changes))
         #expect(
             json == """

@@ -28,7 +28,7 @@ import Testing
         return try #require(RequestReport(stored, trace: TraceAnswer(spans: [stored], more: 0)))
     }
 
-    @Test func aPhaseBeginsWhereTheOneBeforeEnded() throws {
+    @Test func phaseBeginsWhereThePreviousOneEnded() throws {
         let waterfall = try waterfall(
             [.queue: 1, .dns: 2, .connect: 4, .tls: 8, .firstByte: 16, .transfer: 32], duration: 64)
         #expect(waterfall.bars.map(\.phase) == RequestPhase.allCases)
@@ -39,7 +39,7 @@ import Testing
         #expect(waterfall.connection == .new)
     }
 
-    @Test func theBarOfAListBlamesNobodyForTimeThatNoPhaseTellsOf() throws {
+    @Test func listBarAssignsTimeOutsideThePhasesToNoSide() throws {
         func bar(_ phases: [RequestPhase: Double], status: Int? = 200, error: String? = nil) throws -> String {
             PhaseBar.text(of: try report(phases, duration: 2000, status: status, error: error, isReused: true).summary)
         }
@@ -51,18 +51,18 @@ import Testing
         #expect(try bar([:]) == "")
     }
 
-    @Test func theScaleHoldsPhasesThatAreLongerThanTheRequest() throws {
+    @Test func scaleIncludesPhasesThatAreLongerThanTheRequest() throws {
         #expect(try waterfall([.queue: 3, .firstByte: 4], duration: 5).scale == 7)
     }
 
-    @Test func anAnswerWithoutConnectCameOverAReusedConnection() throws {
+    @Test func responseWithoutAConnectPhaseUsedAReusedConnection() throws {
         #expect(try waterfall([.queue: 1, .firstByte: 2, .transfer: 1], duration: 4).connection == .reused)
         let waited = try waterfall([.queue: 1], duration: 4, status: nil, error: "timeout", isReused: true)
         #expect(waited.connection == .reused)
         #expect(try waterfall([.queue: 1], duration: 4, status: nil, error: "dns").connection == .unknown)
     }
 
-    @Test func theRestOfARequestThatFailedIsThePhaseThatItFailedIn() throws {
+    @Test func restOfAFailedRequestIsThePhaseInWhichItFailed() throws {
         let open = { (phases: [RequestPhase: Double], error: String, url: String) in
             let bars = try waterfall(
                 phases, duration: 2000, status: nil, error: error, url: url, isReused: phases.count == 1
@@ -80,14 +80,14 @@ import Testing
         #expect(try open([.queue: 1, .dns: 1, .connect: 1, .tls: 1], "connection_reset", secure) == .firstByte)
     }
 
-    @Test func anAnsweredRequestHasNoUnfinishedPhase() throws {
+    @Test func answeredRequestHasNoUnfinishedPhase() throws {
         let answered = try waterfall([.queue: 1, .firstByte: 2], duration: 9, status: 503, error: "503")
         #expect(answered.bars.map(\.phase) == [.queue, .firstByte])
         let unknown = try waterfall([.queue: 1], duration: 9, status: nil, error: "dns")
         #expect(unknown.bars.map(\.phase) == [.queue])
     }
 
-    @Test func aRequestWithoutPhasesHasNone() throws {
+    @Test func requestWithoutPhasesHasNoWaterfall() throws {
         #expect(PhaseWaterfall(try report([:], duration: 1)) == nil)
     }
 }
@@ -111,14 +111,14 @@ import Testing
         return TraceWaterfall(spans.map { TraceSpan($0, after: first) })
     }
 
-    @Test func theAxisEndsWithTheLastSpan() {
+    @Test func axisEndsWithTheLastSpan() {
         let trace = waterfall([span(1, 0...20), span(2, under: 1, 5...31, of: "payments")])
         #expect(trace.scale == 31)
         #expect(trace.services == ["checkout", "payments"])
         #expect(trace.rows.map(\.depth) == [0, 1])
     }
 
-    @Test func theTroubleBeganWithTheFailureThatHasNoneBelowIt() {
+    @Test func firstFailureIsTheOneWithoutFailuresBelowIt() {
         let trace = waterfall([
             span(1, 0...90, error: "502"), span(2, under: 1, 1...10), span(3, under: 1, 11...80, error: "503"),
             // The clock of payments is ahead.
@@ -128,13 +128,13 @@ import Testing
         #expect(trace.rows.filter(\.failedFirst).map(\.span.id) == ["4"])
     }
 
-    @Test func aCancelledRequestIsNoFailure() {
+    @Test func cancelledRequestIsNotAFailure() {
         let trace = waterfall([span(1, 0...90, error: "503"), span(2, under: 1, 1...10, error: "cancelled")])
         #expect(trace.rows.filter(\.failedFirst).map(\.span.id) == ["1"])
         #expect(waterfall([span(1, 0...90)]).rows.allSatisfy { !$0.failedFirst })
     }
 
-    @Test func aClockIsNamedIfASpanBeginsBeforeItsCaller() {
+    @Test func clockIsReportedIfASpanBeginsBeforeItsCaller() {
         let trace = waterfall([
             span(1, 40...90), span(2, under: 1, 38...50, of: "payments"), span(3, under: 1, 2...60, of: "payments"),
             span(4, under: 1, 39...50, of: "catalog"), span(5, under: 1, 30...50),
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ["", "1"])
-    func servicesWhoseInstancesHaveTheSameNameOrNoneHaveClocksOfTheirOwn(instance: String) {
+    func servicesWithTheSameOrNoInstanceNameHaveSeparateClocks(instance: String) {
         var spans = [span(1, 40...90), span(2, under: 1, 2...60, of: "payments")]
         for index in spans.indices { spans[index].resource.instance = instance }
         let name = instance.isEmpty ? "" : " (1)"

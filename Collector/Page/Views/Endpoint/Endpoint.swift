@@ -2,21 +2,23 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The requests of one endpoint, or of any other selection of one kind: when they changed, on whose side, and with which error.
+/// The requests of one endpoint, or of any other selection of one kind. The view shows when they changed, on which side, and with
+/// which errors.
 package struct Endpoint: Sendable {
-    /// Slots of the charts.
+    /// The number of slots in the charts.
     static let slots: UInt64 = 30
-    /// Returns the slots in which the first and the latest failures of a kind are found: as short as a sender's interval in an hour. A
-    /// store reads longer windows in few slots, because it has their points in short ones by the ten thousand.
+    /// Returns the number of slots in which the first and the latest failures of a kind are found. In an hour the slots are as
+    /// short as a sender's interval. A longer window gets few slots, because a store would have to read tens of thousands of
+    /// points in short ones.
     static func slotsOfTimes(in window: TimeWindow) -> UInt64 { window.seconds <= 6 * 3600 ? 360 : slots }
-    /// Kinds of failures that are listed.
+    /// The most kinds of failures in the list.
     static let maxFailures = 50
 
     let visit: Visit
     let facts: PageFacts
-    /// The side that is shown.
+    /// The kind of requests that is shown.
     let kind: RequestKind
-    /// Whether the selection has requests of the other side too, so that the side can be chosen.
+    /// Whether the selection has requests of the other kind too, so that the person can switch.
     let hasBothKinds: Bool
     /// The window of the figures.
     let window: TimeWindow
@@ -24,9 +26,9 @@ package struct Endpoint: Sendable {
     /// All requests of the window.
     let requests: RequestGroup
     let windowBefore: WindowName
-    /// All requests of the window before, which is as long; `nil` if the store has it too coarsely.
+    /// All requests of the previous window of equal length; `nil` if the store's figures for it are too coarse.
     let before: RequestGroup?
-    /// The window that ``before`` is of.
+    /// The window of ``before``.
     let timeBefore: TimeWindow?
     let failures: FailureList
     let versions: [EndpointVersion]
@@ -40,7 +42,7 @@ package struct Endpoint: Sendable {
     let processes: ServiceProcesses?
     /// `nil` if there is something to show.
     let empty: NoResultsView?
-    /// The selection as one row that is compared; `nil` if no endpoint is selected, or the address asks for no comparison.
+    /// The selection as one compared row; `nil` if no endpoint is selected, or if the address turns the comparison off.
     let compared: Report?
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
@@ -91,8 +93,8 @@ package struct Endpoint: Sendable {
         return try await storage.report(query, comparedWith: try parameters.comparison(of: query))
     }
 
-    /// Returns the parameters of the report that compares the selection; `nil` if no endpoint is selected, or the address asks for no
-    /// comparison.
+    /// Returns the parameters of the report that compares the selection; `nil` if no endpoint is selected, or if the address turns
+    /// the comparison off.
     static func comparison(_ visit: Visit, _ kind: RequestKind) -> ReportParameters? {
         guard visit.parameters[.endpoint] != nil, let base = visit.comparison else { return nil }
         var parameters = visit.parameters(
@@ -126,7 +128,7 @@ extension Endpoint {
         visit.selected(PageAddress("/requests")).with(.kind, kind.rawValue)
     }
 
-    /// The requests of a part of the window.
+    /// The address of the requests in a part of the window.
     func requests(in part: TimeWindow) -> PageAddress {
         let window = part.inWholeSeconds
         return requestsAddress.with([
@@ -161,12 +163,12 @@ extension Endpoint {
     func selection(leavingOut names: Set<PageParameter> = []) -> ReportParameters {
         var parameters = visit.parameters(
             for: ReportParameter.self, leavingOut: names.union([.kind, .sort, .ascending, .top, .compare]))
-        // The side of a selection without requests is a guess.
+        // If the selection has no requests, its kind is only a guess.
         parameters.add(.kind, totals.measures == nil ? visit.parameters[.kind] : kind.rawValue)
         return parameters
     }
 
-    /// The figures of the window before; `nil` if it has no requests.
+    /// The figures of the previous window; `nil` if it has no requests.
     var measuresBefore: RequestMeasures? {
         before.flatMap { $0.isEmpty ? nil : $0.measures(seconds: window.seconds) }
     }
@@ -181,7 +183,7 @@ extension Visit {
 }
 
 extension CommandLine {
-    /// The failures and versions of an endpoint as a command and as answers of the API, and its comparison likewise.
+    /// The failures and versions of an endpoint, as a command and as API responses, and its comparison in the same forms.
     init(endpoint: Endpoint) {
         var parameters = endpoint.selection()
         let selection = parameters.query
@@ -252,12 +254,12 @@ extension Endpoint {
         }
     }
 
-    /// Whether the title is that of an endpoint or of its method or host, and not of a service or of all requests.
+    /// Whether the title names an endpoint or its method or host, and not a service or all requests.
     private var namesEndpoint: Bool {
         [PageParameter.method, .host, .endpoint].contains { visit.parameters[$0] != nil }
     }
 
-    /// The services at both ends, but for those that are the title.
+    /// The services at both ends, except those in the title.
     @HTMLBuilder private var ends: HTML {
         let own = namesEndpoint ? Set(versions.filter { $0.kind == kind }.map(\.service)).sorted() : []
         let host = text(of: .host)
@@ -272,7 +274,7 @@ extension Endpoint {
         }
     }
 
-    /// Some services of a side. Each opens its own counts of the same endpoint.
+    /// Some services of a side. Each links to its counts of the same endpoint.
     @HTMLBuilder private func services(_ word: String, _ names: [String], _ side: RequestKind) -> HTML {
         let shown = 4
         if names.isEmpty {
@@ -288,7 +290,7 @@ extension Endpoint {
         }
     }
 
-    /// Filters that the title does not name, each with a link that leaves it out.
+    /// Filters that the title does not name, each with a link that removes it.
     private var restriction: HTML {
         let named: [Dimension] = [.service, .environment, .kind, .method, .host, .endpoint]
         let names = Dimension.allCases.filter { !named.contains($0) }.map(PageParameter.init)
@@ -316,7 +318,7 @@ extension Endpoint {
         }
     }
 
-    /// The verdict, and the change against the window before if the verdict names none.
+    /// The verdict. If it names no change, the change compared with the previous window follows.
     @HTMLBuilder private var answer: HTML {
         if judgement != nil || change != nil {
             element("div", .class("answer")) {
@@ -340,7 +342,7 @@ extension Endpoint {
         return (verdict, ComparisonBaseText.noun(comparison))
     }
 
-    /// The time of the change, and the version that came at that time.
+    /// The time of the change, and the version that appeared at that time.
     private var since: String? {
         guard let changed = compared?.rows.first?.changed else { return nil }
         let text = changed.text { ClockText.moment($0, in: window) }

@@ -2,24 +2,24 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The questions to the store whose answers make the view of an endpoint.
+/// The queries for the view of an endpoint.
 struct EndpointQuestions {
     /// The requests of the selection, of one kind.
     private let filter: RequestFilter
-    /// The environment alone, by which agents are selected.
+    /// Only the environment. It selects agents.
     let environment: RequestFilter
     /// The same requests as the other side counted them; `nil` unless the endpoint is known.
     private let peerFilter: RequestFilter?
     /// The requests of the selection, of either kind.
     private let selection: RequestFilter
     private let window: TimeWindow
-    /// The comparison that gives the window before.
+    /// The comparison that determines the previous window.
     private let base: ComparisonBase
 
-    /// The questions that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
+    /// The queries that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
     var all: [StatisticsQuery] { [before, failures, senders] + [peers].compactMap(\.self) }
 
-    /// - Throws: ``ParameterError`` if the visit's comparison is none.
+    /// - Throws: ``ParameterError`` if the visit's comparison is not valid.
     init(visit: Visit, kind: RequestKind, window: TimeWindow) throws {
         func only(_ dimensions: [Dimension]) -> RequestFilter {
             RequestFilter(visit.filter.wanted.filter { dimensions.contains($0.key) })
@@ -43,7 +43,7 @@ struct EndpointQuestions {
             window: window, filter: selection, by: [.kind], step: TrendStep.fitting(window, slots: Endpoint.slots))
     }
 
-    /// The window before, with the kinds of its failures.
+    /// The previous window, with the kinds of its failures.
     var before: StatisticsQuery {
         let query = StatisticsQuery(window: window, filter: filter, by: [.status, .error])
         return base.query(before: query, answeredFor: window)
@@ -51,8 +51,7 @@ struct EndpointQuestions {
 
     var windowBefore: WindowName { WindowName(before: window, base) }
 
-    /// Returns the answer to ``before``; `nil` if the store has older figures too coarsely, so that the answer is about a longer
-    /// time.
+    /// Returns the answer to ``before``; `nil` if the store's older figures are so coarse that the answer covers a longer time.
     func comparable(_ answer: StatisticsAnswer) -> StatisticsAnswer? {
         answer.window.seconds <= window.seconds * 1.05 ? answer : nil
     }
@@ -69,7 +68,7 @@ struct EndpointQuestions {
         StatisticsQuery(window: window, filter: filter, by: [.service, .version, .instance])
     }
 
-    /// The services at the other end, as far as they count requests too.
+    /// The services at the other end, if they count requests too.
     var peers: StatisticsQuery? {
         peerFilter.map { StatisticsQuery(window: window, filter: $0, by: [.service, .version]) }
     }
@@ -79,7 +78,8 @@ struct EndpointQuestions {
 }
 
 extension Visit {
-    /// Returns the comparison whose other side is the same requests in another window, that of the address if it is one.
+    /// Returns the comparison with the same requests in another window. It is the one in the address, if that is such a comparison
+    /// and not shorter than the window; otherwise the previous window.
     fileprivate func baseOfWindow(_ window: TimeWindow) throws -> ComparisonBase {
         guard case .earlier(let length)? = try comparison.map({ try ComparisonBase($0) }),
             length >= window.length
@@ -88,7 +88,7 @@ extension Visit {
     }
 }
 
-/// The window that another one is compared with, in words.
+/// The words for the window that another one is compared with.
 struct WindowName: Sendable {
     /// `hour before`, `15 min before`, `hour a day earlier`.
     let text: String
@@ -104,29 +104,30 @@ struct WindowName: Sendable {
         text = "\(length) \(ComparisonBaseText.adverb(base))"
     }
 
-    /// The same as the title of a column.
+    /// The same words as the title of a column.
     var title: String { text.prefix(1).uppercased() + text.dropFirst() }
 }
 
-/// The services at the other end of an endpoint's requests, as they counted the same requests.
+/// The services at the other end of an endpoint's requests, with their counts of the same requests.
 struct OtherSide: Sendable {
-    /// Observed calls that are looked at for the services behind a called host.
+    /// The most observed calls that are searched for the services behind a called host.
     private static let maxCalls = 5000
-    /// Hosts of an address at most: the values that one parameter may have.
+    /// The most hosts in an address: the most values of one parameter.
     private static let maxHosts = 16
 
     /// The requests by service and version; `nil` if no endpoint is selected.
     let answer: StatisticsAnswer?
-    /// The hosts as which the other side counts the requests: `nil` if as the same one, none if as too many to select them.
+    /// The hosts under which the other side counts the requests. `nil` if it is the same host; empty if there are too many to
+    /// select them.
     let hosts: Set<String>?
 
     /// The services, by name.
     var services: [String] { Set((answer?.groups ?? []).compactMap { $0.values[0] }).sorted() }
 
-    /// Takes the services that count requests of the same host. If there are none, because a server does not know as which host it is
-    /// called or a proxy stands between, it asks for those that spans showed behind the host.
+    /// Uses the services that count requests for the same host. There may be none, because a server does not know the host that
+    /// was called, or because there is a proxy between them. Then it queries the services that spans showed behind the host.
     ///
-    /// - Parameter answer: to ``EndpointQuestions/peers``.
+    /// - Parameter answer: the answer to ``EndpointQuestions/peers``.
     init(
         _ answer: StatisticsAnswer?, _ questions: EndpointQuestions, _ callers: Set<String>?, in storage: some Storage
     ) async throws {
@@ -151,7 +152,7 @@ struct OtherSide: Sendable {
 
     /// Returns the address of the same requests as the other side counts them.
     ///
-    /// - Parameter address: of the side that is shown.
+    /// - Parameter address: the address on the side that is shown.
     func address(_ address: PageAddress) -> PageAddress {
         guard let hosts else { return address }
         return hosts.sorted().reduce(address.with(.host, nil)) { $0.adding(.host, $1) }

@@ -1,7 +1,7 @@
 import MartletReports
 import MartletStorage
 
-/// Requests whose details are kept: the slowest, those that failed last, and those that succeeded last.
+/// Requests with kept details: the slowest, the latest failed, and the latest that succeeded.
 struct ExamplesSection {
     let endpoint: Endpoint
     private var examples: EndpointExamples { endpoint.examples }
@@ -66,9 +66,9 @@ struct ExamplesSection {
     }
 }
 
-/// Some of the requests whose details are kept.
+/// Some of the requests with kept details.
 struct EndpointExamples: Sendable {
-    /// Requests of each list.
+    /// The number of requests in each list.
     static let count = 5
 
     let slowest: [RequestSummary]
@@ -92,7 +92,7 @@ struct EndpointExamples: Sendable {
         }
         var good = query
         good.filter.select(.error, "")
-        // A status may be a failure without an error's name.
+        // A status can be a failure without an error name.
         succeeded = RequestsReport(try await storage.requests(good), for: good).requests.filter { !$0.failed }
     }
 }

@@ -122,41 +122,42 @@ struct FailuresTable {
     }
 }
 
-/// The failed requests of a window by status and error, beside the window before.
+/// The failed requests of a window by status and error, with the counts of the previous window.
 struct FailureList: Sendable {
     struct Row: Sendable {
         let status: String?
         let error: String?
         let count: UInt64
-        /// The same failures in the window before.
+        /// The same failures in the previous window.
         let before: UInt64
         /// The ends of the first and of the latest interval with such a failure.
         let first: UnixNanoseconds?
         let last: UnixNanoseconds?
 
-        /// The error, or the status if that is all there is.
+        /// The error; without one, the status.
         var name: String { error.flatMap { $0.isEmpty ? nil : $0 } ?? status ?? "no answer" }
     }
 
     /// The most frequent first.
     let rows: [Row]
-    /// The kinds of failures that were left out.
+    /// The number of kinds of failures that were left out.
     let more: Int
-    /// The requests of the window before, failed or not; `nil` if it cannot be compared.
+    /// The requests of the previous window, failed or not; `nil` if it cannot be compared.
     let requestsBefore: UInt64?
     let failedBefore: UInt64
-    /// The length of the intervals whose ends are known at least, in seconds.
+    /// The length of the slots in which times of failures are known, in seconds.
     let precision: Double?
 
     /// - Parameters:
-    ///   - answer: groups by status and error in slots as short as the times of failures are wanted, those with the most failures first.
-    ///   - before: the same of the window before; `nil` if it cannot be compared.
+    ///   - answer: groups by status and error, those with the most failures first. The slots are as short as the times of failures
+    ///     should be precise.
+    ///   - before: the same for the previous window; `nil` if it cannot be compared.
     init(_ answer: StatisticsAnswer, before: StatisticsAnswer?) {
         let earlier = Dictionary(
             (before?.groups ?? []).map { ($0.values, $0.failed.requests) }, uniquingKeysWith: +)
         rows = answer.groups.enumerated().compactMap { index, group in
             guard !group.failed.isEmpty else { return nil }
-            // The figures of a whole group may be read as hours, and those of slots are not.
+            // The figures of a whole group may come from whole hours, but those of slots do not.
             let ends = answer.slots?.groups[index].compactMap(\.ends) ?? []
             return Row(
                 status: group.values[0], error: group.values[1], count: group.failed.requests,
@@ -168,18 +169,18 @@ struct FailureList: Sendable {
         failedBefore = (before?.totals ?? [:]).values.reduce(0) { $0 + $1.failed.requests }
     }
 
-    /// Whether none of the requests in the window before failed in this way. Without requests there, nothing is new.
+    /// Whether none of the requests in the previous window failed in this way. If it had no requests, nothing is new.
     func isNew(_ row: Row) -> Bool { row.before == 0 && (requestsBefore ?? 0) > 0 }
 
-    /// The largest share that a failure can have had if none of so many requests failed: in 19 of 20 cases it is below three
-    /// divided by their number.
+    /// The largest share that a failure can have had if none of the earlier requests failed. In 19 of 20 cases the share is below
+    /// three divided by the number of requests.
     var boundOfNew: Double { min(1, 3 / Double(max(1, requestsBefore ?? 0))) }
 }
 
-/// The meaning of a failure in a few words.
+/// A short explanation of a failure.
 enum FailureText {
     /// - Parameters:
-    ///   - status: the status of the answer; `nil` if none came.
+    ///   - status: the status of the response; `nil` if none came.
     ///   - error: `error.type`.
     /// - Returns: `nil` for a failure without a known name.
     static func meaning(status: String?, error: String?) -> String? {

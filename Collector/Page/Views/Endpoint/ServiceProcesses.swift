@@ -2,13 +2,13 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The processes of a service, beside its requests.
+/// The processes of a service, shown with its requests.
 struct ServiceProcesses: Sendable {
     let row: ProcessReport.Row
     private let slots: [TimeWindow]
     private let axis: TimeAxis
 
-    /// `nil` if the view is about more or less than one service, or if its processes do not tell of themselves.
+    /// `nil` if the view is not about exactly one service, or if its processes send no figures.
     init?(_ visit: Visit, _ axis: TimeAxis, in storage: some Storage) async throws {
         let dimensions = Set(visit.filter.wanted.keys.filter { !$0.isOfSender && $0 != .kind })
         guard dimensions.isEmpty, visit.filter.wanted[.service]?.count == 1 else { return nil }
@@ -21,7 +21,7 @@ struct ServiceProcesses: Sendable {
         self.axis = TimeAxis(answer.grid.window, marks: axis.marks)
     }
 
-    /// - Parameter requests: the requests of a part of the window.
+    /// - Parameter requests: returns the address of the requests in a part of the window.
     func html(_ requests: @escaping (TimeWindow) -> PageAddress) -> HTML {
         element("section", Attribute("aria-labelledby", "h-process")) {
             element("div", .class("bar-head")) {

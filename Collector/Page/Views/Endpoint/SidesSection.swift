@@ -2,9 +2,9 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Where the time of an endpoint's requests went: over time, and in the whole window compared with the one before.
+/// Where the time of an endpoint's requests went: over time, and in the whole window compared with the previous one.
 struct SidesSection {
-    /// A change of the mean time that is worth its causes, as a share of the time before.
+    /// The smallest change of the mean time that is broken down by cause, as a share of the earlier time.
     private static let leastChange = 0.1
 
     let endpoint: Endpoint
@@ -52,7 +52,7 @@ struct SidesSection {
         return change > 0 ? "Where the \(time) came from" : "Where \(time) was saved"
     }
 
-    /// The difference of the mean times; `nil` if it is too small to be divided.
+    /// The difference of the mean times; `nil` if it is too small to break down.
     private func change(_ means: SideMeans, _ before: SideMeans?) -> Double? {
         guard let before, abs(means.sum - before.sum) > Self.leastChange * before.sum else { return nil }
         return means.sum - before.sum
@@ -97,7 +97,7 @@ struct SidesSection {
     }
 }
 
-/// The main figures of an endpoint, compared with those of the window before.
+/// The main figures of an endpoint, compared with those of the previous window.
 struct BeforeSection {
     let endpoint: Endpoint
     let measures: RequestMeasures
@@ -145,7 +145,7 @@ struct BeforeSection {
         }
     }
 
-    /// The report of either window.
+    /// The report on each of the two windows.
     private var command: HTML {
         guard let window = endpoint.timeBefore?.inWholeSeconds else { return .none }
         var before = ReportParameters()

@@ -2,9 +2,9 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Properties of failed requests beside those of all.
+/// Properties of failed requests, compared with those of all requests.
 struct TraitsTable {
-    /// A share among failed requests that stands out, in times of the share among all.
+    /// A property is highlighted if its share among failed requests is this many times its share among all.
     private static let outstanding = 1.5
 
     let endpoint: Endpoint
@@ -82,17 +82,17 @@ struct TraitsTable {
     }
 }
 
-/// A property that some requests have, and its share of all requests beside its share of the failed ones.
+/// A property of some requests, with its share among all requests and among the failed ones.
 struct FailureTrait: Sendable, Equatable {
-    /// Failed requests that are compared with all: fewer say little.
+    /// The fewest failed requests to compare with all. Fewer show little.
     static let fewest: UInt64 = 10
-    /// Rows at most.
+    /// The most rows.
     private static let most = 6
 
     enum Property: Sendable, Hashable {
         case version(service: String, String)
         case instance(String)
-        /// Longer than the p95 of all, in milliseconds.
+        /// Slower than the p95 of all requests, in milliseconds.
         case slowerThan(Double)
         case connected
     }
@@ -103,24 +103,24 @@ struct FailureTrait: Sendable, Equatable {
     let ofFailed: Double
     var times: Double { ofAll > 0 ? ofFailed / ofAll : 0 }
 
-    /// Returns the properties that are more frequent among failed requests, those first that set them apart most.
+    /// Returns the properties that are more frequent among failed requests, those with the largest difference first.
     ///
     /// - Parameters:
     ///   - requests: all requests.
-    ///   - senders: the same by service, version and instance.
+    ///   - senders: the same requests by service, version and instance.
     static func all(of requests: RequestGroup, senders: StatisticsAnswer) -> [FailureTrait] {
         guard requests.failed.requests >= fewest else { return [] }
         let all = [connected(requests), slow(requests)].compactMap { $0 } + versions(senders) + instances(senders)
         return Array(all.filter { $0.isOutstanding(among: requests.failed.requests) }.sorted(by: isBefore).prefix(most))
     }
 
-    /// Whether the share of failed requests is larger than chance explains: by two standard errors of a sample of so many.
+    /// Whether the share among failed requests is larger than chance explains: by two standard errors of a sample of that size.
     private func isOutstanding(among failed: UInt64) -> Bool {
         let error = (ofAll * (1 - ofAll) / Double(failed)).squareRoot()
         return ofFailed - ofAll > 2 * error
     }
 
-    /// Equal ones are in the order of their names, so that they stay in their places when the page asks again.
+    /// Equal properties are sorted by name, so that they keep their places when the page refreshes.
     private static func isBefore(_ one: FailureTrait, _ other: FailureTrait) -> Bool {
         let (first, second) = (one.ofFailed - one.ofAll, other.ofFailed - other.ofAll)
         return first == second ? "\(one.property)" < "\(other.property)" : first > second
@@ -158,7 +158,7 @@ struct FailureTrait: Sendable, Equatable {
         traits(senders) { values in .instance(values[2] ?? "") }
     }
 
-    /// A property that all requests have in common says nothing.
+    /// A property that all requests share explains nothing.
     private static func traits(_ senders: StatisticsAnswer, _ property: ([String?]) -> Property) -> [FailureTrait] {
         var sums: [Property: (all: UInt64, failed: UInt64)] = [:]
         for group in senders.groups {

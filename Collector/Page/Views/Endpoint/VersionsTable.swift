@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// The versions of the services at both ends of an endpoint, side by side.
 struct VersionsTable {
-    /// Rows at most.
+    /// The most rows.
     private static let most = 20
 
     let endpoint: Endpoint
@@ -56,7 +56,7 @@ struct VersionsTable {
         }
     }
 
-    /// The times at which senders of the version were first and last seen, kept within the window.
+    /// When senders of the version were first and last seen, limited to the window.
     private func seen(_ version: EndpointVersion) -> String {
         guard let seen = version.seen else { return "unknown" }
         let window = endpoint.window
@@ -88,17 +88,17 @@ struct VersionsTable {
 struct EndpointVersion: Sendable {
     let service: String
     let version: String
-    /// Whether the service made the requests or served them.
+    /// Whether the requests are outgoing or incoming for the service.
     let kind: RequestKind
     let measures: RequestMeasures
-    /// `nil` if the collector knows no such sender.
+    /// `nil` if the collector knows no sender of this version.
     let seen: SeenVersions.Times?
-    /// The time at which the version was first seen, if it came in the window.
+    /// When the version was first seen, if that is within the window.
     let new: UnixNanoseconds?
 
     var name: String { version.isEmpty ? service : "\(service) \(version)" }
 
-    /// Returns the versions of the side that is shown, and then those of the other.
+    /// Returns the versions of the shown side, then those of the other side.
     ///
     /// - Parameters:
     ///   - senders: groups by service, version and others.
@@ -135,7 +135,7 @@ struct EndpointVersion: Sendable {
     }
 }
 
-/// The versions of services, with the times at which the collector saw them, by its own clock.
+/// The versions of services, and when the collector saw them, by its own clock.
 struct SeenVersions: Sendable {
     struct Times: Sendable, Equatable {
         var first: UnixNanoseconds
@@ -159,8 +159,8 @@ struct SeenVersions: Sendable {
 
     func times(of service: String, _ version: String) -> Times? { services[service]?[version] }
 
-    /// Returns the time at which a version was first seen, if that is in the window. `nil` if all versions of the service are
-    /// as new: then the collector, or the service, is new.
+    /// Returns when a version was first seen, if that is in the window. `nil` if no version of the service is older than the
+    /// window: then the collector or the service is new.
     func firstSeen(_ service: String, _ version: String, in window: TimeWindow) -> UnixNanoseconds? {
         guard let versions = services[service], versions.values.contains(where: { $0.first <= window.from }),
             let first = versions[version]?.first, first > window.from, first <= window.to

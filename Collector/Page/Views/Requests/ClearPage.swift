@@ -2,13 +2,13 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The page that asks again before all kept requests are deleted. The store keeps no other choice: they go together.
+/// The page that asks for confirmation before all kept requests are deleted. The store can only delete all of them.
 package struct ClearPage: Sendable {
     package static let address = PageAddress("/requests/clear")
 
     let visit: Visit
     let facts: PageFacts
-    /// The kept requests of all times.
+    /// The number of kept requests of all times.
     let count: UInt64
 
     package init(_ visit: Visit, in storage: some Storage) async throws {
@@ -20,7 +20,7 @@ package struct ClearPage: Sendable {
 
     /// Returns the address of the list after the deletion.
     ///
-    /// - Parameter removed: the requests and spans that were deleted.
+    /// - Parameter removed: the number of deleted requests and spans.
     package static func address(after removed: Int, _ visit: Visit) -> PageAddress {
         visit.address(of: .requests).with(.cleared, String(removed))
     }

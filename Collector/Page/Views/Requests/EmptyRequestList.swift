@@ -1,7 +1,7 @@
 import MartletReports
 import MartletStorage
 
-/// The list without a row: the condition that matched nothing, and links that leave it out.
+/// An empty list: the condition that matched nothing, and links that remove it.
 struct EmptyRequestList {
     let list: RequestList
     private var visit: Visit { list.visit }
@@ -56,7 +56,7 @@ struct EmptyRequestList {
         }
     }
 
-    /// Says whether requests were counted that are not kept. No condition is to blame then.
+    /// Says whether some counted requests are not kept. Then no condition is to blame.
     private var counted: HTML {
         guard let counted = list.counted else { return .none }
         guard counted.all > 0 else {
@@ -81,7 +81,7 @@ struct EmptyRequestList {
 }
 
 extension Visit {
-    /// The first page of the list with no condition at all.
+    /// The first page of the list without any condition.
     fileprivate var windowOnly: PageAddress {
         parameters.values.filter { [.since, .until, .refresh].contains($0.name) }.reduce(base) {
             $0.adding($1.name, $1.value)
@@ -89,15 +89,15 @@ extension Visit {
     }
 }
 
-/// A condition of an empty list, tried by itself and left out.
+/// A condition of an empty list, tried alone and removed.
 struct RequestListTrial: Sendable {
-    /// Conditions that are tried at most: each takes two looks at all kept requests.
+    /// The most conditions to try. Each takes two scans of all kept requests.
     private static let maxTrials = 8
 
     let filter: RequestListFilter
-    /// The kept requests of the window that match the condition, whatever the others are.
+    /// The kept requests of the window that match this condition, ignoring the others.
     let alone: Int
-    /// The kept requests that match all others.
+    /// The kept requests that match all other conditions.
     let without: Int
 
     static func all(

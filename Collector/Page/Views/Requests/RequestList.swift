@@ -2,11 +2,11 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The kept requests that a person looks for, a page at a time.
+/// The kept requests that match a search, in pages.
 package struct RequestList: Sendable {
-    /// Requests of a page, unless the address says otherwise.
+    /// The number of requests on a page, unless the address sets another.
     static let pageSize = 50
-    /// Choices of a list at most.
+    /// The most choices in a list.
     private static let maxChoices = 200
 
     /// The live tail: on or not.
@@ -18,18 +18,18 @@ package struct RequestList: Sendable {
     let parameters: RequestsParameters
     let order: RequestsQuery.Order
     let report: RequestsReport
-    /// `nil` if the list has conditions that the counts do not know.
+    /// `nil` if the list has conditions that counts cannot be filtered by.
     let counted: CountedRequests?
     let filters: [RequestListFilter]
     let methods: [String]
     let hosts: [String]
     /// The chosen method and host, if no request has them.
     private(set) var unseen: [PageParameter: UnknownName] = [:]
-    /// Whether new requests appear at the top by themselves.
+    /// Whether new requests appear at the top automatically.
     let isLive: Bool
-    /// The reason that no request was counted; `nil` if some were, or in a live tail.
+    /// Why no request was counted; `nil` if some were, or in a live tail.
     private(set) var empty: NoResultsView?
-    /// The conditions of an empty list; none of a list with requests.
+    /// The conditions of an empty list; empty if the list has requests.
     private(set) var trials: [RequestListTrial] = []
 
     /// - Throws: ``ParameterError``, ``UnknownRequest``, ``TooManyGroups``, or the store's error.
@@ -49,7 +49,7 @@ package struct RequestList: Sendable {
         for (name, seen) in [(PageParameter.method, methods), (.host, hosts)] {
             unseen[name] = try await visit.unknownName(name, notIn: seen, in: storage)
         }
-        // A live tail looks every two seconds, which a look at a week would cost too much.
+        // A live tail checks every two seconds. Looking back a week that often would cost too much.
         if report.count == 0, counted?.all == 0, !isLive {
             empty = try await NoResultsView(visit, in: storage)
         }
@@ -62,7 +62,7 @@ package struct RequestList: Sendable {
         return parameters
     }
 
-    /// Returns the values that requests of the same senders have.
+    /// Returns the values that occur in requests of the same senders.
     private static func choices(
         _ dimension: Dimension, _ visit: Visit, in storage: some Storage
     ) async throws -> [String] {
@@ -75,7 +75,7 @@ package struct RequestList: Sendable {
 }
 
 extension RequestList {
-    /// The time between two looks of a browser that runs no script, in seconds.
+    /// The seconds between two checks by a browser without scripts.
     private static let liveSeconds = 2
 
     package var html: HTML {
@@ -128,7 +128,7 @@ extension RequestList {
             "a", (isCurrent ? [Attribute("aria-current", "true")] : []) + [.href(address)], content: HTML(title))
     }
 
-    /// New requests appear on the first page of a window that goes on, sorted by time.
+    /// New requests appear on the first page of a window that has not ended, sorted by time.
     private var liveAddress: PageAddress {
         visit.here.with([
             (.live, "on"), (.until, nil), (.refresh, nil), (.before, nil), (.sort, nil), (.ascending, nil),
@@ -166,7 +166,7 @@ extension RequestList {
     }
 }
 
-/// The number of requests that there were, and of those that are kept, in a sentence.
+/// A sentence with the number of counted requests, and how many of them are kept.
 struct KeptSentence {
     let list: RequestList
 
@@ -199,7 +199,7 @@ struct KeptSentence {
     private func share(of count: UInt64) -> String {
         switch kept {
         case 0: count == 1 ? "it is not kept" : "none of them is kept"
-        // Requests are kept by the senders' clocks and counted by intervals, so a few more may be kept.
+        // Kept requests use the senders' clocks, and counted ones use intervals, so slightly more may be kept.
         case count...: kept == 1 ? "it is kept" : "all of them are kept"
         case 1: "1 of them is kept"
         default: "\(FigureText.grouped(kept)) of them are kept"
@@ -208,7 +208,7 @@ struct KeptSentence {
 }
 
 extension Visit {
-    /// The window in words that end a sentence.
+    /// The window, as words at the end of a sentence.
     var period: String {
         let since = parameters[.since] ?? PageParameter.defaultSince
         if parameters[.until] == nil, let length = TimeText.nanoseconds(since) {
@@ -218,9 +218,9 @@ extension Visit {
     }
 }
 
-/// The rows of the list, each of which opens its request.
+/// The rows of the list. Each links to its request.
 struct RequestRows {
-    /// Bytes of a name in a row at most.
+    /// The most bytes of a name in a row.
     private static let nameBytes = 200
     /// Digits of a trace's id in a row.
     private static let traceDigits = 8
@@ -250,7 +250,7 @@ struct RequestRows {
         ])
     }
 
-    /// A title that sorts by its column, and the other way if it is the order already.
+    /// A title that sorts by its column, or reverses the order if it is already sorted so.
     private func title(_ name: String, _ text: String, _ key: RequestsQuery.Order.Key) -> HTML {
         let order = list.order
         let isCurrent = order.key == key
@@ -313,7 +313,7 @@ struct RequestRows {
 }
 
 extension RequestSummary {
-    /// The path and the query of the address; the endpoint if the sender does not tell the address.
+    /// The path and the query of the address; the endpoint if the sender does not send the address.
     fileprivate var path: String {
         guard let url, let scheme = url.range(of: "://") else { return endpoint }
         return url[scheme.upperBound...].firstIndex(of: "/").map { String(url[$0...]) } ?? endpoint

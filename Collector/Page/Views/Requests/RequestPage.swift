@@ -30,7 +30,7 @@ package struct RequestPage: Sendable {
 }
 
 extension RequestPage {
-    /// Bytes of the address in the title, and of a name, at most.
+    /// The most bytes of the address in the title, and of a name.
     private static let (addressBytes, nameBytes) = (2048, 200)
 
     private var request: RequestSummary { report.summary }
@@ -75,7 +75,7 @@ extension RequestPage {
         ])
     }
 
-    /// The address is text, because a page that a service called is not to be opened by a click.
+    /// The address is not a link, because a click must not open a page that a service called.
     private var head: HTML {
         element("header", .class("title")) {
             element("div") {
@@ -98,7 +98,7 @@ extension RequestPage {
         }
     }
 
-    /// The same in the API.
+    /// The same request in the API.
     private var answer: PageAddress { PageAddress("/api/v1/requests/", id: request.id) }
 
     private var sender: HTML {
@@ -187,7 +187,7 @@ extension RequestPage {
 /// The phases of a request, one after the other.
 struct PhasesTable {
     private static let height = 16.0
-    /// The share of the width that a bar has at least.
+    /// The smallest width of a bar, as a share of the whole width.
     private static let least = 0.005
 
     let waterfall: PhaseWaterfall
@@ -266,9 +266,9 @@ extension RequestPhase {
     }
 }
 
-/// The beginning of a request's trace, and the way to all of it.
+/// The beginning of a request's trace, with a link to all of it.
 struct RequestTrace {
-    /// Spans that are shown at most.
+    /// The most spans that are shown.
     private static let maxRows = 8
 
     let page: RequestPage

@@ -1,9 +1,9 @@
 import MartletReports
 import MartletTelemetry
 
-/// The header fields and the body of a request, or of its response, as they were kept.
+/// The kept header fields and body of a request or of its response.
 struct MessagePanel {
-    /// Bytes of the body that are shown at most.
+    /// The most bytes of the body that are shown.
     private static let bodyBytes = 65_536
 
     let title: String
@@ -42,9 +42,9 @@ struct MessagePanel {
     }
 }
 
-/// Names and values as they were kept. A request may have many, and each of any length.
+/// Kept names and values. A request may have many of them, of any length.
 struct KeyValuePanel {
-    /// Pairs that are shown at most, and bytes of each name and value.
+    /// The most pairs that are shown, and the most bytes of each name and value.
     private static let (maxPairs, nameBytes, valueBytes) = (200, 200, 2048)
 
     let title: String
@@ -79,7 +79,7 @@ struct KeyValuePanel {
 
 /// The request as a command that sends it again.
 struct CurlPanel {
-    /// Bytes of a command that is shown. One that is cut would send something else.
+    /// The most bytes of a command that is shown. A cut command would send something else.
     private static let maxBytes = 65_536
 
     let report: RequestReport

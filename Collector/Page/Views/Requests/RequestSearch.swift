@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The conditions of the list: the form that sets them, and a link that leaves each out.
+/// The conditions of the list: the form that sets them, and links that remove them.
 struct RequestSearch {
     /// The conditions that the form has fields for.
     private static let fields: Set<PageParameter> = [
@@ -46,7 +46,7 @@ struct RequestSearch {
             chosen.first ?? "")
     }
 
-    /// A field for one value. Values stay as they are if there are more.
+    /// A field for one value. If there are several values, they stay.
     private func text(_ title: String, _ name: PageParameter, _ example: String, characters: Int) -> HTML {
         let chosen = visit.parameters.all(name)
         guard !Form.isKept(chosen) else { return Form.choice(title, name, [], chosen) }
@@ -75,7 +75,7 @@ struct RequestSearch {
         }
     }
 
-    /// Conditions to add, and the requests that were counted for each.
+    /// Conditions to add, and the number of counted requests for each.
     private var found: [(filter: RequestListFilter, count: UInt64)] {
         guard let counted = list.counted else { return [] }
         let failed = [(filter: RequestListFilter(name: .failed, value: "true"), count: counted.failed)]
@@ -85,7 +85,7 @@ struct RequestSearch {
         }
     }
 
-    /// The order of cards, which have no titles of columns.
+    /// The sort order for cards, which have no column titles.
     private var sort: HTML {
         Form.get(
             visit.base, .class("sortby"), keeping: visit.parameters, leavingOut: [.sort, .ascending, .before]
@@ -113,7 +113,7 @@ struct RequestListFilter: Sendable, Equatable {
         }
     }
 
-    /// The condition as a name and a value; a name alone says all of a switch.
+    /// The condition as a name and a value. A switch needs only its name.
     var words: (name: String, value: String) {
         switch name {
         case .failed: ("failed", "")
@@ -125,8 +125,7 @@ struct RequestListFilter: Sendable, Equatable {
         }
     }
 
-    /// Returns a length of time as it was given, but in milliseconds if it was given in nanoseconds, as a cell of a heat map
-    /// does.
+    /// Returns a duration as it was given. One in nanoseconds, as in a heat map's link, becomes milliseconds.
     private static func length(_ value: String) -> String {
         guard value.hasSuffix("ns"), let length = TimeText.nanoseconds(value) else { return value }
         return "\(HeatMap.figure(Double(length) / 1e6)) ms"
@@ -139,28 +138,28 @@ struct RequestListFilter: Sendable, Equatable {
         others(of: visit.parameters).reduce(visit.base) { $0.adding($1.name, $1.value) }
     }
 
-    /// Returns the parameters without the condition, and without the place in the list.
+    /// Returns the parameters without the condition and without the position in the list.
     func others(of parameters: PageParameters) -> [(name: PageParameter, value: String)] {
         parameters.values.filter { ($0.name != name || $0.value != value) && $0.name != .before }
     }
 }
 
-/// The number of requests that the conditions of a list select among all that were counted, kept or not.
+/// The number of counted requests that match the conditions of a list, kept or not.
 struct CountedRequests: Sendable {
-    /// Errors that are named at most.
+    /// The most errors that are named.
     private static let maxErrors = 4
 
     let made: UInt64
     let served: UInt64
     let failed: UInt64
-    /// The failed requests by status class, and by error where no status came; the most first.
+    /// The failed requests by status class, or by error if there was no status; the most frequent first.
     let causes: [(filter: RequestListFilter, count: UInt64)]
 
     var all: UInt64 { made + served }
 
     /// - Parameters:
     ///   - answer: groups by status and error.
-    ///   - onlyFailed: whether the list has failed requests alone. A status may be a failure on one side of a request only.
+    ///   - onlyFailed: whether the list has only failed requests. A status may be a failure on only one side of a request.
     init(_ answer: StatisticsAnswer, onlyFailed: Bool) {
         made = answer.totals[.client]?.count ?? 0
         served = answer.totals[.server]?.count ?? 0
@@ -169,7 +168,7 @@ struct CountedRequests: Sendable {
         causes = Self.classes(of: answer, count) + Self.errors(of: answer, count).prefix(Self.maxErrors)
     }
 
-    /// Returns `nil` if the list has conditions that the counts do not know.
+    /// Returns `nil` if the list has conditions that counts cannot be filtered by.
     static func load(_ visit: Visit, in storage: some Storage) async throws -> CountedRequests? {
         let isUnknown = visit.parameters.values.contains { [.search, .slowerThan, .fasterThan].contains($0.name) }
         guard !isUnknown else { return nil }

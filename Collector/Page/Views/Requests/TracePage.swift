@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// A trace id that no kept span has, or has any more.
+/// A trace id that no kept span has, or no longer has.
 package struct UnknownTrace: Error, CustomStringConvertible {
     package var description: String { "no spans of this trace are kept" }
 }
@@ -16,7 +16,7 @@ package struct TracePage: Sendable {
     /// The id in hexadecimal digits.
     let id: String
     let waterfall: TraceWaterfall
-    /// Spans that are not shown.
+    /// The number of spans that are not shown.
     let more: Int
 
     /// - Throws: ``UnknownTrace``, or the store's error.
@@ -40,7 +40,7 @@ package struct TracePage: Sendable {
 }
 
 extension TracePage {
-    /// Bytes of a name at most.
+    /// The most bytes of a name.
     private static let nameBytes = 200
 
     package var html: HTML {
@@ -171,11 +171,11 @@ extension TracePage {
     }
 }
 
-/// The spans of a trace as rows: each under the one that caused it, where its sender's clock puts it.
+/// The spans of a trace as rows. Each is below the span that caused it, and is placed in time by its sender's clock.
 struct TraceTable {
-    /// Bytes of a name at most.
+    /// The most bytes of a name.
     private static let nameBytes = 200
-    /// Levels that are told apart by their indent.
+    /// The most levels that have different indents.
     private static let deepest = 6
 
     let waterfall: TraceWaterfall
@@ -183,7 +183,7 @@ struct TraceTable {
     /// The id of the element that names the table.
     let heading: String
     var maxRows = Int.max
-    /// Whether each failed row leads to the next.
+    /// Whether each failed row links to the next.
     var hasJumps = false
     /// The id of the span that the page is about.
     var current: String?
@@ -265,6 +265,6 @@ struct TraceTable {
 }
 
 extension TraceSpan {
-    /// Whether it is a request, which has a page of its own.
+    /// Whether the span is a request, which has a separate page.
     var isRequest: Bool { status != nil || error != nil }
 }

@@ -7,19 +7,19 @@ import Testing
         "recommendations-api.internal.eu-central-1.example.com", "wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww",
         "イイイイイイイイイイイイイイイイイイイイ",
     ])
-    func aHostThatIsCutKeepsItsPort(host: String) {
+    func cutHostKeepsItsPort(host: String) {
         let cut = LetterWidth.cut("\(host):65535", to: 12.8, isBold: true)
         #expect(cut.hasSuffix(":65535") && cut.contains("…"))
     }
 
-    @Test func wideLettersAreFewer() {
+    @Test func fewerWideLettersFit() {
         let (narrow, wide) = (String(repeating: "i", count: 40), String(repeating: "W", count: 40))
         #expect(LetterWidth.cut(narrow, to: 10, isBold: false).count > 20)
         #expect(LetterWidth.cut(wide, to: 10, isBold: false).count == 10)
         #expect(LetterWidth.cut(wide, to: 10, isBold: true).count == 8)
     }
 
-    @Test func aTextWithRoomIsNotCut() {
+    @Test func textThatFitsIsNotCut() {
         #expect(LetterWidth.cut("storefront", to: 12.8, isBold: true) == "storefront")
         #expect(LetterWidth.cut("", to: 12.8, isBold: true).isEmpty)
     }

@@ -11,7 +11,7 @@ import Testing
         return TimeWindow(from: from, to: from + seconds * 1_000_000_000)
     }
 
-    @Test func anHourIsMarkedEveryQuarter() {
+    @Test func hourIsMarkedEveryQuarter() {
         let ticks = TimeAxis(window(3600)).ticks
         #expect(ticks.map(\.label) == ["09:00", "09:15", "09:30", "09:45", "10:00"])
         #expect(ticks.map(\.x) == [0, 0.25, 0.5, 0.75, 1])
@@ -23,19 +23,19 @@ import Testing
         #expect(ticks.map(\.label) == ["09:15", "09:30", "09:45", "10:00"])
     }
 
-    @Test func midnightAndWholeDaysAreNamedByTheirDate() {
+    @Test func midnightAndWholeDaysAreLabelledWithTheirDate() {
         #expect(TimeAxis(window(86_400)).ticks.map(\.label) == ["12:00", "18:00", "22 Nov", "06:00"])
         #expect(TimeAxis(window(7 * 86_400)).ticks.map(\.label) == ["23 Nov", "25 Nov", "27 Nov"])
     }
 
-    @Test func aTimeOutsideIsAtTheEdge() {
+    @Test func timeOutsideTheWindowIsAtTheEdge() {
         let axis = TimeAxis(window(60))
         #expect([0, UInt64.max].map(axis.x) == [0, 1])
         #expect(TimeAxis(window(0)).ticks.isEmpty)
         #expect(TimeAxis(window(0)).x(5) == 0)
     }
 
-    @Test func aPartOfALongWindowHasItsDay() {
+    @Test func partOfALongWindowIsNamedWithItsDay() {
         #expect(ClockText.range(window(120), in: window(3600)) == "09:00–09:02")
         #expect(ClockText.range(window(10), in: window(60)) == "09:00–09:00:10")
         #expect(ClockText.range(window(3600), in: window(90_000)) == "21 Nov, 09:00–10:00")
@@ -45,13 +45,13 @@ import Testing
         #expect(ClockText.range(window(86_400), in: window(90_000)) == "21 Nov, 09:00–22 Nov, 09:00")
     }
 
-    @Test func labelsOfMarksThatStandCloseAreOne() {
+    @Test func marksThatAreCloseTogetherShareALabel() {
         let labels = TimeMark.labels(of: [("b", 0.15), ("a", 0.1), ("c", 0.6)])
         #expect(labels.map(\.label) == ["a and 1 more", "c"])
         #expect(labels.map(\.x) == [0.1, 0.6])
     }
 
-    @Test func aShortSlotAtTheEdgeIsJoinedToItsNeighbour() {
+    @Test func shortSlotAtTheEdgeIsJoinedToItsNeighbour() {
         let grid = SlotGrid(window(125, after: 55), step: 60_000_000_000, expired: ExpiredTimes(fine: 0, minutes: 0))
         #expect(grid.count == 3)
         let dimensions = Samples.dimensions()

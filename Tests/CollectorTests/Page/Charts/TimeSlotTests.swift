@@ -5,7 +5,7 @@ import Testing
 @testable import MartletPage
 
 @Suite struct TimeSlotTests {
-    /// Returns slots of a minute, each with a number of requests.
+    /// Returns slots of a minute, each with the given number of requests.
     private func slots(_ counts: [Int]) -> [TimeSlot] {
         counts.enumerated().map { index, count in
             var group = RequestGroup(values: [])
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 2, 4]) func theBusiestSlotMayBeAnyOne(index: Int) {
+    @Test(arguments: [0, 2, 4]) func anySlotCanBeTheBusiest(index: Int) {
         var counts = [60, 60, 90, 60, 60]
         counts[index] = 120
         let busiest = TimeSlot.busiest(of: slots(counts))
@@ -25,17 +25,17 @@ import Testing
         #expect(busiest?.measures?.perSecond == 2)
     }
 
-    @Test func aSlotThatTheWindowCutsCountsOverTheLengthOfAWholeOne() {
+    @Test func rateOfACutSlotUsesTheLengthOfAWholeSlot() {
         var slots = slots([60, 60, 120, 60, 110])
         slots[4] = TimeSlot(TimeWindow(from: Samples.time(240), to: Samples.time(270)), slots[4].group)
         #expect(TimeSlot.busiest(of: slots)?.window.from == Samples.time(120))
     }
 
-    @Test func noSlotIsTheBusiestIfReportsAreFurtherApartThanSlots() {
+    @Test func noSlotIsTheBusiestIfReportsAreRarerThanSlots() {
         #expect(TimeSlot.busiest(of: slots([60, 120, 0, 120, 0, 120, 60])) == nil)
     }
 
-    @Test func twoSlotsHaveNoBusiestOne() {
+    @Test func noneOfTwoSlotsIsTheBusiest() {
         #expect(TimeSlot.busiest(of: slots([60, 60])) == nil)
     }
 }

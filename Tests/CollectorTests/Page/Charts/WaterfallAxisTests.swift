@@ -10,14 +10,14 @@ import Testing
     ]
 
     @Test(arguments: examples)
-    func theTicksAreRoundTimes(end: Double, ticks: [Double]) {
+    func ticksAreRoundTimes(end: Double, ticks: [Double]) {
         let drawn = WaterfallAxis(upTo: end).ticks
         #expect(drawn.count == ticks.count)
         #expect(zip(drawn, ticks).allSatisfy { abs($0 - $1) < 1e-9 }, "\(drawn)")
     }
 
     @Test(arguments: [0, -1, .nan, .infinity, 1e-300, 1e300])
-    func anAxisOfNonsenseHasFewTicks(end: Double) {
+    func axisWithANonsensicalEndHasFewTicks(end: Double) {
         let axis = WaterfallAxis(upTo: end)
         #expect(axis.scale.isFinite && axis.scale > 0)
         #expect((1...6).contains(axis.ticks.count))
@@ -25,11 +25,11 @@ import Testing
     }
 
     @Test(arguments: [.nan, .infinity, -.infinity, -5, 1e300] as [Double])
-    func aTimeOfNonsenseStaysOnTheAxis(time: Double) {
+    func nonsensicalTimeStaysOnTheAxis(time: Double) {
         #expect((0...1).contains(WaterfallAxis(upTo: 10).share(time)))
     }
 
-    @Test func theLastFigureHasTheUnit() {
+    @Test func onlyTheLastLabelHasTheUnit() {
         let head = String(decoding: WaterfallAxis(upTo: 1402).head.bytes, as: UTF8.self)
         #expect(head.contains(">0</text>") && head.contains(">500</text>") && head.contains(">1,000 ms</text>"))
     }
