@@ -120,7 +120,8 @@ import Testing
         }
     }
 
-    /// Returns the report once its metrics have all measured requests. Until then the spans of the same requests count.
+    /// Returns the report once its metrics have all measured requests. Until then the report counts the spans of the same
+    /// requests.
     private func report(_ collector: CollectorProcess, of measured: [PythonSDK.Series]) async throws -> Report {
         let by = ["service", "kind", "endpoint", "status"].flatMap { ["--by", $0] }
         let wanted = measured.filter { $0.service != "traced" }.reduce(0) { $0 + $1.seconds.count }

@@ -3,7 +3,7 @@ import Foundation
 import MartletReports
 import Testing
 
-/// The figures of a real process with the agent in it, compared with those that it has of itself.
+/// The figures of a real process with the agent in it, compared with its own measurements.
 @Suite struct ProcessTests {
     @Test func aProcessIsShownWithItsCPUTimeItsFilesAndTheDelayOfItsTasks() async throws {
         let folder = try TemporaryFolder()

@@ -58,7 +58,7 @@ import FoundationNetworking
 
     @Test func promtoolHasNothingToSayAboutThePage() async throws {
         try await sendSomethingOfEverything()
-        // The second page has figures, and the first one has zeros.
+        // The second page has figures. The first one has zeros.
         _ = try await page()
         #expect(try await Prometheus.lint(try await page(), folder: folder) == "")
     }
@@ -78,12 +78,12 @@ import FoundationNetworking
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         let expressions = try Dashboard.expressions()
         #expect(expressions.count > 50)
-        // A series increases from its second scrape on.
+        // A series increases only from its second scrape on.
         for number in [1, 2] {
             try await sendSomethingOfEverything(number)
             try await prometheus.scrape()
         }
-        // ClickHouse's disk is another machine's.
+        // ClickHouse's disk is on another machine.
         let unknown = TestedStore.isClickHouse ? ["martlet_collector_store_disk_free_bytes"] : []
         for expression in expressions where !unknown.contains(expression) {
             let numbers = try await prometheus.samples(of: expression).map(\.number)
@@ -99,8 +99,8 @@ import FoundationNetworking
         "martlet_agent_capturing", "{other}",
     ]
 
-    /// Some requests have a status of 500 without an error type, as older instruments send them, and others name errors that
-    /// are no failures. All arrive together in the first batch.
+    /// Some requests have a status of 500 without an error type, as older instruments send them. Others name errors that are
+    /// not failures. All arrive together in the first batch.
     @Test func theDashboardHasTheFailuresThatTheReportHas() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         try await prometheus.scrape()
@@ -187,10 +187,10 @@ import FoundationNetworking
         return batch
     }
 
-    /// Sends requests of clients and servers, failures, a loss, points that are refused, a span, one that is refused, and a
-    /// body that cannot be read. Other requests wait.
+    /// Sends requests of clients and servers, failures, a loss, refused points, a span, a refused span, and a body that cannot
+    /// be read. Other requests wait.
     ///
-    /// - Parameter number: 1, then 2 and so on for what the same sender sends later.
+    /// - Parameter number: 1 first, then 2 and so on for later batches of the same sender.
     private func sendSomethingOfEverything(_ number: Int = 1) async throws {
         var sample = SampleBatch(seed: 4)
         sample.endpoints = 5

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The programs of `Examples/Recipes`, as they are. Only their own package builds the recipe for gRPC.
+/// The programs of `Examples/Recipes`, unchanged. Only their own package builds the recipe for gRPC.
 @Suite struct RecipeTests {
     let folder: TemporaryFolder
     let collector: CollectorProcess
@@ -129,7 +129,7 @@ import FoundationNetworking
         }
     }
 
-    /// Readers build the package of the recipes. Martlet's own package builds the same files, but for those of gRPC.
+    /// Readers build the recipes' own package. Martlet's package builds the same files, except those of gRPC.
     @Test func theRecipesPackageHasTheseProgramsAndNoOther() async throws {
         struct Package: Decodable {
             struct Target: Decodable {

@@ -1,7 +1,7 @@
 import Fixtures
 import Testing
 
-/// The bootstrap of tracing, with a process for each case, because a second bootstrap in one process traps.
+/// The bootstrap of tracing. Each case has a separate process, because a second bootstrap in one process traps.
 @Suite struct TracingBootstrapTests {
     let folder: TemporaryFolder
 
@@ -46,7 +46,7 @@ import Testing
 
     private static let advice = "set MARTLET_TRACING=false if the service bootstraps its own tracer"
 
-    /// The trap of a second bootstrap does not name Martlet, so the agent logs a line before.
+    /// The trap of a second bootstrap does not name Martlet, so the agent logs a line before it.
     @Test func aServiceThatBootstrapsATracerLaterIsToldHowToKeepIt() async throws {
         let trapped = try await run("later", endsWith: -1)
         #expect(trapped.errors.contains(Self.advice), "\(trapped.errors)")

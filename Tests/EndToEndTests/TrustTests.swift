@@ -2,8 +2,8 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A collector with a certificate of a private authority. Agents and commands trust it or refuse it, and a refusal loses no
-/// batch.
+/// A collector with a certificate of a private authority. Agents and commands trust or refuse it, and no batch is lost when
+/// they refuse.
 @Suite(.serialized) struct TrustTests {
     private let folder: TemporaryFolder
     private let shop = ShopServer()
@@ -85,7 +85,7 @@ import Testing
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_CLIENT_CERTIFICATE": client.certificate,
             ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) contains no unencrypted private key in PEM")
-        // A batch recorded under a client's certificate is adopted only if the agent is asked to.
+        // A batch recorded under a client's certificate is adopted only if the agent is configured to.
         expectDelivered(
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_BUFFER_ADOPT": collector.address,
@@ -176,7 +176,7 @@ import Testing
     }
 }
 
-/// A value that a server's body hands to its test.
+/// A value that a server's body passes to its test.
 private actor Box<Value: Sendable> {
     private(set) var value: Value?
 

@@ -65,7 +65,7 @@ import Testing
             let asked = try await run(flags + ["--collector", collector.address])
             let read = try await run(flags + ["--store", "sqlite:" + store])
             #expect(asked.status == 0)
-            // The last line of a table names the source that was asked.
+            // The last line of a table names the source of the answer.
             #expect(figures(asked.output) == figures(read.output))
             #expect(asked.output.contains("/users/{id}"))
         }
@@ -140,7 +140,7 @@ import Testing
                 #expect(
                     silent.output.contains("Nothing came from --service payments in the last 5 min. The latest came at")
                 )
-                // Counted requests may not be kept.
+                // The store need not keep the counted requests.
                 let next = command == "requests" ? "report" : command
                 #expect(silent.output.contains("from payments (payments):\n  martlet-collector \(next) --since 2"))
             }

@@ -60,7 +60,7 @@ import Testing
         #expect(try Repository.text(document).contains(memory))
     }
 
-    /// The two rows of the limits whose limit the code does not name.
+    /// The two rows of the limits table whose limit the code does not name.
     @Test func aReportTakes64ParametersOf1KiBAndAWindowOf800Days() throws {
         let name = ReportParameter.service.rawValue
         _ = try Parameters<ReportParameter>([(name, String(repeating: "x", count: 1024))])

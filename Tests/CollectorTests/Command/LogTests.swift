@@ -4,7 +4,7 @@ import Testing
 
 @testable import martlet_collector
 
-/// The log, and the news for the service manager.
+/// The log, and the messages for the service manager.
 @Suite struct LogTests {
     private let repeats = LogRepeats()
     private let start = ContinuousClock.now
@@ -36,7 +36,7 @@ import Testing
         #expect(lines.all == ["the disk is full 1", "a start", "a start", "a start"])
     }
 
-    /// Keeps what it is told, with the field `repeated`.
+    /// Keeps each line that it receives, with the field `repeated`.
     private final class Lines: LogHandler {
         private let lines = Mutex<[String]>([])
 

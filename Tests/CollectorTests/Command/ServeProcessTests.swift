@@ -15,7 +15,7 @@ import Testing
 
     private var serve: [String] { ["serve", "--port", "0", "--store", "sqlite:" + folder.path("collector.sqlite")] }
 
-    /// Starts the collector behind a shell's command, and returns it with its port.
+    /// Starts the collector after a shell command, and returns it with its port.
     private func start(
         after command: String = "true", _ flags: [String] = [], environment: [String: String] = [:]
     ) async throws -> (process: ChildProcess, port: Int) {
@@ -189,7 +189,7 @@ import Testing
         let right = ["Authorization: Bearer may-read"]
         #expect(try await RawConnection.get("/metrics", headers: right, port: admin)?.status == 200)
         #expect(try await RawConnection.get("/readyz", port: admin)?.status == 200)
-        // A port on which nobody listens: `health` asks the other one.
+        // Nobody listens on this port: `health` queries the other one.
         let variables = ["MARTLET_COLLECTOR_PORT": "1", "MARTLET_COLLECTOR_ADMIN_PORT": "\(admin)"]
         #expect(try await ChildProcess(.martletCollector, ["health"], environment: variables).finish().status == 0)
         #expect(await process.stop(with: SIGTERM) == 0)
@@ -202,7 +202,7 @@ import Testing
         #expect(result.errors.contains("\(flag) must not be empty"))
     }
 
-    /// A file that may not grow stands for a disk with a fault.
+    /// A file that may not grow simulates a disk with a fault.
     @Test func aStoreThatCannotBeWrittenIsNotReady() async throws {
         let (process, port) = try await start(after: "trap '' XFSZ; ulimit -f 2000")
         var number = 0
@@ -320,7 +320,7 @@ import Testing
         #expect(dead.errors.contains("no collector answers"))
     }
 
-    /// Starts a service manager that prints what it is told.
+    /// Starts a service manager that prints the messages it receives.
     private func startManager(at socket: String) async throws -> ChildProcess {
         let script = """
             import socket, sys

@@ -43,7 +43,7 @@ import Testing
 
     @Test mutating func aStoreThatCannotShrinkIsToldOnce() {
         (state.bytesInUse, state.maxBytes) = (1_610_612_736, 1 << 30)
-        // Points that are not rolled up yet may go later.
+        // Points that are not rolled up yet may be deleted later.
         #expect(lines() == [])
         state.mayShrink = false
         #expect(lines().first?.hasPrefix("the store holds 1.5 GiB and nothing more may be deleted") == true)

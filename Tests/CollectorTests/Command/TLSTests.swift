@@ -61,7 +61,7 @@ import Testing
             ])
         #expect(post.output == "200")
 
-        // curl ends with 60 if it does not trust the certificate, 35 if TLS 1.1 is refused, and 1, 52 or 56 without TLS.
+        // curl exits with 60 if it does not trust the certificate, 35 if TLS 1.1 is refused, and 1, 52 or 56 without TLS.
         #expect(try await run("curl", flags + [collector.address + "/healthz"]).status == 60)
         let old = ["--cacert", certificate, "--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]
         #expect(try await run("curl", flags + old + [collector.address + "/healthz"]).status == 35)

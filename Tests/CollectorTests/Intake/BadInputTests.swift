@@ -3,8 +3,8 @@ import MartletOTLP
 import SwiftProtobuf
 import Testing
 
-/// Answers to requests that are damaged in a way of which the OTLP specification does not speak (``OTLPConformanceTests`` has
-/// the others): each has a status and a reason, and the next good request is taken.
+/// Answers to requests that are damaged in ways that the OTLP specification does not mention (``OTLPConformanceTests`` has the
+/// others). Each answer has a status and a reason, and the next good request is taken.
 @Suite struct BadInputTests {
     /// Checks the answer to a bad request, then sends a good batch on the same connection.
     private func expect(

@@ -6,7 +6,7 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// Real bodies with a few bytes changed, sent to a real server. Each is taken or refused as the sender's fault. `make fuzz`
+/// Real bodies with a few bytes changed, sent to a real server. Each is taken, or refused as the sender's fault. `make fuzz`
 /// runs more of them.
 @Suite struct HostileBodyTests {
     private static let seed: UInt64 = 20_261_121

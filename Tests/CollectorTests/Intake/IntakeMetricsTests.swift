@@ -58,7 +58,7 @@ import Testing
         #expect(ledger.agentCPU == (seconds > 0 ? UInt64(Int64.max / 2) + 1 : 0))
     }
 
-    /// SQLite would end the name at the zero byte, so nothing of it would remain.
+    /// SQLite would end the name at the zero byte and keep nothing of it.
     @Test func aNameWithAZeroInItStaysAName() throws {
         var batch = batch
         batch.series = [Samples.dimensions(status: nil, error: "\0boom"): Samples.statistics([0.1])]

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// An agent that is asked for cumulative points sends phases so too, which is no mistake.
+    /// An agent configured for cumulative points sends cumulative phases too, and that is no mistake.
     @Test func cumulativePhasesAreLeftOutAndNotRefused() throws {
         let taken = try take(try changed { $0.aggregationTemporality = .cumulative })
         #expect(taken.refusals.total == 0)

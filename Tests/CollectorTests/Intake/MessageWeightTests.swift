@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletIntake
 
-/// The refusal of bodies that would need too much memory as messages, before any message is built.
+/// Bodies whose messages would need too much memory are refused before any message is built.
 @Suite struct MessageWeightTests {
     private func status(_ body: [UInt8], _ format: IntakeFormat = .protobuf) -> Int? {
         var limits = IntakeLimits()

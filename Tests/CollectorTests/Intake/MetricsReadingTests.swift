@@ -6,7 +6,7 @@ import Testing
 
 @testable import MartletIntake
 
-/// The reading of metrics in the bytes of a body, compared with the messages that SwiftProtobuf decodes.
+/// The reading of metrics from the bytes of a body, compared with the messages that SwiftProtobuf decodes.
 @Suite struct MetricsReadingTests {
     private static let seed: UInt64 = 20_261_122
 
@@ -43,7 +43,7 @@ import Testing
         #expect(read > 1000)
     }
 
-    /// The bodies are valid, though no encoder writes them so.
+    /// The bodies are valid, but no encoder writes them in this form.
     @Test func unusualBodiesAreTakenAsSwiftProtobufDecodesThem() throws {
         var random = SeededGenerator(seed: Self.seed + 1)
         var outcomes: [Outcome: Int] = [:]
@@ -91,7 +91,8 @@ import Testing
         case readWhereItStands, writtenAnew, refused
     }
 
-    /// Checks that a body reads like SwiftProtobuf's encoding of its decoded message. Returns how the intake read the body.
+    /// Checks that a body reads the same as SwiftProtobuf's encoding of its decoded message. Returns how the intake read the
+    /// body.
     private func compare(_ body: [UInt8], _ comment: Comment) throws -> Outcome {
         let isUsual = (try? Intake().metrics(reading: body)) != nil
         guard let message = try? OTLPExportMetricsServiceRequest(serializedBytes: body, options: .otlp) else {

@@ -11,7 +11,7 @@ import Testing
     private let trace = "5B8EFFF798038103D269B633813FC60C"
     private let span = "EEE19B7EC3C1B174"
 
-    /// Returns a span with these members beside its ids and times.
+    /// Returns a span with these members in addition to its ids and times.
     private func body(_ members: String = #""name": "x""#, ids: String? = nil, around: String = "") -> [UInt8] {
         let ids = ids ?? #""traceId": "\#(trace)", "spanId": "\#(span)""#
         return Array(

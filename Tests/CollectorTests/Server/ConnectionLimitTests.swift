@@ -7,7 +7,7 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// Time-outs of clients that leave a connection idle, or send or read too slowly.
+/// Time-outs of clients that leave a connection idle, or that send or read too slowly.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionLimitTests {
     @Test func aConnectionThatSaysNothingIsClosed() async throws {
         var limits = ServerLimits()
@@ -304,7 +304,7 @@ import Testing
         }
     }
 
-    /// Runs a server without Hummingbird's test client, which holds a connection and whose server has no limit of
+    /// Runs a server without Hummingbird's test client, because that client holds a connection and its server has no limit of
     /// connections.
     private func withListeningServer(
         limits: ServerLimits, tokens: ServerTokens = ServerTokens(), atAdminPort: Bool = false,
@@ -330,7 +330,7 @@ import Testing
 }
 
 extension RawConnection {
-    /// Asks without a token. The answer shows that the server has the connection.
+    /// Sends a request without a token. The answer shows that the server has accepted the connection.
     fileprivate mutating func askForHealth() async throws {
         try await send("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
         #expect(try await answer()?.status == 200)

@@ -35,7 +35,7 @@ import Testing
     @Test func aConnectionGoesOnAfterAReport() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
-                // Two requests arrive together, and one after them.
+                // Two requests arrive together, and another one after them.
                 for requests in [2, 1] {
                     try await connection.send(String(repeating: Self.request, count: requests))
                     for _ in 0..<requests {
@@ -55,7 +55,7 @@ import Testing
         for isPatient in [false, true] {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
-                    // The check `isLineFull` occupies the queue for a moment too.
+                    // The check `isLineFull` also occupies the queue for a moment.
                     try await wait(for: "a slot") { try await limiter.enter() != nil }
                     return true
                 }

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    // MARK: What describes them
+    // MARK: The descriptions of the parameters
 
     @Test func openAPIHasTheParametersOfEachRoute() async throws {
         let series = ReportParameter.allCases.filter { $0 != .compare }.map(\.rawValue)
@@ -136,7 +136,7 @@ import Testing
     }
 }
 
-/// `openapi.json`, as far as these tests read it.
+/// The parts of `openapi.json` that these tests read.
 private struct OpenAPI {
     private typealias Object = [String: Any]
 
@@ -152,7 +152,7 @@ private struct OpenAPI {
 
     private var shared: [String: Object] { components["parameters"] as? [String: Object] ?? [:] }
 
-    /// Returns the parameters of a path, with those that it refers to.
+    /// Returns the parameters of a path, including those that it refers to.
     private func parameters(of path: String) throws -> [Object] {
         let get = try #require(paths[path]?["get"] as? Object)
         return try #require(get["parameters"] as? [Object]).map { parameter in

@@ -11,8 +11,8 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// The OTLP specification's rules for an OTLP/HTTP server, checked in order against a server on a socket. The marks below
-/// bear the names of the specification's sections. The section about connections is in ``OTLPConnectionTests``.
+/// The OTLP specification's rules for an OTLP/HTTP server, checked in order against a server on a socket. The marks below have
+/// the names of the specification's sections. ``OTLPConnectionTests`` covers the section about connections.
 @Suite struct OTLPConformanceTests {
     static let paths = ["/v1/metrics", "/v1/traces"]
     static let formats = IntakeFormat.allCases
@@ -235,7 +235,7 @@ import Testing
                 format == .json
                 ? try OTLPExportMetricsServiceResponse(jsonUTF8Bytes: bytes)
                 : try OTLPExportMetricsServiceResponse(serializedBytes: bytes)
-            // The point of the duration is refused, and the size is taken.
+            // The point of the duration is refused, but the size is taken.
             #expect(message.partialSuccess.rejectedDataPoints == 1)
             #expect(message.partialSuccess.errorMessage.contains("out of bounds"))
             #expect(try await client.count() == 0)

@@ -22,7 +22,8 @@ import Testing
                         Content-Length: \(body.count)\r\n\r\n
                         """)
                     try await slow.send(Array(body.dropLast()))
-                    // The slow request has its room, gets it in a moment, or was refused itself and gives way to another.
+                    // The slow request already has its memory, gets it in a moment, or was refused itself and makes room for
+                    // another.
                     for _ in 0..<20 {
                         let refused = try await client.post(body)
                         guard refused.status == .tooManyRequests else { continue }
@@ -39,7 +40,7 @@ import Testing
         }
     }
 
-    /// Room for one request with this body and not for two.
+    /// Room for one request with this body, but not for two.
     private func room(for body: [UInt8]) throws -> ServerLimits {
         var most = 0
         _ = try Intake().metrics(body, encoding: .identity) { bytes throws(IntakeRejection) in most = max(most, bytes) }
@@ -114,7 +115,7 @@ import Testing
                     #expect(try await connection.answer()?.status == 100)
                     try await connection.send([UInt8](repeating: 0, count: 60_000))
                 }
-                // The server notices after a while that the sender left.
+                // The server notices after a while that the sender has left.
                 var last = try await client.post(try Samples.body())
                 while last.status == .tooManyRequests { last = try await client.post(try Samples.body()) }
                 #expect(last.status == .ok)

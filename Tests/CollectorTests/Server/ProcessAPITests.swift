@@ -6,7 +6,7 @@ import Testing
 
 /// The processes of services on the API, the page and `/metrics`.
 @Suite struct ProcessAPITests {
-    /// Returns a batch of a process that took `cores` in 100 s, while its requests waited for answers.
+    /// Returns a batch of a process that used `cores` for 100 s, while its requests waited for answers.
     private static func body(
         _ service: String = "checkout", instance: String = "i-1", cores: Double, isBusy: Bool = false
     ) throws -> [UInt8] {

@@ -6,7 +6,7 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// The limits of reads in work and of reads that wait.
+/// The limits of reads in progress and of reads that wait.
 @Suite(.timeLimit(.minutes(3))) struct ReadLimiterTests {
     private static let report = "/api/v1/report?since=1h"
 
@@ -31,7 +31,7 @@ import Testing
                 #expect(refused.status == 503)
                 #expect(refused.headers["retry-after"] == "1")
                 #expect(refused.headers["content-type"] == "application/json; charset=utf-8")
-                // A list of senders counts as a read. The paths below are no reads, or have a limiter of their own.
+                // A list of senders counts as a read. The paths below are not reads, or have a separate limiter.
                 #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
                 for path in ["/readyz", "/healthz", "/metrics"] {
                     let response = try await client.get(path)

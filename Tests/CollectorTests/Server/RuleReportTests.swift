@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Requests that rules of an agent changed, apart from all others.
+/// Requests changed by an agent's rules, kept apart from all others.
 @Suite struct RuleReportTests {
     private static func body(rules: Int?) throws -> [UInt8] {
         var resource = Samples.resource()

@@ -10,7 +10,8 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// Small bodies with values as far apart as possible. A sketch of two such values has the maximum of buckets, 32 KiB.
+/// Small bodies whose values are as far apart as possible. A sketch of two such values has the maximum number of buckets, 32
+/// KiB.
 @Suite struct SketchMemoryTests {
     private static let values = [1e-9, 3e9]
 
@@ -25,7 +26,7 @@ import Testing
         return try OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, .delta)]]).serializedBytes()
     }
 
-    /// Returns histograms of one value each, two for each series and interval. The two differ in an attribute that is no
+    /// Returns histograms of one value each, two for each series and interval. The two differ in an attribute that is not a
     /// dimension, so they are separate streams.
     private static func pairs(_ count: Int, _ temporality: OTLPAggregationTemporality) throws -> [UInt8] {
         var metric = OTLPMetric()
@@ -61,7 +62,7 @@ import Testing
         #expect(Self.requests(of: points) == 200)
         let bytes = Self.buckets(of: points) * MemoryLayout<UInt64>.stride
         #expect(bytes > 1_500_000)
-        // A difference of two largest sketches is allowed.
+        // A difference of two sketches of the maximum size is allowed.
         #expect(reserved > bytes - 2 * 32 * 1024)
     }
 

@@ -6,7 +6,7 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// The store's identity, by which agents know that two collectors have one store.
+/// The store's identity, by which agents know that two collectors share a store.
 @Suite struct StoreNameTests {
     private func names(_ path: String) async throws -> [String?] {
         let names = Collected()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// A copy gets other batches from the moment on at which it is a store.
+    /// A copy gets different batches from the moment it becomes a store.
     @Test func aCopyIsAnotherStore() throws {
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("a.sqlite"))

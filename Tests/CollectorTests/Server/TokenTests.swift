@@ -59,7 +59,7 @@ import Testing
                 let reader = try await RawConnection.get(
                     "/metrics", headers: ["Authorization: Bearer may-read"], port: client.port)
                 #expect(reader?.status == 429)
-                // A sender that showed its token before goes on.
+                // A sender that has already shown its token continues.
                 try await sender.post(try Samples.body(), headers: [right])
                 #expect(try await sender.answer()?.status == 200)
             }
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// Returns the answer on a connection of its own.
+    /// Returns the answer on a separate connection.
     private func post(
         token: String, from address: String = "127.0.0.1", port: Int?
     ) async throws -> RawConnection.Answer? {
