@@ -57,10 +57,10 @@ TOOLS = [
     r"^CollectorTests\.TLSTests/", r"^CollectorTests\.ReadinessTests/healthIsAnswered", r"^EndToEndTests\.TrustTests/",
     r"^MartletTests\.SegmentShapeTests/wordsAreNames",
 ]
-ON_CLICKHOUSE = r"/cumulativeCountsGoOnInAnotherCollectorOnTheSameClickHouse"
+ON_CLICKHOUSE = r"/cumulativeCountsContinueInAnotherCollectorOnTheSameClickHouse"
 KILLS = r"^FaultTests\.FaultTests/(Collector|Kill)Tests/"
 FAULTS_ON_CLICKHOUSE = r"^FaultTests\.FaultTests/ClickHouse"
-FUZZING = r"/theAPIIsAsItDescribesItself"
+FUZZING = r"/apiMatchesItsDescription"
 CONTRACT = r"^CollectorTests\.StorageContractTests/"
 STORES = [CONTRACT, r"^CollectorTests\.(ClickHouseStorage|CumulativePass|EarlyHours)Tests/"]
 
@@ -70,7 +70,7 @@ LANES = {
     "collector": Lane("the collector on SQLite", [r"^CollectorTests\."], without=CLICKHOUSE + TOOLS[:2]),
     "system": Lane(
         "services, agents and collectors as processes, and their deaths", [r"^EndToEndTests\.", KILLS],
-        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/theCallsOfGRPC", ON_CLICKHOUSE, TOOLS[2]], usual=5),
+        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/gRPCCalls", ON_CLICKHOUSE, TOOLS[2]], usual=5),
     "parity": Lane("a program with and without the agent", [r"^ParityTests\."]),
     # Also in CI.
     "page": Lane("the page in Chromium, and the API as it describes itself", [r"^EndToEndTests\.PageTests/"], limit=600),

@@ -35,7 +35,7 @@ enum OddEnvironment: String, CaseIterable {
 
     /// The service runs without the agent first, because Foundation itself may crash it.
     @Test(arguments: OddEnvironment.allCases)
-    func aServiceEndsAsItDoesWithoutTheAgent(environment: OddEnvironment) async throws {
+    func serviceEndsAsItDoesWithoutTheAgent(environment: OddEnvironment) async throws {
         let answers = AnsweringCollector()
         let (folder, shop) = (folder, shop)
         try await answers.run { collector in
@@ -65,7 +65,7 @@ enum OddEnvironment: String, CaseIterable {
     }
 
     @Test(arguments: OddEnvironment.allCases)
-    func theCollectorCountsAndReports(environment: OddEnvironment) async throws {
+    func collectorCountsAndReports(environment: OddEnvironment) async throws {
         let store = "sqlite:" + folder.path("collector.sqlite")
         let collector = try environment.start(.martletCollector, ["serve", "--port", "0", "--store", store])
         let line = await collector.readLine()

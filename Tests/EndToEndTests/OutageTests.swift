@@ -13,7 +13,7 @@ struct OutageTests {
         folder = try TemporaryFolder()
     }
 
-    @Test func aCollectorThatIsAwayForAWhileMissesNothing() async throws {
+    @Test func collectorMissesNothingAfterAnOutage() async throws {
         let store = folder.path("collector.sqlite")
         let first = try await CollectorProcess(store: store)
         let probe = Probe(folder: folder, collector: first.address)
@@ -33,7 +33,7 @@ struct OutageTests {
         }
     }
 
-    @Test func theBatchesOfAKilledServiceAreDeliveredByItsNextStart() async throws {
+    @Test func nextStartDeliversTheBatchesOfAKilledService() async throws {
         let store = folder.path("collector.sqlite")
         let away = try await CollectorProcess(store: store)
         await away.kill()

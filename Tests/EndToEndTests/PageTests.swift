@@ -49,7 +49,7 @@ import Testing
     }
 
     /// The screenshots stay in the folder that `MARTLET_SCREENSHOTS` names.
-    @Test func aPersonFindsTheFailingEndpointAndItsSlowestRequest() async throws {
+    @Test func userFindsTheFailingEndpointAndItsSlowestRequest() async throws {
         let (collector, _) = try await shop()
         let pictures = ProcessInfo.processInfo.environment["MARTLET_SCREENSHOTS"].map { [$0] } ?? []
         let output = try await run(
@@ -61,7 +61,7 @@ import Testing
 
     /// The fuzzer compares the server with its description. One check is left out: the server refuses a window whose start is
     /// after its end, and no schema can express that.
-    @Test func theAPIIsAsItDescribesItself() async throws {
+    @Test func apiMatchesItsDescription() async throws {
         let (collector, _) = try await shop()
         let output = try await run([
             "-m", "schemathesis.cli", "run", "\(collector.address)/api/v1/openapi.json", "--max-examples", "30",
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// The overview compares with the time before, and so do its commands.
-    @Test func theCommandsOfTheOverviewsTablesGiveTheirFigures() async throws {
+    @Test func commandsOfTheOverviewTablesGiveTheirFigures() async throws {
         let (collector, _) = try await shop()
         let now = UInt64(Date().timeIntervalSince1970) * 1_000_000_000
         let query = "since=\(TimeText.format(now - 3600 * 1_000_000_000))&until=\(TimeText.format(now))"

@@ -56,7 +56,7 @@ import FoundationNetworking
         #expect(services.map { $0.metric["service_name"] } == ["shop \"\\\n\u{FFFD}}{é"])
     }
 
-    @Test func promtoolHasNothingToSayAboutThePage() async throws {
+    @Test func promtoolHasNoComplaintsAboutThePage() async throws {
         try await sendSomethingOfEverything()
         // The second page has figures. The first one has zeros.
         _ = try await page()
@@ -64,7 +64,7 @@ import FoundationNetworking
     }
 
     /// The collector maintains its store every ten seconds.
-    @Test func theCollectorTellsWhenItsStoreWasMaintained() async throws {
+    @Test func collectorReportsWhenItsStoreWasMaintained() async throws {
         let name = "martlet_collector_last_maintenance_timestamp_seconds "
         let line = { (page: String) in page.split(separator: "\n").first { $0.hasPrefix(name) }.map(String.init) }
         let first = try #require(line(try await page()))
@@ -74,7 +74,7 @@ import FoundationNetworking
         }
     }
 
-    @Test func everyExpressionOfTheDashboardHasAnAnswer() async throws {
+    @Test func everyDashboardExpressionHasAnAnswer() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         let expressions = try Dashboard.expressions()
         #expect(expressions.count > 50)
@@ -101,7 +101,7 @@ import FoundationNetworking
 
     /// Some requests have a status of 500 without an error type, as older instruments send them. Others name errors that are
     /// not failures. All arrive together in the first batch.
-    @Test func theDashboardHasTheFailuresThatTheReportHas() async throws {
+    @Test func dashboardHasTheSameFailuresAsTheReport() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         try await prometheus.scrape()
         let time = UInt64(Date().timeIntervalSince1970 - 10) * 1_000_000_000
@@ -128,7 +128,7 @@ import FoundationNetworking
     }
 
     /// Each column of a table has the fifty endpoints with the most requests.
-    @Test func theDashboardsTablesHaveTheSameFiftyEndpointsInEveryColumn() async throws {
+    @Test func dashboardTablesHaveTheSameFiftyEndpointsInEveryColumn() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         #expect(try await collector.post(try manyEndpoints().otlp(), batch: "a/1/metrics") == 200)
         try await prometheus.scrape()

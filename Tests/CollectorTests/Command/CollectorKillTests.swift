@@ -17,7 +17,7 @@ import Testing
 
     /// Kills the collector 12 times, or as often as `COLLECTOR_KILLS` says. The seed decides the moments, as far as timing is
     /// repeatable.
-    @Test func everyBatchCountsOnceThoughTheCollectorIsKilled() async throws {
+    @Test func everyBatchCountsOnceAlthoughTheCollectorIsKilled() async throws {
         let kills = ProcessInfo.processInfo.environment["COLLECTOR_KILLS"].flatMap(Int.init) ?? 12
         let seed = SeededGenerator.seedOfFaults
         var numbers = SeededGenerator(seed: seed)

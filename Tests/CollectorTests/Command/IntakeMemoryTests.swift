@@ -46,7 +46,7 @@ import Testing
         return try bodies.map { ($0, try Gzip.compress($1), $2, $3) }
     }
 
-    @Test func noBodyTakesMoreMemoryThanThereIsForIt() async throws {
+    @Test func noBodyExceedsTheMemoryForBodies() async throws {
         let folder = try TemporaryFolder()
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
         for (name, body, type, status) in try Self.bodies() {

@@ -26,7 +26,7 @@ import FoundationNetworking
         folder = try TemporaryFolder()
     }
 
-    @Test func batchesAreStoredWhileAReportOfOneMomentIsMade() async throws {
+    @Test func batchesAreStoredDuringAConsistentReport() async throws {
         let store = folder.path("collector.sqlite")
         try await fill(store)
         let collector = try await CollectorProcess(store: store)

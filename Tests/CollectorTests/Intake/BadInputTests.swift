@@ -20,18 +20,18 @@ import Testing
         }
     }
 
-    @Test func aDamagedGzipStreamIs400() async throws {
+    @Test func damagedGzipStreamIs400() async throws {
         let stream = try Gzip.compress(try Samples.body())
         try await expect(400) { try await $0.post(Array(stream.dropLast(9)), encoding: "gzip") }
         try await expect(400) { try await $0.post(Array("garbage".utf8), encoding: "gzip") }
     }
 
-    @Test func anUnknownContentEncodingIs400() async throws {
+    @Test func unknownContentEncodingIs400() async throws {
         let body = try Samples.body()
         try await expect(400) { try await $0.post(body, encoding: "br") }
     }
 
-    @Test func aMalformedBatchHeaderIs400() async throws {
+    @Test func malformedBatchHeaderIs400() async throws {
         let body = try Samples.body()
         for batch in ["x", "i-1/1", "i-1/-1/metrics", "i 1/1/metrics", "i-1/1/traces"] {
             try await expect(400) { try await $0.post(body, batch: batch) }

@@ -55,7 +55,7 @@ import Testing
             }
     }
 
-    @Test func aDamagedBodyIsTakenOrRefusedAsTheSendersFault() async throws {
+    @Test func damagedBodyIsTakenOrRefusedAsTheSendersFault() async throws {
         let bodies = try Self.bodies()
         try await withServer { client in
             var random = SeededGenerator(seed: Self.seed)

@@ -10,7 +10,7 @@ import Testing
 @Suite struct MetricsReadingTests {
     private static let seed: UInt64 = 20_261_122
 
-    @Test func pointsAreReadAsSwiftProtobufDecodesThem() throws {
+    @Test func pointsReadTheSameAsWithSwiftProtobuf() throws {
         var random = SeededGenerator(seed: Self.seed)
         let known = KnownAttributes()
         var read = 0
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// The bodies are valid, but no encoder writes them in this form.
-    @Test func unusualBodiesAreTakenAsSwiftProtobufDecodesThem() throws {
+    @Test func unusualBodiesReadTheSameAsWithSwiftProtobuf() throws {
         var random = SeededGenerator(seed: Self.seed + 1)
         var outcomes: [Outcome: Int] = [:]
         for round in UInt64(0)..<3000 {
@@ -55,7 +55,7 @@ import Testing
         #expect(Outcome.allCases.allSatisfy { (outcomes[$0] ?? 0) > 50 }, "\(outcomes)")
     }
 
-    @Test func damagedBodiesAreTakenOrRefusedAsSwiftProtobufWould() throws {
+    @Test func damagedBodiesAreTakenOrRefusedAsBySwiftProtobuf() throws {
         var random = SeededGenerator(seed: Self.seed + 2)
         var outcomes: [Outcome: Int] = [:]
         for round in 0..<3000 {
@@ -74,7 +74,7 @@ import Testing
         #expect([.readWhereItStands, .refused].allSatisfy { (outcomes[$0] ?? 0) > 50 }, "\(outcomes)")
     }
 
-    @Test func aBodyReadsTheSameTheSecondTime() throws {
+    @Test func bodyReadsTheSameTheSecondTime() throws {
         var random = SeededGenerator(seed: Self.seed + 3)
         let intake = Intake()
         for _ in 0..<200 {

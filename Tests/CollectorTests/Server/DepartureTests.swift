@@ -16,7 +16,7 @@ import Testing
         return limits
     }
 
-    @Test func aReportEndsWhenItsClientLeaves() async throws {
+    @Test func reportEndsWhenItsClientLeaves() async throws {
         let (starts, started) = AsyncStream.makeStream(of: Void.self)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         try await withServer(
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionGoesOnAfterAReport() async throws {
+    @Test func connectionStaysOpenAfterAReport() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 // Two requests arrive together, and another one after them.
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aCancelledReaderLeavesTheQueueAndAPatientOneEnters() async throws {
+    @Test func cancelledReaderLeavesTheQueueAndAWaitingOneEnters() async throws {
         let limiter = ReadLimiter(limits(waiting: 1))
         var slot = try await limiter.enter()
         #expect(slot != nil)

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func everyRouteAboutRequestsTakesIt(dimension: MartletStorage.Dimension) async throws {
+    func everyRequestRouteFiltersByIt(dimension: MartletStorage.Dimension) async throws {
         try await withFilledServer { client in
             let name = dimension.rawValue
             let values = try TwoSenders.values(of: dimension)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.ofSender)
-    func theRoutesAboutSendersTakeItIfItIsTheSenders(dimension: MartletStorage.Dimension) async throws {
+    func senderRoutesFilterBySenderDimensions(dimension: MartletStorage.Dimension) async throws {
         try await withFilledServer { client in
             let filter = try parameter(dimension, TwoSenders.sound)
             let agents = try await read(AgentsReport.self, "agents?\(filter)", from: client)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func noRouteDropsAFilterThatItDoesNotHave() async throws {
+    @Test func routesRefuseFiltersThatTheyDoNotHave() async throws {
         try await withFilledServer { client in
             for (route, own) in [
                 ("agents", AgentsParameter.filters), ("process", ProcessParameter.filters),
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func thePageTakesItAndNamesIt(dimension: MartletStorage.Dimension) async throws {
+    func pageFiltersByItAndNamesIt(dimension: MartletStorage.Dimension) async throws {
         try await withFilledServer { client in
             let (name, value) = (dimension.rawValue, try TwoSenders.failing.value(of: dimension))
             let query = "since=1h&\(try parameter(dimension, TwoSenders.failing))"
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func theDocumentOfTheAPINamesEachFilter() throws {
+    @Test func apiDocumentNamesEachFilter() throws {
         let rows = try Repository.table(after: "## Window and filters", in: "docs/api.md")
         let names = rows.flatMap { $0[0].split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(names.sorted() == (["since", "until"] + MartletStorage.Dimension.allCases.map(\.rawValue)).sorted())

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 /// A connection that ends after the batch is stored and before its answer is sent.
 @Suite struct LostAnswerTests {
-    @Test func aBatchThatIsSentAgainAfterALostAnswerCountsOnce() async throws {
+    @Test func batchResentAfterALostAnswerCountsOnce() async throws {
         let (outcomes, stored) = AsyncStream.makeStream(of: StoreOutcome.self)
         let (answers, release) = AsyncStream.makeStream(of: Void.self)
         try await withServer(

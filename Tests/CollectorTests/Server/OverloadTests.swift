@@ -8,7 +8,7 @@ import Testing
 
 /// A collector that is behind refuses requests at once, and takes them later.
 @Suite struct OverloadTests {
-    @Test func moreThanItHasRoomForIs429UntilARequestIsDone() async throws {
+    @Test func requestsOverTheMemoryAre429UntilOneIsDone() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 120_000
         let body = [UInt8](repeating: 1, count: 45_000)
@@ -49,7 +49,7 @@ import Testing
         return limits
     }
 
-    @Test func headsWithoutTheirBodiesTakeNoRoom() async throws {
+    @Test func headsWithoutBodiesReserveNoMemory() async throws {
         try await withServer { client in
             try await withStalledSenders(520, sending: [], port: client.port) {
                 let response = try await client.post(try Samples.body())
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func moreBytesThanItHasRoomForAre429AndFewerAreTaken() async throws {
+    @Test func bodyOverTheMemoryIs429AndASmallerOneIsTaken() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 10_000
         try await withServer(serverLimits: limits) { client in
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func stalledSendersOfLargeBodiesTurnNobodyAway() async throws {
+    @Test func stalledSendersOfLargeBodiesBlockNobody() async throws {
         try await withServer { client in
             try await withStalledSenders(3, sending: [0], port: client.port) {
                 for _ in 0..<10 {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aRequestGivesItsRoomBackHoweverItEnds() async throws {
+    @Test func requestReleasesItsMemoryHoweverItEnds() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 130_000
         try await withServer(serverLimits: limits) { client in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatWaitsForACommitKeepsItsRoom() async throws {
+    @Test func requestThatWaitsForACommitKeepsItsMemory() async throws {
         let gate = Gate()
         let limits = try room(for: try Samples.body())
         try await withServer(serverLimits: limits, storage: { WaitingStorage(storage: $0, gate: gate) }) { client in

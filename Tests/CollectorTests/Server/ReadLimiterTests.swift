@@ -16,7 +16,7 @@ import Testing
         return limits
     }
 
-    @Test func moreReportsThanThereIsRoomForWaitAndMoreThanMayWaitAre503() async throws {
+    @Test func reportsOverTheLimitWaitAndOverTheLineAre503() async throws {
         let gate = Gate()
         try await withServer(
             serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(storage: $0, gate: gate) }
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aReaderThatDoesNotTakeItsAnswerKeepsItsRoom() async throws {
+    @Test func readerThatDoesNotTakeItsAnswerKeepsItsSlot() async throws {
         let series = (0..<8000).map { (Samples.dimensions(endpoint: "/\($0)"), Samples.statistics([1])) }
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func scrapersThatReadNothingGiveWayToOneThatReads() async throws {
+    @Test func stalledScrapersMakeWayForOneThatReads() async throws {
         let series = (0..<4900).map {
             (Samples.dimensions(endpoint: "/a/long/name/of/endpoint/\($0)"), Samples.statistics([1]))
         }
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func eightPanelsThatAskAtOnceAreAllAnswered() async throws {
+    @Test func eightSimultaneousPanelsAreAllAnswered() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func theStoreHasAReaderForReadinessAndOneForMaintenance() {
+    @Test func storeHasAReaderForReadinessAndOneForMaintenance() {
         #expect(Configuration().maximumReaderCount >= ServerLimits().maxReads + 2)
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
 /// `/readyz`, and the thread that answers it on the port for health and metrics.
 @Suite(.timeLimit(.minutes(1))) struct ReadinessTests {
-    @Test(.enabled(if: SmallDisk.isPossible)) func aFullDiskIsToldUntilThereIsRoomAgain() async throws {
+    @Test(.enabled(if: SmallDisk.isPossible)) func fullDiskIsReportedUntilThereIsRoomAgain() async throws {
         let disk = try SmallDisk(bytes: 2 << 20)
         let (stores, store) = AsyncStream.makeStream(of: SQLiteStorage.self)
         try await withServer(

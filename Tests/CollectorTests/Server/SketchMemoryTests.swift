@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func theReservationOfABodyIncludesItsSketches(isExplicit: Bool) throws {
+    func reservationOfABodyIncludesItsSketches(isExplicit: Bool) throws {
         var reserved = 0
         let body = try isExplicit ? Self.explicit(100) : Self.pairs(100, .delta)
         let taken = try Intake().metrics(body, encoding: .identity) { bytes in reserved = bytes }
@@ -66,7 +66,7 @@ import Testing
         #expect(reserved > bytes - 2 * 32 * 1024)
     }
 
-    @Test func aBodyWithSketchesOverTheRoomIsTurnedAway() async throws {
+    @Test func bodyWhoseSketchesExceedTheMemoryIsRefused() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 1_000_000
         let body = try Self.explicit(100)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func sketchesThatGrowWhenTheyAreAddedUpAreBoundedToo() throws {
+    @Test func sketchesThatGrowWhenMergedAreLimitedToo() throws {
         var limits = IntakeLimits()
         limits.maxSketchBuckets = 100_000
         let taken = try Intake(limits: limits).metrics(try Self.pairs(200, .delta), encoding: .identity)
@@ -86,7 +86,7 @@ import Testing
         #expect(taken.refusals.requests + Self.requests(of: taken.values.flatMap(\.points)) == 400)
     }
 
-    @Test func streamsAreAddedUpInMemoryThatGrowsWithTheirNumber() async throws {
+    @Test func streamsTakeMemoryInProportionToTheirNumber() async throws {
         let stored = Stored()
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), onStored: stored.add)
@@ -99,7 +99,7 @@ import Testing
         #expect(answer.groups.allSatisfy { $0.count == 2 })
     }
 
-    @Test func spansAreAddedUpInMemoryThatGrowsWithTheirNumber() throws {
+    @Test func spansTakeMemoryInProportionToTheirNumber() throws {
         var batch = DetailsBatch(resource: TelemetryResource(service: "prices", instance: "p-1"), details: [])
         for pair in 0..<200 {
             for nanoseconds in [1, Samples.time(0)] {

@@ -27,7 +27,7 @@ import Testing
         func add(_ value: String?) { values.append(value) }
     }
 
-    @Test func everyAnswerToASenderNamesTheStoreAlsoAfterARestart() async throws {
+    @Test func everyAnswerToASenderNamesTheStoreEvenAfterARestart() async throws {
         let folder = try TemporaryFolder()
         let first = try await names(folder.path("a.sqlite"))
         #expect(Set(first).count == 1)
@@ -37,7 +37,7 @@ import Testing
         #expect(try await names(folder.path("b.sqlite"))[0] != name)
     }
 
-    @Test func aRefusalBeforeTheCollectorStopsNamesTheStoreToo() async throws {
+    @Test func refusalBeforeTheStopAlsoNamesTheStore() async throws {
         try await withServer(prepare: { await $0.requests.drain() }) { client in
             let response = try await client.post(try Samples.body())
             #expect(response.status == .serviceUnavailable)
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// A copy gets different batches from the moment it becomes a store.
-    @Test func aCopyIsAnotherStore() throws {
+    @Test func copyIsADifferentStore() throws {
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("a.sqlite"))
         _ = try StoreBackup.backUp(folder.path("a.sqlite"), to: folder.path("backup.sqlite"))
