@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs requests of every kind in programs built with the thread sanitizer or the address sanitizer. It runs them under load,
-# with capture switched, with the agent restarted and the process left while requests are in flight, and in each cell of the
-# parity matrix. Fails on any race, any bad access, and any leak from our code.
+# Runs requests of every kind in programs built with the thread sanitizer or the address sanitizer: under load, in each cell of
+# the parity matrix, and while capture is switched, the agent is restarted or the process exits with requests in flight. Fails
+# on any race, any bad access, and any leak from our code.
 #
 #     scripts/sanitize.sh [thread|address]        (default: both)
 set -euo pipefail

@@ -56,8 +56,8 @@ package struct CollectorServer: Sendable {
     package func application(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
-        // If senders need no token, they have none to show. So no connection is closed for a new one, not even for the moment
-        // in which a few connections more than the limit are accepted.
+        // Without an ingest token, senders have nothing to show. Then the limit does not apply, and no connection is closed for
+        // a new one, even while a few connections more than the limit are accepted.
         let bound = tokens.ingest == nil ? Int.max : min(limits.maxNewcomers, limits.maxConnections / 2)
         let newcomers = Newcomers(most: bound)
         return try application(

@@ -5,7 +5,7 @@ import FoundationNetworking
 struct Risk: Sendable {
     let base: URL
 
-    /// Returns whether the order is accepted. If nobody answers, it is: a shop that cannot ask still sells.
+    /// Returns whether the order is accepted. It is also accepted if nobody answers: a shop that cannot ask still sells.
     func allows(_ order: Int) async -> Bool {
         var request = URLRequest(url: base.appending(path: "orders/\(order)/risk"))
         request.timeoutInterval = 1

@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import Martlet
 
-/// Compares two times: how long `resume()` waits for the table of requests in flight while another thread walks through 50,000
-/// of them, and how long it waits without such a walk. `status` and the search for hung requests do such walks.
+/// Measures how long `resume()` waits for the table of requests in flight, with and without another thread that walks through
+/// 50,000 of them. `status` and the search for hung requests do such walks.
 enum InFlight {
     private static let tasks = 50_000
     private static let walks = 100

@@ -26,8 +26,8 @@ struct EventLoopChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 }
 
-/// Runs a connection's task on the event loop that reads and writes the connection, so that no request has to wake another
-/// thread before its work and again after it.
+/// Runs a connection's task on the event loop that reads and writes the connection. So a request need not wake another thread
+/// before its work and again after it.
 final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 
