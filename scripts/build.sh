@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds with the flags that all of our commands share: with other flags, SwiftPM builds most of it again.
+# Builds with the flags that all our commands share: with other flags, SwiftPM would rebuild most of it.
 #
 #     scripts/build.sh --build-tests | --product NAME | …
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every alert is seen to fire and not to fire in a test, says what to do, and is in docs/alerts.md."""
+"""Checks that a test sees every alert fire and not fire, and that every alert says what to do and is in docs/alerts.md."""
 
 import pathlib
 import sys

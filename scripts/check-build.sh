@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# The compiler skips a module that is up to date, and its warnings with it.
+# The compiler skips a module that is up to date, and then omits its warnings.
 find Sources Collector Examples Tests -name '*.swift' -exec touch {} +
 
 scripts/build.sh --build-tests 2>&1 | tee "$log"

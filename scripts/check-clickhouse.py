@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that deploy/clickhouse/*.xml, compose.yaml beside them and the manifests name the same servers, and lets ClickHouse's current
-engine read the configuration. Exits with 3 if that engine (PyPI's chdb-core) is not installed."""
+"""Checks that deploy/clickhouse/*.xml, deploy/clickhouse/compose.yaml and the manifests name the same servers, and that
+ClickHouse's current engine reads the configuration. Exits with 3 if that engine (PyPI's chdb-core) is not installed."""
 
 import importlib.util
 import json
@@ -46,7 +46,7 @@ def addresses(spec, port):
 
 
 def composed(word, port, shard=None):
-    """Returns the addresses of compose.yaml's services of a name, those of a shard alone."""
+    """Returns the addresses of compose.yaml's services whose names begin with a word, of all shards or of one."""
     return {
         f"{service['networks']['default']['aliases'][0]}:{port}"
         for name, service in compose.items()
@@ -67,7 +67,7 @@ for number, (shard, spec) in enumerate(zip(shards, of_shards)):
     check(variables(container)["SHARD"] == str(number), f"clickhouse.yaml: shard {number} has another SHARD")
     check(set(shard) == addresses(spec, 9000), f"server.xml and clickhouse.yaml: shard {number} has different servers")
     check(set(shard) == composed("clickhouse", 9000, number), f"compose.yaml: shard {number} has other servers")
-    # The shards differ in their number alone.
+    # The shards differ only in their number.
     text = json.dumps(spec).replace(f'"value": "{number}"', '"value": "0"').replace(f'"shard": "{number}"', '"shard": "0"')
     check(text == json.dumps(of_shards[0]), f"clickhouse.yaml: shard {number} is another than shard 0")
 
@@ -80,7 +80,7 @@ for number, place in raft.items():
     check(place.startswith(f"keeper-{number}."), f"keeper.xml: Keeper {number} has the address of another")
     check(compose[f"keeper-{number}"]["environment"]["KEEPER_ID"] == number, f"compose.yaml: keeper-{number} has another KEEPER_ID")
 
-# Collectors know the HTTP port of each server.
+# The collectors use the HTTP port of each server.
 servers = {place.replace(":9000", ":8123") for shard in shards for place in shard}
 for path in (manifests / "collectors.yaml", folder / "compose.yaml"):
     stores = set(re.findall(r"clickhouse:(http://\S+)/martlet", path.read_text()))
@@ -99,7 +99,7 @@ for sql in sys.argv[2:]:
 
 
 def answers(*statements):
-    """Returns the answers of ClickHouse's current engine that has read the configuration."""
+    """Returns the answers of ClickHouse's current engine, which has read the configuration."""
     variables = {"SHARD": "1", "HOSTNAME": "clickhouse-1-0", "CLICKHOUSE_PASSWORD": "a", "CLICKHOUSE_INTERSERVER_PASSWORD": "b"}
     with tempfile.TemporaryDirectory() as place:
         for name in ("server.xml", "users.xml"):
@@ -120,7 +120,7 @@ if has_engine:
     found = answers(
         "SELECT arrayStringConcat(arraySort(groupArray(concat(macro, '=', substitution))), ' ') FROM system.macros",
         "SELECT count(), uniqExact(shard_num), any(user) FROM system.clusters WHERE cluster = 'fleet'",
-        # Settings that the engine does not know are missing here.
+        # The engine's answers lack settings that it does not know.
         "SELECT count() FROM system.server_settings WHERE changed AND name IN "
         "('max_server_memory_usage_to_ram_ratio', 'mark_cache_size', 'max_partition_size_to_drop', 'tmp_path')",
         "SELECT count() FROM system.settings WHERE changed AND name IN "

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that a cluster of ClickHouse keeps rows as collectors need it. scripts/clickhouse-cluster.py runs it beside one.
+# Checks that a cluster of ClickHouse keeps rows as collectors need it. scripts/clickhouse-cluster.py runs this script with a
+# cluster.
 set -euo pipefail
 
 IFS=, read -ra servers <<<"${MARTLET_COLLECTOR_STORE#clickhouse:}"
@@ -28,7 +29,7 @@ for statement in \
     "CREATE TABLE checked.all ON CLUSTER fleet (id UInt32) ENGINE = Distributed(fleet, checked, rows, id)"; do
     ask "${servers[0]}" "$statement" >/dev/null
 done
-# A new replica tells the others a moment later that it is there, and a quorum counts those that did.
+# A new replica announces itself to the others a moment later, and a quorum counts only replicas that have done so.
 for server in "${servers[@]}"; do
     for ((attempt = 0; attempt < 100; attempt++)); do
         [[ $(ask "$server" "SELECT min(active_replicas) FROM system.replicas WHERE database = 'checked'") != 2 ]] || break
@@ -37,7 +38,7 @@ for server in "${servers[@]}"; do
 done
 ask "${servers[0]}" "INSERT INTO checked.all SELECT number FROM system.numbers LIMIT 1000" "insert_distributed_sync=1&insert_quorum=2"
 for server in "${servers[@]}"; do
-    # Each replica has the rows of its shard: the quorum was of both.
+    # Each replica has the rows of its shard: the quorum consisted of both.
     expect "the rows of $server" 500 "$(ask "$server" "SELECT count() FROM checked.rows")"
     expect "the rows of all shards, asked of $server" 1000 "$(ask "$server" "SELECT count() FROM checked.all")"
 done

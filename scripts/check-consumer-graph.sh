@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that a service which depends on Martlet need not resolve the collector's dependencies.
-# Makes a throw-away package with the one product in it, shows its graph, and fails when the graph has one of them.
+# Makes a throw-away package that uses only the one product, shows its graph, and fails if the graph has such a dependency.
 set -euo pipefail
 repository=$(cd "$(dirname "$0")/.." && pwd)
 consumer=$(mktemp -d)

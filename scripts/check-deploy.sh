@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks that the programs which read the files in deploy/ accept them. Needs `scripts/setup.sh test`.
+# Checks the files in deploy/ with the programs that read them. Needs `scripts/setup.sh test`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ fail() {
 
 check_unit() {
     local unit=$work/martlet-collector.service
-    # systemd wants an existing program, and the administrator installs ours.
+    # systemd requires an existing program, and the administrator installs ours.
     sed 's|^ExecStart=/usr/local/bin/martlet-collector|ExecStart=/bin/true|' deploy/systemd/martlet-collector.service >"$unit"
     systemd-analyze verify "$unit" || fail "systemd does not accept the unit."
     # The threshold is in tenths: 0.0 is closed, 10.0 is open. The unit has to allow sockets and the network.
@@ -25,7 +25,8 @@ check_environment_file() {
         fail "These lines of martlet-collector.env are neither comments nor variables."
 }
 
-# Checks that every service has an image of a version, or one that a service builds, and that its dependencies, files and volumes exist.
+# Checks that every service has a versioned image, or one that a service builds, and that its dependencies, files and volumes
+# exist.
 check_compose() {
     .build/python/bin/python - deploy/compose.yaml deploy/clickhouse/compose.yaml <<'PYTHON'
 import pathlib
@@ -56,7 +57,7 @@ PYTHON
     fi
 }
 
-# Checks that the first stage of the image copies the folder of every target of the manifest.
+# Checks that the image's first stage copies the folder of every target of the manifest.
 check_container_file() {
     local source=$work/source from to
     while read -r _ from to; do
@@ -72,20 +73,20 @@ promtool() {
     .build/prometheus/usr/bin/promtool "$@" >"$work/promtool" 2>&1 || fail "$(<"$work/promtool")"
 }
 
-# Checks the configuration with its rules, runs the rules' tests, and checks that every alert is tested and says what to do.
+# Checks the configuration with its rules and runs the rules' tests. Checks that every alert is tested and says what to do.
 check_prometheus() {
     promtool check config deploy/prometheus/prometheus.yml
     promtool test rules deploy/prometheus/rules.test.yml
     .build/python/bin/python scripts/check-alerts.py
 }
 
-# Lets promtool parse every expression of the dashboard, as rules.
+# Checks every expression of the dashboard with promtool, as rules.
 check_dashboard() {
     .build/python/bin/python scripts/dashboard-rules.py deploy/grafana/martlet.json >"$work/dashboard.json"
     promtool check rules "$work/dashboard.json"
 }
 
-# Checks the manifests against Kubernetes' own schemas, and that they fit each other.
+# Checks the manifests against Kubernetes' own schemas, and that they match each other.
 check_kubernetes() {
     .build/python/bin/python scripts/check-manifests.py
     .build/python/bin/python -c 'import kubernetes_validate' 2>/dev/null || {
@@ -96,7 +97,8 @@ check_kubernetes() {
         fail "Kubernetes does not accept the manifests."
 }
 
-# Lets ClickHouse read deploy/clickhouse/*.xml: its current engine, and Debian's server, of which four become the cluster.
+# Checks deploy/clickhouse/*.xml with ClickHouse: with its current engine, and with Debian's server, four of which form the
+# cluster.
 check_clickhouse() {
     local status=0 folder=/usr/share/java
     .build/python/bin/python scripts/check-clickhouse.py || status=$?

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# The lowest first.
+# From the lowest to the highest.
 LAYERS = [
     "System", "Configuration", "Process", "Requests", "TraceContext", "Endpoints", "Rules", "Redaction", "Journal",
     "Recording", "Tracing", "Capture", "Budget", "Shipping", "Agent",
@@ -18,7 +18,7 @@ TYPE = re.compile(r"^(?!private|fileprivate)(?:[\w@()]+ )*(?:struct|class|enum|p
 
 
 def code(path):
-    """The text without imports, comments and the literal parts of strings."""
+    """Returns the text without imports, comments and the literal parts of strings."""
     text = re.sub(r"^.*\bimport .*|//.*", "", path.read_text(), flags=re.M)
     return re.sub(r'"(?:\\.|[^"\\\n])*"', lambda match: " ".join(re.findall(r"\\\(([^)]*)\)", match[0])), text)
 

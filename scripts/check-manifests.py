@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what no schema sees in deploy/kubernetes: that names in one place of the manifests exist in the other."""
+"""Checks what no schema sees in deploy/kubernetes: that each name in one place of the manifests exists in the other."""
 
 import pathlib
 import re
@@ -24,7 +24,7 @@ def check_names(names, known, where, what):
 
 
 def made_by_commands(text):
-    """Returns the keys of each secret and configuration map that the commands in a manifest's comment make."""
+    """Returns the keys of each secret and configuration map that the commands in a manifest's comment create."""
     made = {}
     for kind, name, rest in re.findall(r"^#.* create (secret generic|secret tls|configmap) (\S+)(.*)", text, re.M):
         files = [pathlib.Path(file) for file in re.findall(r"--from-file=(\S+)", rest)]
@@ -35,7 +35,7 @@ def made_by_commands(text):
 
 
 def used_keys(pod):
-    """Returns the kind, name and keys of each secret and configuration map that a pod uses; without keys it uses all."""
+    """Returns the kind, name and keys of each secret and configuration map that a pod uses. Without keys the pod uses all."""
     for container in pod.get("initContainers", []) + pod["containers"]:
         for variable in container.get("env", []):
             for kind in ("secret", "configMap"):

@@ -17,7 +17,7 @@ OTHER_NAMES = {"Host", "Location"}
 
 
 def folders(path):
-    """The folders of a path, up to the base that it is below."""
+    """Returns the folders of a path, up to the base above it."""
     for folder in path.parents:
         if folder in BASES:
             return

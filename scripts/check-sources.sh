@@ -9,13 +9,13 @@ if grep -rnE "$forbidden" Sources --include='*.swift' --include='*.c' --include=
     exit 1
 fi
 
-# The probe of the cooperative pool is a task, because nothing else gets to the pool's own queue.
+# The probe of the cooperative pool is a task, because only a task reaches the pool's own queue.
 if grep -rn 'Task\.detached' Sources --include='*.swift' --exclude=DelayProbes.swift; then
     echo "Only DelayProbes.swift may make a task without an owner." >&2
     exit 1
 fi
 
-# A service that is developed on a Mac calls the same names as on Linux.
+# A service that is developed on a Mac uses the same names as on Linux.
 for file in $(grep -rlE '^\s+(public|open) ' Sources/Martlet --include='*.swift'); do
     if head -1 "$file" | grep -q '#if os(Linux)'; then
         echo "$file has public names that exist on Linux only." >&2
@@ -29,7 +29,7 @@ if grep -rnE '\bMutex[<(]' Sources/Martlet --include='*.swift'; then
     exit 1
 fi
 
-# A file holds a concept (CONTRIBUTING.md): few files are tiny, and none is hard to read through.
+# A file holds one concept (CONTRIBUTING.md): few files are tiny, and none is too long to read through.
 find Sources Collector -name '*.swift' -not -path '*/Generated/*' -exec wc -l {} + | awk '
     $2 == "total" { next }
     { files++ }

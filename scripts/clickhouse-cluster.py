@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs a command beside a cluster of ClickHouse on loopback that deploy/clickhouse/*.xml configure.
+"""Runs a command with a cluster of ClickHouse on loopback, which deploy/clickhouse/*.xml configure.
 
     scripts/clickhouse-cluster.py COMMAND…
 
-The files are used as they are, with other hosts, ports and folders: all servers run on this machine. ZooKeeper stands in for
+The files are used as they are, but with other hosts, ports and folders: all servers run on this machine. ZooKeeper replaces
 Keeper. The command finds the cluster's addresses in MARTLET_COLLECTOR_STORE, user and password in MARTLET_CLICKHOUSE_USER and
 MARTLET_CLICKHOUSE_PASSWORD, and the servers' folders in CLICKHOUSE_FOLDER. Everything ends with it. Needs Debian's
 clickhouse-server and zookeeper. For example:
@@ -47,7 +47,7 @@ def wait_for(port, process):
 
 
 def start_zookeeper(folder, port):
-    """Starts a ZooKeeper and waits until it takes sessions: ClickHouse 18.16 ends with a fault in one that is refused."""
+    """Starts a ZooKeeper and waits until it takes sessions: ClickHouse 18.16 crashes in a session that is refused."""
     file = folder / "zoo.cfg"
     file.write_text(
         f"tickTime=1000\ndataDir={folder}/zookeeper\nclientPort={port}\nclientPortAddress=127.0.0.1\n"
@@ -67,7 +67,7 @@ def start_zookeeper(folder, port):
 
 
 def on_loopback(tree, folder, ports, tcp_ports, zookeeper_port):
-    """Changes what another machine has otherwise: hosts, ports and folders."""
+    """Changes what differs on another machine: hosts, ports and folders."""
     for replica in tree.iter("replica"):
         host = replica.find("host")
         if host is not None:

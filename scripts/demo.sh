@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs a small shop to watch: a storefront, catalog and payments with the agent in them, a service in Python with the
-# OpenTelemetry SDK that payments asks, a collector with its page, and 3,000 visits. The payment service is away for a third
-# of them and comes back in a slower version, and one request never gets an answer. Stays until Ctrl-C, which ends all of it
-# and leaves nothing behind.
+# Runs a small shop to watch: a storefront, catalog and payments with the agent in them, a Python service with the OpenTelemetry
+# SDK that payments calls, a collector with its page, and 3,000 visits. The payment service is down for a third of the visits
+# and comes back in a slower version. One request never gets an answer. Runs until Ctrl-C, which ends everything and leaves
+# nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Each program has a process group of its own. So Ctrl-C reaches only this script, which ends the programs in an order that
-# loses nothing.
+# Each program has a separate process group. So Ctrl-C reaches only this script, which ends the programs in an order that loses
+# nothing.
 set -m
 
 work=$(mktemp -d)
@@ -51,7 +51,7 @@ trap stop_all EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# run NAME COMMAND…: runs a command to its end. It runs in the background too, because bash handles a signal only after a
+# run NAME COMMAND…: runs a command to its end. It also runs in the background, because bash handles a signal only after a
 # foreground command has ended.
 run() {
     local name=$1 status=0
@@ -93,7 +93,7 @@ start_payments() {
         ${risk:+--risk "$risk"} "$@"
 }
 
-# A machine that cannot have the OpenTelemetry SDK for Python does without the service.
+# If the machine cannot install the OpenTelemetry SDK for Python, the demo runs without this service.
 start_risk() {
     local python=.build/python/bin/python
     "$python" -c 'import opentelemetry.exporter.otlp.proto.http' 2>/dev/null || {
@@ -122,7 +122,7 @@ report() {
     "$bin/martlet-collector" report --collector "$collector" --since 1h --service storefront --kind client "$@"
 }
 
-# Prints the count of the totals. The other objects of a row have counts of their own.
+# Prints the count of the totals. The other objects of a row have separate counts.
 reported() {
     report --format json 2>/dev/null | tr -d ' \n' |
         sed -E 's/"(failures|latency_ms|phases_ms|bytes)":\{[^}]*\},?//g' |
@@ -137,11 +137,11 @@ await_report() {
     echo "The report has $(reported) of $expected requests after 15 seconds." >&2
 }
 
-# The demo builds only these four. A build of the tests as well would take twice the time and need more system headers.
+# The demo builds only these four. Building the tests too would take twice the time and need more system headers.
 for product in martlet-collector Storefront Upstream Shopper; do run build scripts/build.sh --product "$product"; done
 bin=$(scripts/build.sh --show-bin-path)
 
-# The storefront's rules: none, until a person copies the drill over them (docs/rules.md).
+# The storefront's rules: empty, until the user copies the drill over them (docs/rules.md).
 echo '{ rules: [] }' >"$work/no-rules.json5"
 cp "$work/no-rules.json5" "$work/rules.json5"
 cat >"$work/drill.json5" <<'DRILL'

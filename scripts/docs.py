@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the documentation of the library products from what `swift build` left, and checks it.
+"""Makes the documentation of the library products from the results of `swift build`, and checks it.
 
 It fails for a public symbol without documentation, for a public declaration with a type of a module that a service cannot
-import, and for every warning of DocC. A symbol that implements a requirement of a protocol may have the protocol's.
+import, and for every warning of DocC. A symbol that implements a protocol's requirement may use the protocol's documentation.
 
     scripts/docs.py          writes .build/documentation/NAME.doccarchive for each library
 """
@@ -24,7 +24,7 @@ def answer(*command):
 
 def extract(module, build, toolchain, triple, graphs):
     """Writes the symbol graph of a module."""
-    # Swift's own modules are found by themselves, those in C by their maps.
+    # The compiler finds Swift's modules by itself, and C modules by their maps.
     maps = [*build.glob("*.build/module.modulemap"), *(ROOT / "Sources").glob("*/module.modulemap")]
     clang = [part for path in maps for part in ("-Xcc", f"-fmodule-map-file={path}")]
     subprocess.run(
@@ -36,7 +36,7 @@ def extract(module, build, toolchain, triple, graphs):
 
 
 def undocumented(symbols):
-    """Public symbols without a comment of their own or of a protocol."""
+    """Returns the public symbols without a comment, either their own or a protocol's."""
     return [
         ".".join(symbol["pathComponents"]) for symbol in symbols
         if "docComment" not in symbol and symbol["kind"]["identifier"] != "swift.extension"
@@ -44,7 +44,7 @@ def undocumented(symbols):
 
 
 def foreign(symbols, hidden):
-    """Declarations with a type of a hidden module. A precise identifier begins with the length of its module's name."""
+    """Returns declarations with a type of a hidden module. A precise identifier begins with the length of its module's name."""
     for symbol in symbols:
         for fragment in symbol["declarationFragments"]:
             found = re.match(r"s:(\d+)(.*)", fragment.get("preciseIdentifier", ""))

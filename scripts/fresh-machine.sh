@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs README's commands, or other targets of make, on a bare machine: makes a bare Debian, clones the last commit into it,
-# and removes it afterwards.
+# Runs README's commands, or other make targets, on a bare machine: makes a bare Debian, clones the last commit into it, and
+# removes it afterwards.
 #
 #     scripts/fresh-machine.sh [--toolchain debian] [demo|test|TARGET]…
 #
 # The machine is Debian 12 with this machine's Swift, or with `--toolchain debian` Debian unstable with its own Swift. Git,
-# certificates and apt are set up as they are here. Needs root, debootstrap and some gigabytes. Ends with 69 when it cannot
-# make a bare machine, and with 1 when a command fails.
+# certificates and apt are set up as on this machine. Needs root, debootstrap and some gigabytes. Exits with 69 if it cannot
+# make a bare machine, and with 1 if a command fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,14 +37,14 @@ require_means() {
         impossible "it needs debootstrap."
 }
 
-# Prints the mirror of this machine's own Debian.
+# Prints the mirror of this machine's Debian.
 mirror() {
     cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
         grep -E '^(deb|URIs:) ' | grep -oEm1 'https?://[^ ]+/debian/?( |$)' | tr -d ' '
 }
 
-# Swift's own dependencies are part of a machine that has Swift (Debian's package leaves out C++). Headers that only Martlet
-# needs are not.
+# Swift's dependencies belong to a machine that has Swift (Debian's package leaves out C++). Headers that only Martlet needs do
+# not.
 make_root() {
     local suite=bookworm packages=ca-certificates,git,make,tzdata
     if [[ $toolchain == own ]]; then
@@ -67,13 +67,13 @@ swift_folder() {
     [[ $toolchain == own ]] && dirname "$(readlink -f "$(command -v swift)")" || echo /usr/libexec/swift/bin
 }
 
-# Prints the folders of this machine that the root shares: the toolchain's, and folders that git reads instead of an address.
+# Prints the folders that the root shares with this machine: the toolchain's, and folders that git reads instead of an address.
 shared_folders() {
     { git config --get-regexp '^url\./.*\.insteadof$' || true; } | sed -E 's|^url\.(/.*)\.insteadof .*|\1|' | sort -u
     [[ $toolchain != own ]] || dirname "$(dirname "$(swift_folder)")"
 }
 
-# Enters the root and runs a command. Its mounts and processes end with it. The devices are the root's own. If this machine's
+# Enters the root and runs a command. Its mounts and processes end with it. The root has its own devices: if this machine's
 # devices were bound into the root, they would be removed with it.
 enter() {
     local folder
@@ -103,8 +103,8 @@ if [[ $toolchain == debian ]]; then
     echo "Installing Debian's Swift"
     in_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends swiftlang \
         >"$work/log" 2>&1 || impossible "Debian's Swift cannot be installed."
-    # The package (6.2.3-1) leaves out a library that the linker looks for. The tests use nothing of it, so an empty library
-    # with its name is enough.
+    # The package (6.2.3-1) lacks a library that the linker looks for. The tests use nothing from it, so an empty library with
+    # its name is enough.
     in_root ar rc /usr/libexec/swift/lib/swift/linux/lib_Testing_Foundation.a
 fi
 git clone --quiet --no-hardlinks . "$root/root/martlet"

@@ -3,8 +3,8 @@
 
     scripts/letter-pairs.py /usr/share/dict/words     (Debian's wamerican)
 
-Row and column are a letter and the one that follows it. A cell is the surprise of that pair in half bits, at most 20, as a
-letter from `a` for 0: 'c' says that the second letter follows the first in one of two words.
+The row is a letter, and the column is the letter that follows it. A cell is the surprise of that pair in half bits, at most 20,
+written as a letter from `a` for 0: 'c' means that the second letter follows the first in one of two words.
 """
 
 import collections

@@ -1,9 +1,9 @@
-# Source this file for an nginx on a free loopback port. It answers SoakProgram's requests and accepts every upload below
-# /v1/. start_server WORK sets `server`, and stop_server ends it. WORK is a directory that the caller removes.
+# Source this file for an nginx on a free loopback port. It answers SoakProgram's requests and accepts every upload below /v1/.
+# start_server WORK sets `server`, and stop_server ends it. WORK is a directory that the caller removes.
 PATH=$PATH:/usr/sbin
 nginx=
 
-# The configuration names every path, because nginx's default paths belong to the system's server.
+# The configuration sets every path, because nginx's default paths belong to the system's server.
 server_configuration() {
     cat <<CONFIGURATION
 daemon off;
@@ -24,7 +24,7 @@ http {
     server {
         listen 127.0.0.1:$2;
         root $1/files;
-        add_header Cache-Control no-store always;  # Foundation would answer from its cache at once.
+        add_header Cache-Control no-store always;  # Without this, Foundation would answer from its cache at once.
         location / { return 200 "ok"; }
         location /v1/ { return 200; }
         location /redirect { return 302 /landed; }
@@ -34,7 +34,7 @@ http {
         location /detour { return 302 /slow; }
         location /paced { limit_rate 30000; try_files /file =404; }  # About a second.
         location /slow { limit_rate 256; try_files /slow =404; }  # About four seconds.
-        location /silent { limit_req zone=silent burst=10000; try_files /file =404; }  # A minute, but for the first.
+        location /silent { limit_req zone=silent burst=10000; try_files /file =404; }  # A minute, except for the first request.
     }
 }
 CONFIGURATION
@@ -60,9 +60,9 @@ start_server() {
     mkdir "$1/files"
     head -c 40000 /dev/zero >"$1/files/file"
     head -c 1024 /dev/zero >"$1/files/slow"
-    chmod -R a+rX "$1"  # nginx's worker is another user when root starts it.
+    chmod -R a+rX "$1"  # If root starts nginx, its worker runs as another user.
     for _ in {1..10}; do
-        port=$((RANDOM % 10000 + 20000))  # Below the range that the kernel gives to clients.
+        port=$((RANDOM % 10000 + 20000))  # Below the range from which the kernel assigns ports to clients.
         try_server "$1" "$port" 2>/dev/null && break
     done
     [[ -n $nginx ]] || { echo "nginx did not start:"$'\n'"$(<"$1/error.log")" >&2; return 1; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Writes the manual pages of martlet-collector into .build/man, one for each subcommand. The generator is a tool of
-# swift-argument-parser, which the collector already depends on.
+# swift-argument-parser, on which the collector already depends.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,4 +1,4 @@
-# Source this file for a folder for temporary files, `work`, and for at most one measured server at a time, `server`. Both are
+# Source this file for `work`, a folder for temporary files, and `server`, at most one measured server at a time. Both are
 # removed when the script ends.
 work=$(mktemp -d)
 server=
@@ -14,12 +14,12 @@ finish() {
 }
 trap finish EXIT
 
-# start_collector COLLECTOR STORE: starts a collector on a free port, and sets `address` when it takes requests.
+# start_collector COLLECTOR STORE: starts a collector on a free port, and sets `address` once it takes requests.
 start_collector() {
     rm -f "$work/address"
     "$1" serve --port 0 --store "sqlite:$2" >"$work/address" &
     server=$!
-    # kill -0 fails and ends the script if the collector has ended.
+    # If the collector has ended, kill -0 fails and ends the script.
     until [[ -s $work/address ]]; do
         kill -0 "$server"
         sleep 0.1
@@ -27,7 +27,7 @@ start_collector() {
     address=$(grep -o 'http://[^ ]*' "$work/address")
 }
 
-# Prints the CPU time of the server so far, all threads, in ticks: fields 14 and 15 of proc(5), counted behind the name.
+# Prints the server's CPU time so far, all threads, in ticks: fields 14 and 15 of proc(5), counted after the name.
 cpu_ticks() {
     sed 's/.*) //' "/proc/$server/stat" | awk '{ print $12 + $13 }'
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Simulates a week without a collector, with the default buffer. Takes half an hour of CPU, in a release build of the tests.
+# Simulates a week without a collector, with the default buffer. Takes half an hour of CPU in a release build of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

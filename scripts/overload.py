@@ -1,9 +1,9 @@
-"""Overloads a collector over a given number of connections, and asks for its health and a report meanwhile.
+"""Overloads a collector over a given number of connections, and requests its health and a report meanwhile.
 
 usage: overload.py ADDRESS PID CONNECTIONS SECONDS
 
-Each body is a batch of its own with POINTS points of one request each, and none is sent twice. So the collector has to report
-exactly POINTS requests for each body that it acknowledged. Prints the numbers of answers, and ends with 1 when a check fails.
+Each body is a separate batch with POINTS points of one request each, and none is sent twice. So the collector must report
+exactly POINTS requests for each body that it acknowledged. Prints the numbers of answers, and exits with 1 if a check fails.
 """
 
 import asyncio
@@ -97,12 +97,12 @@ def memory(pid: str, field: str) -> float:
 
 
 async def watch(load: Load, pid: str) -> dict:
-    """Asks for the collector's health and a report every second, and returns the answers, longest waits and peaks of memory."""
+    """Requests the collector's health and a report every second. Returns the answers, longest waits and peaks of memory."""
     health, waits, peaks = collections.Counter(), collections.Counter(), []
     while time.monotonic() < load.end:
         for path in "/healthz", "/api/v1/report":
             before = time.monotonic()
-            # A thread of its own keeps the request from waiting for the load's turn.
+            # On a separate thread, the request does not wait behind the load.
             health[path, await asyncio.to_thread(status, load.url.geturl() + path)] += 1
             waits[path] = max(waits[path], time.monotonic() - before)
         peaks.append(memory(pid, "VmHWM"))

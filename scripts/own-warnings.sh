@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fails if the output of `swift build` has a warning in our own code, and prints these warnings.
-# -warnings-as-errors cannot be limited to our code: it contradicts the -suppress-warnings that dependencies are built with.
+# -warnings-as-errors cannot be limited to our code: it conflicts with -suppress-warnings, which dependencies are built with.
 #
 #     scripts/own-warnings.sh LOG
 set -euo pipefail

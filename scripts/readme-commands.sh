@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs README's commands, or other targets of make, as a reader does. The demo runs to its report and ends at Ctrl-C. Checks the
+# Runs README's commands, or other make targets, as a reader does. The demo runs to its report and ends at Ctrl-C. Checks the
 # report's count, and that no build has a warning in our own code.
 #
 #     scripts/readme-commands.sh demo|test|TARGET…
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Each command has a process group of its own. So Ctrl-C reaches the demo and all of its programs, as from a terminal.
+# Each command has a separate process group. So Ctrl-C reaches the demo and all its programs, as from a terminal.
 set -m
 
-# The demo makes 3,000 visits, four in ten of which make two requests, and one that never gets an answer.
+# The demo makes 3,000 visits. Four in ten of them make two requests. One more visit never gets an answer.
 demo_requests=4,201
 
 log=$(mktemp)
@@ -34,7 +34,7 @@ await_line() {
 run_demo() {
     local port
     SECONDS=0
-    # A script that was started in the background may have Ctrl-C ignored, and so have its programs.
+    # A script started in the background may ignore Ctrl-C, and then its programs ignore it too.
     env --default-signal=INT make demo >"$log" 2>&1 </dev/null &
     demo=$!
     await_line 'The page is at '

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs requests of every kind in programs that are built with the thread sanitizer, or with the address sanitizer: under load,
-# with capture switched, the agent restarted and the process left while requests are in flight, and each cell of the parity
-# matrix. Fails on any race, any bad access, and any leak from our code.
+# Runs requests of every kind in programs built with the thread sanitizer or the address sanitizer: under load, in each cell of
+# the parity matrix, and while capture is switched, the agent is restarted or the process exits with requests in flight. Fails
+# on any race, any bad access, and any leak from our code.
 #
 #     scripts/sanitize.sh [thread|address]        (default: both)
 set -euo pipefail
@@ -37,11 +37,11 @@ exercise() {
     export MARTLET_BUFFER_DIR="$work/buffer of the $1"
     run "${soak[@]}" --requests 2000 --burst 200
     run "${soak[@]}" --requests 1000 --mode explicit
-    # A short limit lets the search for hung requests race with their end.
+    # A short limit makes the search for hung requests race with their end.
     export MARTLET_HUNG=100ms
     run "${soak[@]}" --requests 2000 --disturb switching
     run "${soak[@]}" --requests 2000 --disturb restarting
-    # Memory in use at such an exit looks leaked, because Swift keeps other bits in some of its pointers.
+    # At such an exit, memory in use looks leaked, because Swift keeps other bits in some of its pointers.
     ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 run "${soak[@]}" --requests 2000 --disturb leaving
     unset MARTLET_HUNG
     run "$1" "$2/debug/ParityProgram" automatic
@@ -57,14 +57,14 @@ start_server "$work"
 mkdir "$work/reports"
 shopt -s nullglob
 
-# Capture keeps all that it can, so that all of its code runs.
+# Capture keeps everything that it can, so that all of its code runs.
 export MARTLET_ENDPOINT=$server MARTLET_INTERVAL=100ms MARTLET_MAX_CPU=100% HOME=$work
 export MARTLET_SAMPLE_RATE=1 MARTLET_CAPTURE_HEADERS=all MARTLET_CAPTURE_BODIES=all
 
 export ASAN_OPTIONS="detect_leaks=1:exitcode=0:log_path=$work/reports/address"
 export TSAN_OPTIONS="exitcode=0:log_path=$work/reports/thread"
 
-# The programs wait for servers half of the time, so two sanitizers run side by side.
+# The programs wait for servers half of the time, so two sanitizers run in parallel.
 running=()
 for sanitizer; do
     [[ $sanitizer == address ]] || preload=$work/mutex.so

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Makes sure that the needs of the build are installed, and installs missing ones with apt-get.
+# Checks that everything the build needs is installed, and installs what is missing with apt-get.
 #
-# `demo` adds Python, and the OpenTelemetry SDK for Python if it can be had. `check` and `test` add Python and libcurl's headers, and
-# `test` that SDK, nginx and OpenSSL. `verify` adds the needs of all other tests: curl, a list of English words, Chromium and
-# systemd's checks; in .build/python PyYAML, Schemathesis and Selenium; in .build/prometheus Debian's Prometheus; and if they can be had,
-# ClickHouse, ZooKeeper for a cluster of it, and in .build/python its current engine and kubernetes-validate.
+# `demo` adds Python, and the OpenTelemetry SDK for Python if it is available. `check` and `test` add Python and libcurl's
+# headers. `test` also adds that SDK, nginx and OpenSSL. `verify` adds the needs of all other tests: curl, a list of English
+# words, Chromium and systemd's checks; PyYAML, Schemathesis and Selenium in .build/python; Debian's Prometheus in
+# .build/prometheus. If they are available, it also adds ClickHouse, ZooKeeper for a ClickHouse cluster, and in .build/python
+# ClickHouse's current engine and kubernetes-validate.
 set -euo pipefail
 
 fail() {
@@ -20,7 +21,7 @@ require_swift() {
         fail "Martlet needs Swift 6.2 or later; this is Swift $version: https://swift.org/install"
 }
 
-# Asks the compiler of the build for the header, because it knows the headers' folders on this machine.
+# Asks the compiler of the build for the header, because it knows the header folders of this machine.
 has_header() {
     echo "#include <$1>" | clang -fsyntax-only -x c - 2>/dev/null
 }
@@ -51,7 +52,7 @@ missing_packages() {
 apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=5)
 ((EUID == 0)) || apt=(sudo "${apt[@]}")
 
-# install PACKAGE…: installs packages without starting their services: the tests start servers themselves.
+# install PACKAGE…: installs packages without starting their services, because the tests start servers themselves.
 install() {
     command -v apt-get >/dev/null && command -v "${apt[0]}" >/dev/null || return
     local policy=/usr/sbin/policy-rc.d as_root=() status=0
@@ -97,7 +98,7 @@ download_prometheus() {
     apt-get -qq download prometheus && { ! apt-cache show promtool >/dev/null || apt-get -qq download promtool; }
 }
 
-# Unpacks the package instead of installing it, because its installation would start a server.
+# Unpacks the package instead of installing it, because the installation would start a server.
 unpack_prometheus() {
     local folder=.build/prometheus
     [[ ! -x $folder/usr/bin/promtool ]] || return 0
@@ -118,7 +119,7 @@ install_verify() {
         echo "!!!!!!!! NO CLICKHOUSE: clickhouse-server could not be installed; the tests of the store on it are left out. !!!!!!!!"
     # The schemas of Kubernetes are large. Without them scripts/check-deploy.sh says what it did not check.
     install_python_packages kubernetes_validate 'kubernetes-validate~=1.34' || echo "kubernetes-validate could not be installed."
-    # The package starts no service; that is in Debian's zookeeperd.
+    # The package starts no service. Debian's zookeeperd would.
     has_zookeeper || { echo "Installing zookeeper" && install zookeeper; } ||
         echo "!!!!!!!! NO ZOOKEEPER: zookeeper could not be installed; no cluster of ClickHouse is tested. !!!!!!!!"
     install_python_packages chdb.session 'chdb-core~=26.9' ||
@@ -135,7 +136,7 @@ if ((${#packages[@]} > 0)); then
 fi
 case $needs in
     demo)
-        # The demo does without the service in Python if its needs cannot be had.
+        # If its needs are not available, the demo runs without the Python service.
         python3 -c 'import ensurepip, venv' 2>/dev/null || install python3-venv || true
         install_python_packages "$opentelemetry_modules" "${opentelemetry[@]}" || true
         ;;

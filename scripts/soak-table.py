@@ -1,10 +1,10 @@
-"""Sets the reports of two runs of SoakProgram side by side, without the agent and with it, and judges the memory."""
+"""Compares the reports of two runs of SoakProgram, without the agent and with it, and judges the memory."""
 
 import json
 import sys
 
-# Resident memory is a rough figure: two runs have differed by 4.4 MiB, and the run without the agent was the larger. If each
-# request leaked its observation (305 bytes), a run of 200,000 requests would grow by 47 MiB after its warm-up.
+# Resident memory is a rough figure. Two runs have differed by 4.4 MiB, and the run without the agent was the larger one. If
+# each request leaked its observation (305 bytes), a run of 200,000 requests would grow by 47 MiB after its warm-up.
 MARGIN_KIB = 8192
 JUDGED_FROM = 100_000
 WARM_UP = 0.2

@@ -38,15 +38,15 @@ class Lane:
     """Tests that run in one environment."""
 
     description: str
-    # Regular expressions of names like `CollectorTests.ReportTests/emptyReport()`. Each has to match a test.
+    # Regular expressions for names like `CollectorTests.ReportTests/emptyReport()`. Each must match a test.
     tests: list
     without: list = dataclasses.field(default_factory=list)
     environment: dict = dataclasses.field(default_factory=dict)
-    # The seconds of one test, or of one case of a test with arguments.
+    # The time limit, in seconds, of one test, or of one case of a test with arguments.
     limit: int = LIMIT
-    # All tests run in this many processes. Tests that share a server need one.
+    # The number of processes for all tests. Tests that share a server need a single process.
     processes: int = PROCESSES
-    # The seconds of a test that no earlier run on this machine has measured.
+    # The assumed seconds of a test that no earlier run on this machine has measured.
     usual: float = 0.2
 
 
@@ -57,10 +57,10 @@ TOOLS = [
     r"^CollectorTests\.TLSTests/", r"^CollectorTests\.ReadinessTests/healthIsAnswered", r"^EndToEndTests\.TrustTests/",
     r"^MartletTests\.SegmentShapeTests/wordsAreNames",
 ]
-ON_CLICKHOUSE = r"/cumulativeCountsGoOnInAnotherCollectorOnTheSameClickHouse"
+ON_CLICKHOUSE = r"/cumulativeCountsContinueInAnotherCollectorOnTheSameClickHouse"
 KILLS = r"^FaultTests\.FaultTests/(Collector|Kill)Tests/"
 FAULTS_ON_CLICKHOUSE = r"^FaultTests\.FaultTests/ClickHouse"
-FUZZING = r"/theAPIIsAsItDescribesItself"
+FUZZING = r"/apiMatchesItsDescription"
 CONTRACT = r"^CollectorTests\.StorageContractTests/"
 STORES = [CONTRACT, r"^CollectorTests\.(ClickHouseStorage|CumulativePass|EarlyHours)Tests/"]
 
@@ -70,7 +70,7 @@ LANES = {
     "collector": Lane("the collector on SQLite", [r"^CollectorTests\."], without=CLICKHOUSE + TOOLS[:2]),
     "system": Lane(
         "services, agents and collectors as processes, and their deaths", [r"^EndToEndTests\.", KILLS],
-        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/theCallsOfGRPC", ON_CLICKHOUSE, TOOLS[2]], usual=5),
+        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/gRPCCalls", ON_CLICKHOUSE, TOOLS[2]], usual=5),
     "parity": Lane("a program with and without the agent", [r"^ParityTests\."]),
     # Also in CI.
     "page": Lane("the page in Chromium, and the API as it describes itself", [r"^EndToEndTests\.PageTests/"], limit=600),
@@ -122,7 +122,7 @@ class Failure:
 
 
 class Results:
-    """What all processes have reported. Its methods may be called from any thread."""
+    """What all processes have reported. Any thread may call its methods."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -147,7 +147,7 @@ class Chunk:
         self.failed = set()
 
     def filters(self):
-        """The arguments that select the tests which have not ended: whole suites where none of their tests has."""
+        """Returns the arguments that select the tests which have not ended: a whole suite if none of its tests has ended."""
         arguments, remaining = [], collections.defaultdict(set)
         for test in self.tests:
             if test not in self.ended:
@@ -189,7 +189,7 @@ class Chunk:
                                         f"{os.path.relpath(path, ROOT)}:{place.get('line', '?')}", "\n".join(texts)))
 
     def run(self, results):
-        """Runs the tests that have not ended, in one process. Returns whether some remain for another one."""
+        """Runs the tests that have not ended, in one process. Returns whether some remain for another process."""
         before = len(self.ended)
         with tempfile.TemporaryDirectory(prefix="martlet-tests-") as folder:
             events = os.path.join(folder, "events")
@@ -223,7 +223,7 @@ class Chunk:
         self.running = None
 
     def read(self, reader, process, results):
-        """Reads events until the process has ended, and ends it when a test is past its limit."""
+        """Reads events until the process has ended. Ends the process when a test exceeds its limit."""
         rest = b""
         while True:
             ready, _, _ = select.select([reader], [], [], 0.5)
@@ -243,16 +243,16 @@ class Chunk:
 
 
 def kill(process):
-    """Ends a process of tests and the programs that it has started, which are in its session and have groups for themselves."""
+    """Ends a process of tests and the programs that it started. They are in its session, but in separate process groups."""
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            # The name is in parentheses and may have any character; after it are state, parent, group and session.
+            # The name is in parentheses and may contain any character. After it come state, parent, group and session.
             if int(stat.read_text().rsplit(")", 1)[1].split()[3]) == process.pid:
                 os.kill(int(stat.parent.name), signal.SIGKILL)
 
 
 def built_tests():
-    """The names of all built tests."""
+    """Returns the names of all built tests."""
     listing = subprocess.run([BUNDLE, "--testing-library", "swift-testing", "--list-tests"], cwd=ROOT, check=True,
                              capture_output=True, text=True)
     return sorted(re.sub(r"/[^/]+\.swift:\d+:\d+$", "", line) for line in listing.stdout.splitlines() if line)
@@ -263,7 +263,7 @@ def suite(test):
 
 
 def suites(tests):
-    """The tests of each suite."""
+    """Returns the tests of each suite."""
     result = collections.defaultdict(set)
     for test in tests:
         result[suite(test)].add(test)

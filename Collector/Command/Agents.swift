@@ -26,7 +26,7 @@ struct Agents: AsyncParsableCommand {
             return try Output.answer(AgentsTable.nothing(in: report, try senders.commandFlags, of: source.flags))
         }
         let device = output.device
-        // A file has the same text whenever it is written.
+        // A file gets the same text whenever it is written.
         let now = device.isTerminal ? SQLiteStorage.systemClock() : nil
         switch output.format {
         case .table: try Output.answer(AgentsTable.text(of: report, now: now, on: device))

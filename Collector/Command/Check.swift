@@ -63,7 +63,7 @@ struct Check: AsyncParsableCommand {
         return (text, outcome)
     }
 
-    /// Returns why there are no rows, as a report does.
+    /// Returns the reason why there are no rows, as a report does.
     private func explanation(of report: Report) -> String {
         var context = ReportContext()
         context.flags = parameters.flags + source.flags
@@ -71,7 +71,7 @@ struct Check: AsyncParsableCommand {
         return CheckResult(.unknown, String(sentence)).line(on: color.device)
     }
 
-    /// Asks for the windows of an objective. They end where the report ends, which is a time of the collector's clock.
+    /// Requests the windows of an objective. They end where the report ends, which is a time of the collector's clock.
     private func burnRates(_ check: BurnRateCheck?, until end: String) async throws -> [CheckResult] {
         guard let check, let end = TimeText.parse(end, now: 0) else { return [] }
         let windows = check.windows(endingAt: end)
@@ -86,7 +86,7 @@ struct Check: AsyncParsableCommand {
         for (name, value) in selected.values where ![.since, .until].contains(name) {
             if name != .version || versions == nil { parameters.add(name, value) }
         }
-        // The rows of a comparison of versions are those of the later one.
+        // In a comparison of versions, the rows are those of the later version.
         parameters.add(.version, versions?.after)
         parameters.add(.by, Dimension.kind.rawValue)
         return try await source.report(parameters)

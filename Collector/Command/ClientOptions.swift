@@ -4,7 +4,7 @@ import MartletReports
 import MartletServer
 import NIOSSL
 
-/// The collector to ask.
+/// The collector that a command queries.
 struct ClientOptions: ParsableArguments {
     @Option(help: "The URL of the collector to ask.")
     var collector = CollectorAddress.usual
@@ -14,7 +14,7 @@ struct ClientOptions: ParsableArguments {
 
     @OptionGroup var tls: ClientTLS
 
-    /// The flags that were given, for a command to copy; never the token.
+    /// The flags that the user gave, for a command to copy. They never include the token.
     var flags: [CommandFlag] {
         let given = [
             ("collector", collector == CollectorAddress.usual ? nil : collector),
@@ -42,14 +42,14 @@ struct ClientOptions: ParsableArguments {
         return url
     }
 
-    /// Whether the port, if there is one, exists. Foundation takes a port that has no room in 64 bits for none.
+    /// Whether the URL has no port or a valid one. Foundation ignores a port that does not fit in 64 bits.
     private static func hasPort(_ url: String) -> Bool {
         guard let range = URLComponents(string: url)?.rangeOfPort, !range.isEmpty else { return true }
         return Int(url[range]).map((1...65535).contains) ?? false
     }
 }
 
-/// The PEM files of the commands that ask a collector over https.
+/// The PEM files of the commands that query a collector over https.
 struct ClientTLS: ParsableArguments {
     @Option(
         name: .customLong("certificate"),
@@ -65,7 +65,7 @@ struct ClientTLS: ParsableArguments {
     )
     var clientKey: String?
 
-    /// Reads the files that the flags name; without a flag, the file that `variables` name.
+    /// Reads the files that the flags name. Without a flag, reads the file that `variables` name.
     func configuration(_ variables: [String: String]) throws -> TLSConfiguration {
         let environment = CollectorEnvironment(variables)
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -90,8 +90,8 @@ struct ClientTLS: ParsableArguments {
         return configuration
     }
 
-    /// Returns the configuration of connections to ClickHouse, which trust the authorities of `MARTLET_CLICKHOUSE_CERTIFICATE`,
-    /// without it the system's.
+    /// Returns the configuration of connections to ClickHouse. They trust the authorities of `MARTLET_CLICKHOUSE_CERTIFICATE`,
+    /// or the system's if it is not set.
     static func ofClickHouse(_ variables: [String: String]) throws -> TLSConfiguration {
         let variable = "MARTLET_CLICKHOUSE_CERTIFICATE"
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -114,8 +114,8 @@ struct ClientTLS: ParsableArguments {
 }
 
 extension TLSConfiguration {
-    /// Trusts the authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl do. If only the file is set, the
-    /// system's directory is trusted as well, as they do.
+    /// Trusts the authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl do. If only the file is set, it also
+    /// trusts the system's directory, as they do.
     fileprivate mutating func trust(systemsAuthorities variables: [String: String]) throws {
         if let folder = variables["SSL_CERT_DIR"], !folder.isEmpty { trustRoots = .file(folder) }
         guard let file = variables["SSL_CERT_FILE"], !file.isEmpty else { return }

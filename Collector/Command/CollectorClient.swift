@@ -8,15 +8,15 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Asks a collector over HTTP.
+/// Queries a collector over HTTP.
 struct CollectorClient {
     let url: URL
     let token: String?
     let tls: TLSConfiguration?
-    /// The time limit of a request: a report over a long time takes a while to compute.
+    /// The time limit of a request. A report over a long time takes a while to compute.
     var timeout = TimeAmount.seconds(60)
 
-    /// Bytes of an answer at most; the largest report, of 20,000 rows, has some 20 MB.
+    /// The maximum size of an answer in bytes. The largest report, of 20,000 rows, has some 20 MB.
     private static let maxAnswer = 256 << 20
 
     struct Failure: Error, CustomStringConvertible {
@@ -51,7 +51,7 @@ struct CollectorClient {
     private func request(_ path: String, _ query: [(String, String)]) throws -> HTTPClientRequest {
         guard var components = URLComponents(url: url.appendingPathComponent(path), resolvingAgainstBaseURL: false)
         else { throw Failure(description: "\(url.absoluteString) is not a valid address of a collector") }
-        // The query is encoded by hand: URLComponents leaves `+` and `;`, which servers read in different ways.
+        // The query is encoded by hand: URLComponents leaves `+` and `;` as they are, and servers read those in different ways.
         components.percentEncodedQuery =
             query.isEmpty ? nil : query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
         guard let url = components.url else {
@@ -86,7 +86,7 @@ struct CollectorClient {
 
     private func failure(status: Int, body: Data) -> any Error {
         let sentence = (try? ReportJSON.value(of: [String: String].self, in: body))?["error"]
-        // Another sentence is that of an address without a collector's API.
+        // Any other text comes from an address without a collector's API.
         if status == 404, sentence == UnknownRequest.sentence {
             return Failure(description: UnknownRequest.sentence, code: .failure)
         }
@@ -96,7 +96,7 @@ struct CollectorClient {
     }
 }
 
-/// Describes for a person why a connection or its answer failed.
+/// Explains to a user why a connection or its answer failed.
 enum ConnectionFault {
     /// - Parameter isTLS: whether the collector's address begins with `https`.
     static func reason(_ error: any Error, isTLS: Bool) -> String {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The variables `MARTLET_COLLECTOR_…`; empty means unset.
+/// The variables `MARTLET_COLLECTOR_…`. An empty variable counts as unset.
 struct CollectorEnvironment {
     private static let prefix = "MARTLET_COLLECTOR_"
     /// The names of all variables, without the prefix.
@@ -18,7 +18,7 @@ struct CollectorEnvironment {
         self.variables = variables
     }
 
-    /// The variables with the prefix that nothing reads, such as misspelt ones.
+    /// The variables with the prefix that nothing reads, such as misspelled ones.
     var unknown: [String] {
         variables.keys.filter {
             $0.hasPrefix(Self.prefix) && !Self.names.contains(String($0.dropFirst(Self.prefix.count)))
@@ -30,8 +30,8 @@ struct CollectorEnvironment {
         variables[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the flag's value, and without the flag the variable's. An empty flag is refused, because it is the value of a
-    /// shell variable that was forgotten.
+    /// Returns the flag's value, or the variable's without the flag. An empty flag is refused, because it usually comes from a
+    /// forgotten shell variable.
     func value(_ flag: String?, _ name: String) throws -> String? {
         guard flag != "" else {
             throw ValidationError("--\(name.lowercased().replacing("_", with: "-")) must not be empty")
@@ -45,7 +45,7 @@ struct CollectorEnvironment {
         return value
     }
 
-    /// Returns a sentence that begins with a flag, with the variable's name for the flag's if the value is the variable's.
+    /// Returns a sentence that begins with a flag. If the value comes from the variable, the variable's name replaces the flag.
     func sentence(_ text: String) -> String {
         let flag = String(text.prefix { $0 != " " })
         let name = flag.dropFirst(2).uppercased().replacing("-", with: "_")

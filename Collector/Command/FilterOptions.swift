@@ -3,21 +3,21 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Flags that filter by dimensions. A filter that is given twice selects either value.
+/// Flags that filter by dimensions. A filter given twice selects either value.
 protocol FilterOptions: ParsableArguments {
     /// The values of each flag.
     var given: [Dimension: [String]] { get }
 }
 
 extension FilterOptions {
-    /// The values that were given, in the order of the dimensions.
+    /// The given values, in the order of the dimensions.
     var filters: [FilterValue] {
         let given = given
         return Dimension.allCases.flatMap { dimension in (given[dimension] ?? []).map { (dimension, $0) } }
     }
 }
 
-/// The filters of every command that has some. The help of a flag depends on what the command lists.
+/// The filters of every command that has filters. The help of a flag depends on what the command lists.
 struct ServiceFilters<Listed: FilteredThing>: FilterOptions {
     @Option(.service, of: Listed.self) var service: [String] = []
     @Option(.environment, of: Listed.self) var environment: [String] = []
@@ -25,7 +25,7 @@ struct ServiceFilters<Listed: FilteredThing>: FilterOptions {
     var given: [Dimension: [String]] { [.service: service, .environment: environment] }
 }
 
-/// The filters by what the sender decides.
+/// The filters by values that the sender decides.
 struct SenderFilters<Listed: FilteredThing>: FilterOptions {
     @OptionGroup var services: ServiceFilters<Listed>
     @Option(.version, of: Listed.self) var version: [String] = []

@@ -39,10 +39,10 @@ struct Health: AsyncParsableCommand {
     }
 }
 
-/// The collector that `serve` is with the same variables.
+/// The collector that `serve` starts with the same variables.
 enum OwnCollector {
     static func url(_ environment: CollectorEnvironment) throws -> URL {
-        // A collector that listens at all addresses listens at loopback too.
+        // A collector that listens at all addresses also listens at loopback.
         let host =
             switch environment["HOST"] {
             case nil, "0.0.0.0": "127.0.0.1"

@@ -34,7 +34,7 @@ struct MapCommand: AsyncParsableCommand {
     private func context() throws -> ReportContext {
         var context = ReportContext()
         context.flags = try parameters.commandFlags + source.flags
-        // A file has the same text whenever it is written.
+        // A file gets the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         return context
     }

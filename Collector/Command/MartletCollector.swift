@@ -17,13 +17,13 @@ struct MartletCollector: AsyncParsableCommand {
 }
 
 extension ExitCode {
-    /// The store or the collector is missing or does not answer, its answer cannot be written, or it leaves open whether a
+    /// The store or the collector is missing or does not answer, the answer cannot be written, or it leaves open whether a
     /// limit holds.
     static let unavailable = ExitCode(2)
 }
 
-/// Runs `body`. An error in the flags becomes a `ValidationError`. Any other error is printed as a sentence, which begins
-/// with `context`, and becomes an exit code: 1 for a request that is not kept, and 2 otherwise.
+/// Runs `body`. An error in the flags becomes a `ValidationError`. Any other error is printed as a sentence that begins with
+/// `context`. Its exit code is 1 for a request that is not kept, and 2 otherwise.
 func reportingFailure<Value>(_ context: String = "", _ body: () throws -> Value) throws -> Value {
     do {
         return try body()

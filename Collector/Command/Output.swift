@@ -2,10 +2,10 @@ import ArgumentParser
 import Foundation
 import MartletReports
 
-/// Writes at once; `print` keeps a pipe's reader waiting for a full buffer.
+/// Writes at once. With `print`, a pipe's reader would wait for a full buffer.
 enum Output {
-    /// Writes an answer. If it cannot be written whole, prints the reason in a sentence and throws an exit code. A reader
-    /// that has left is no error.
+    /// Writes an answer. If it cannot be written whole, prints the reason in a sentence and throws an exit code. It is no error
+    /// if the reader has left.
     static func answer(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -19,7 +19,7 @@ enum Output {
         }
     }
 
-    /// Writes a line for a person who watches, and ignores errors.
+    /// Writes a line for a user who watches, and ignores errors.
     static func line(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
@@ -29,7 +29,7 @@ enum Output {
     }
 }
 
-/// The form of a command's answer, and its colours.
+/// The form and the colours of a command's answer.
 struct OutputOptions<Format: AnswerFormat>: ParsableArguments {
     @Option(help: "Format of the output; docs/reports.md describes each.")
     var format = Format.table
@@ -39,12 +39,12 @@ struct OutputOptions<Format: AnswerFormat>: ParsableArguments {
     var device: OutputDevice { color.device }
 }
 
-/// The forms of a command's answer. One of them is a table for a person.
+/// The forms of a command's answer. One of them is a table for a user.
 protocol AnswerFormat: ExpressibleByArgument, CaseIterable, Sendable {
     static var table: Self { get }
 }
 
-/// The form of an answer that is a table for a person, or a value for a program.
+/// The form of an answer: a table for a user, or a value for a program.
 enum OutputFormat: String, AnswerFormat {
     case table
     case json
@@ -82,7 +82,7 @@ struct ColorOption: ParsableArguments {
         return OutputDevice(columns: columns, isColored: isColored(isTerminal: columns != nil, variables))
     }
 
-    /// See https://no-color.org: a flag goes before the variable, and an empty variable is none.
+    /// See https://no-color.org. A flag overrides the variable, and an empty variable counts as unset.
     private func isColored(isTerminal: Bool, _ variables: [String: String]) -> Bool {
         switch color {
         case .always: true
@@ -94,7 +94,7 @@ struct ColorOption: ParsableArguments {
     /// Lines are never longer, whatever `COLUMNS` says.
     private static let maxColumns = 1000
 
-    /// Returns the width that `COLUMNS` or the terminal tells.
+    /// Returns the width from `COLUMNS` or from the terminal.
     private static func columns(_ variables: [String: String]) -> Int {
         if let text = variables["COLUMNS"], let columns = Int(text), columns > 0 { return min(columns, maxColumns) }
         return TerminalSize.current.columns
@@ -106,7 +106,7 @@ struct TerminalSize {
     var columns: Int
     var rows: Int
 
-    /// The size now. A terminal that does not know its size has that of the first ones.
+    /// The current size. A terminal that does not know its size gets the size of the first terminals.
     static var current: TerminalSize {
         var size = winsize()
         let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0

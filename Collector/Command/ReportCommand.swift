@@ -45,7 +45,7 @@ struct ReportCommand: AsyncParsableCommand {
         var context = ReportContext()
         context.flags = parameters.flags + (phases ? [CommandFlag("phases")] : []) + source.flags
         context.showsPhases = phases
-        // A file has the same text whenever it is written.
+        // A file gets the same text whenever it is written.
         if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
         return context
     }

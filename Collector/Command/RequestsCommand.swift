@@ -63,7 +63,7 @@ struct ListRequests: AsyncParsableCommand {
         }
     }
 
-    /// Returns why the list has no requests.
+    /// Returns the reason why the list has no requests.
     private func explanation(of list: RequestsReport) async throws -> String {
         var counting = ReportParameters()
         selection.add(to: &counting)
@@ -139,7 +139,7 @@ struct ClearRequests: AsyncParsableCommand {
         Output.line("deleted \(removal.removed) kept requests and spans")
     }
 
-    /// Asks the person at the terminal. Without an answer the command fails: a script's standard input may be closed.
+    /// Asks the user at the terminal. Without an answer the command fails: a script's standard input may be closed.
     private func isConfirmed() throws -> Bool {
         Output.line("This deletes all kept requests and spans at \(source.collector). Type yes to continue:")
         guard let answer = readLine() else {

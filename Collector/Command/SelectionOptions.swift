@@ -10,7 +10,7 @@ struct SelectionOptions: ParsableArguments {
 
     @OptionGroup var requests: RequestFilters
 
-    /// Adds the flags that were given.
+    /// Adds the flags that the user gave.
     ///
     /// - Parameter others: dimensions whose flags are left out.
     func add<Name: RequestParameterName>(
@@ -20,7 +20,7 @@ struct SelectionOptions: ParsableArguments {
         parameters.add(requests.filters.filter { !others.contains($0.dimension) })
     }
 
-    /// The length of the slots of a trend over the window, as a parameter has it; `nil` if the window cannot be read.
+    /// The length of a trend's slots over the window, as a parameter. `nil` if the window cannot be read.
     var trendStep: String? {
         var parameters = ReportParameters()
         add(to: &parameters)
@@ -30,7 +30,7 @@ struct SelectionOptions: ParsableArguments {
 }
 
 extension ReportParameters {
-    /// The parameters as flags for a person to copy.
+    /// The parameters as flags for a user to copy.
     var flags: [CommandFlag] {
         commandFlags.filter { $0.name != ReportParameter.step.rawValue }
     }
@@ -46,8 +46,8 @@ struct WindowOptions: ParsableArguments {
     @Option(help: "TIME at which the window ends. (default: now)")
     var until: String?
 
-    /// Adds the flags that were given. A day or a time of day is one of the zone of this process, and becomes RFC 3339 for the
-    /// collector.
+    /// Adds the flags that the user gave. A day or a time of day is in this process's time zone. For the collector it becomes
+    /// RFC 3339.
     func add<Name: WindowParameterName>(to parameters: inout Parameters<Name>) {
         let (now, zone) = (SQLiteStorage.systemClock(), UTCOffset.environment(ProcessInfo.processInfo.environment))
         let since = since.map { TimeExpression.absolute($0, now: now, in: zone) }
@@ -76,7 +76,7 @@ struct GroupingOptions: ParsableArguments {
         dimensions.map(\.rawValue).joined(separator: ", ")
     }
 
-    /// Adds the flags that were given.
+    /// Adds the flags that the user gave.
     func add(to parameters: inout ReportParameters) {
         for dimension in by { parameters.add(.by, dimension) }
         parameters.add(.sort, sort)

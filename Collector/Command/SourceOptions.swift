@@ -4,17 +4,17 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// The source of an answer: a collector, or a store.
+/// The source of an answer: a collector or a store.
 struct SourceOptions: ParsableArguments {
     @OptionGroup var options: ClientOptions
 
     @Option(help: "Read the store, sqlite:PATH or clickhouse:http://HOST:8123/DATABASE, instead of asking a collector.")
     var store: String?
 
-    /// The flags that were given, for a command to copy; never the token.
+    /// The flags that the user gave, for a command to copy. They never include the token.
     var flags: [CommandFlag] { options.flags + (store.map { [CommandFlag("store", $0)] } ?? []) }
 
-    /// Returns `nil` if a collector is to be asked.
+    /// Opens the store, or returns `nil` if the command queries a collector.
     func openStore() async throws -> (any Storage)? {
         guard let store else { return nil }
         return try await StoreLocation(store).openForReading()
@@ -23,7 +23,7 @@ struct SourceOptions: ParsableArguments {
     func client() throws -> CollectorClient { try options.client() }
 }
 
-/// Answers of the collector or of the store's file.
+/// Answers from the collector or from the store's file.
 extension SourceOptions {
     func report(_ parameters: ReportParameters) async throws -> Report {
         let now = SQLiteStorage.systemClock()

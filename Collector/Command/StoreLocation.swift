@@ -25,7 +25,7 @@ enum StoreLocation {
         }
     }
 
-    /// Returns the path of a store that is a file, for a command that works on files alone.
+    /// Returns the path of a store that is a file, for a command that works only on files.
     static func path(_ text: String) throws -> String {
         guard case .sqlite(let path) = try StoreLocation(text) else {
             throw ValidationError("this command works on a store sqlite:PATH; for ClickHouse, use its own commands")
@@ -48,10 +48,10 @@ enum StoreLocation {
         return ClickHouseCredentials(environment, tls: try ClientTLS.ofClickHouse(environment))
     }
 
-    /// Returns a path in the directory that the XDG Base Directory Specification has for state that outlives the program.
+    /// Returns a path in the XDG Base Directory Specification's directory for state that outlives the program.
     static func defaultPath() -> String {
         let given = ProcessInfo.processInfo.environment["XDG_STATE_HOME"] ?? ""
-        // The specification says that a relative path is to be ignored.
+        // The specification says to ignore a relative path.
         let state = given.hasPrefix("/") ? given : NSHomeDirectory() + "/.local/state"
         return state + "/martlet/collector.sqlite"
     }

@@ -36,7 +36,7 @@ struct Top: AsyncParsableCommand {
     }
 }
 
-/// The life of `top`: keys, answers and signals change its state, and each of them draws the screen.
+/// The event loop of `top`: keys, answers and signals change its state, and each change redraws the screen.
 struct TopLoop {
     private enum Event: Sendable {
         case bytes([UInt8])
@@ -47,7 +47,7 @@ struct TopLoop {
 
         var isTick: Bool { if case .tick = self { true } else { false } }
 
-        /// The question that it ends; `nil` for all other events.
+        /// The question that this event ends; `nil` for all other events.
         var question: TopQuestion? {
             switch self {
             case .answer(_, let question), .failure(_, let question): question
@@ -57,14 +57,14 @@ struct TopLoop {
     }
 
     private static let interval = Duration.seconds(2)
-    /// Events that wait to be handled at most. A person types less, and a lost tick is followed by another.
+    /// The maximum number of events that wait. A user types fewer, and another tick follows a lost one.
     private static let maxWaiting = 256
 
     let answers: TopAnswers
     let screen: TerminalScreen
     let isColored: Bool
 
-    /// Returns when a person ends it, and throws at a signal and at an answer that no repetition changes.
+    /// Returns when the user quits. Throws at a signal, and at an answer that no repetition would change.
     func run(order: GroupOrder.Measure, _ signals: UnixSignalsSequence) async throws {
         let (events, inlet) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(Self.maxWaiting))
         let typed = TerminalScreen.bytes { inlet.yield(.bytes($0)) }
@@ -87,7 +87,7 @@ struct TopLoop {
         }
     }
 
-    /// - Parameter ask: looks for the answer to a question, which comes as an event.
+    /// - Parameter ask: starts a query, whose answer comes as an event.
     private func follow(
         _ events: AsyncStream<Event>, from start: TopState, ask: (TopQuestion) -> Void
     ) async throws {
@@ -129,18 +129,18 @@ struct TopLoop {
     }
 }
 
-/// The answers to what the screen of `top` asks.
+/// The answers to the queries of `top`'s screen.
 struct TopAnswers: Sendable {
-    /// Rows at most, of which the screen filters some.
+    /// The maximum number of rows. The screen filters some of them.
     private static let rows = 1000
-    /// Requests of a row at most, which is more than a screen holds.
+    /// The maximum number of a row's requests, which is more than a screen holds.
     private static let requests = 100
 
     let source: SourceOptions
     let selection: SelectionOptions
     let grouping: GroupingOptions
 
-    /// The order that the flags ask for. Throws if a flag cannot be understood.
+    /// The order that the flags select. Throws if a flag is invalid.
     var order: GroupOrder.Measure {
         get throws {
             var parameters = ReportParameters()
@@ -180,7 +180,7 @@ struct TopAnswers: Sendable {
     }
 }
 
-/// The whole terminal as a screen: raw mode, and the alternate screen, so that what was there before comes back.
+/// The whole terminal as a screen: raw mode, and the alternate screen, so that the earlier contents come back.
 struct TerminalScreen {
     /// The sequences of xterm (XTerm Control Sequences, DECSET 1049, 25 and 7): the alternate screen, no cursor, no automatic line
     /// breaks.
@@ -201,25 +201,25 @@ struct TerminalScreen {
         Self.write(Self.enter)
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func restore() {
         Self.write(Self.leave)
         var mode = saved
         tcsetattr(STDIN_FILENO, TCSADRAIN, &mode)
     }
 
-    /// - Parameter lines: as many as the terminal has.
+    /// - Parameter lines: as many lines as the terminal has.
     func draw(_ lines: [String]) {
-        // A line is cleared before it is written: afterwards the cursor of a full line stands on its last character.
+        // A line is cleared before it is written: after a full line, the cursor is still on its last character.
         Self.write("\u{1b}[H" + lines.map { "\u{1b}[0m\u{1b}[K" + $0 }.joined(separator: "\r\n"))
     }
 
-    /// A terminal that is gone is noticed by its input's end.
+    /// If the terminal is gone, its input ends, and that is noticed.
     private static func write(_ text: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }
 
-    /// Hands on the bytes that a person typed; none at the end of the input. They come until the source is cancelled.
+    /// Passes on the bytes that the user typed, and none at the end of the input. Stops when the source is cancelled.
     static func bytes(_ take: @escaping @Sendable ([UInt8]) -> Void) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO)
         source.setEventHandler {

@@ -3,8 +3,8 @@ import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Turns the body of an OTLP request into values, or rejects it with a reason. Only decoded attributes and resources are
-/// remembered, so the result depends on the body alone. Safe to use from any task.
+/// Decodes the body of an OTLP request, or rejects it with a reason. It remembers only decoded attributes and resources, so the
+/// result depends only on the body. Safe to use from any task.
 package struct Intake: Sendable {
     package var limits: IntakeLimits
     private let known = KnownAttributes()
@@ -14,8 +14,8 @@ package struct Intake: Sendable {
         self.limits = limits
     }
 
-    /// Reads the body of `POST /v1/metrics`. A body that ``ProtobufReader`` finds unusual is rewritten by SwiftProtobuf
-    /// and read once more.
+    /// Reads the body of `POST /v1/metrics`. SwiftProtobuf rewrites a body that ``ProtobufReader`` finds unusual, and it is
+    /// read again.
     package func metrics(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: MemoryReservation = { _ in }
@@ -63,7 +63,7 @@ package struct Intake: Sendable {
         return taken
     }
 
-    /// Returns the message in the form that SwiftProtobuf writes.
+    /// Returns the message as SwiftProtobuf writes it.
     private static func rewritten(
         _ bytes: consuming [UInt8], _ format: IntakeFormat
     ) throws(IntakeRejection) -> [UInt8] {
@@ -92,7 +92,7 @@ package struct Intake: Sendable {
 }
 
 extension Intake {
-    /// Returns the inflated body. Throws if the body or the messages built from it exceed a limit.
+    /// Returns the inflated body. Throws if the body, or the messages built from it, exceed a limit.
     func bytes(
         of body: consuming [UInt8], _ shape: MessageShape, _ encoding: IntakeEnvelope.Encoding, _ format: IntakeFormat,
         _ reserve: MemoryReservation
@@ -108,7 +108,7 @@ extension Intake {
     ) throws(IntakeRejection) -> [UInt8] {
         guard body.count <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         guard encoding == .gzip else { return body }
-        // The stream may not inflate to more than the size that it declares.
+        // The stream may not inflate to more than its declared size.
         guard let size = Gzip.inflatedSize(of: body) else { throw .malformed("the body is not a gzip stream") }
         guard size <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         try reserve(body.count + size)
@@ -158,5 +158,5 @@ extension JSONDecodingOptions {
     }()
 }
 
-/// Sets the number of bytes of memory that a body takes from here on; throws if there is not that much memory.
+/// Sets the number of bytes of memory that a body takes from here on. Throws if there is too little memory.
 package typealias MemoryReservation = (Int) throws(IntakeRejection) -> Void

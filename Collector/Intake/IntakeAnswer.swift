@@ -50,8 +50,8 @@ package enum IntakeAnswer {
     }
 }
 
-/// The rejection of a request: an HTTP status and a sentence. Only a 429 and a 503 are worth another try (OTLP
-/// specification, "Retryable Response Codes").
+/// The rejection of a request: an HTTP status and a sentence. A sender retries only after a 429 or a 503 (OTLP specification,
+/// "Retryable Response Codes").
 package struct IntakeRejection: Error, Sendable, Equatable {
     package var status: Int
     package var message: String
@@ -67,13 +67,13 @@ package struct IntakeRejection: Error, Sendable, Equatable {
             status: 413, message: "the body has more than \(limit) bytes, before or after inflating; send it in parts")
     }
 
-    /// The rejection of a body whose messages would take too much memory: few bytes can stand for many messages.
+    /// The rejection of a body whose messages would take too much memory: a few bytes can encode many messages.
     static func tooManyMessages(limit: Int) -> IntakeRejection {
         IntakeRejection(
             status: 413, message: "the body would take more than \(limit) bytes of memory; send it in parts")
     }
 
-    /// The rejection of a request for which there is no memory, because of the requests in work.
+    /// The rejection of a request that finds no memory because of the requests in progress.
     package static let busy = IntakeRejection(
         status: 429, message: "the collector has no memory left for this request; send it again later")
 

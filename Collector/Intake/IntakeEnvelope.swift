@@ -1,7 +1,7 @@
 import MartletOTLP
 import MartletTelemetry
 
-/// The headers of a request that describe its body. They are read before the body.
+/// The headers that describe a request's body. They are read before the body.
 package struct IntakeEnvelope: Sendable, Equatable {
     package enum Encoding: Sendable, Equatable {
         case identity
@@ -10,10 +10,10 @@ package struct IntakeEnvelope: Sendable, Equatable {
 
     package var format: IntakeFormat
     package var encoding: Encoding
-    /// The id of the batch; `nil` if the sender gives none.
+    /// The batch's id; `nil` if the sender gives none.
     package var batch: BatchID?
 
-    /// Each parameter is a header's value; `nil` if the header is missing.
+    /// Each parameter is the value of a header; `nil` if the header is missing.
     package init(
         signal: Signal, contentType: String?, contentEncoding: String?, batch: String?
     ) throws(IntakeRejection) {
@@ -56,13 +56,13 @@ package struct IntakeEnvelope: Sendable, Equatable {
     }
 }
 
-/// The format of a body of OTLP/HTTP (OTLP specification, "Binary Protobuf Encoding" and "JSON Protobuf Encoding"). The
-/// answer has the format of the request.
+/// The format of an OTLP/HTTP body (OTLP specification, "Binary Protobuf Encoding" and "JSON Protobuf Encoding"). The answer
+/// has the request's format.
 package enum IntakeFormat: Sendable, Equatable, CaseIterable {
     case protobuf
     case json
 
-    /// `nil` if the content type is neither of OTLP's two.
+    /// `nil` if the content type is not one of OTLP's two.
     ///
     /// - Parameter contentType: the header's value. Its parameters and its case are ignored.
     package init?(contentType: String?) {

@@ -3,22 +3,22 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// A cache of points' attributes by their bytes. A sender's next batch has the same attributes, to the byte, and they are
-/// not decoded again: decoding took most of the time of reading a point. Safe to use from any task.
+/// A cache of points' attributes by their bytes. A sender's next batch repeats the same attributes byte for byte, so they need
+/// not be decoded again. Decoding took most of the time of reading a point. Safe to use from any task.
 final class KnownAttributes: Sendable {
-    /// Bytes of memory for all attributes. A shelf whose share is full forgets its attributes, which are then decoded as
-    /// they come.
+    /// Maximum bytes of memory for all attributes. A shelf that has used up its share forgets its attributes, which are decoded
+    /// again when they come.
     static let maxBytes = 32 * 1024 * 1024
-    /// Bytes of an entry beside the bytes and the texts of its attributes.
+    /// Bytes of an entry, in addition to the bytes and the texts of its attributes.
     private static let fixedBytes = 400
 
     /// Returns the approximate memory of an entry, in bytes.
     static func weight(_ attributes: AttributeBytes) -> Int { fixedBytes + 2 * attributes.count }
 
-    /// Bytes of the attributes of one point. Longer attributes are decoded each time.
+    /// Maximum bytes of the attributes of one point. Longer attributes are decoded each time.
     static let maxBytesOfPoint = 2048
 
-    /// The entries by hash. With several shelves, tasks hardly ever wait for each other.
+    /// The entries by hash. With several shelves, tasks rarely wait for each other.
     private let shelves = (0..<16).map { _ in Shelf() }
 
     /// Returns the decoded attributes of a point about requests of this kind.
@@ -81,13 +81,13 @@ final class PointAttributes: Sendable {
         phase = attributes.text(AttributeName.phase).flatMap(RequestPhase.init)
     }
 
-    /// The attributes of the point, decoded anew at each call. Only a cumulative point needs them: its stream is more
-    /// than its series.
+    /// The attributes of the point, decoded at each call. Only a cumulative point needs them, because its series does not
+    /// identify its stream.
     var decoded: [OTLPKeyValue] { (try? bytes.decoded()) ?? [] }
 }
 
-/// The attributes of a point as bytes of a body: `KeyValue` messages, each after its length in four bytes. The field
-/// number, which differs between kinds of points, is left out. Any other message fits too, for comparison alone.
+/// The attributes of a point as bytes of a body: `KeyValue` messages, each after its length in four bytes. The field number is
+/// left out, because it differs between kinds of points. Any other message fits too, but only for comparison.
 struct AttributeBytes: Equatable {
     private var bytes: [UInt8] = []
 
@@ -128,7 +128,7 @@ struct AttributeBytes: Equatable {
         }
     }
 
-    /// Returns a hash that is different in another process.
+    /// Returns a hash that differs from process to process.
     func hash(_ salt: UInt64) -> UInt64 {
         var state = Self.seed &+ salt &+ UInt64(bytes.count)
         bytes.withUnsafeBytes { bytes in

@@ -2,17 +2,17 @@ import MartletOTLP
 import MartletTelemetry
 import Synchronization
 
-/// A cache of senders' resources by their bytes. A sender's next batch has the same resource, to the byte. Safe to use
+/// A cache of senders' resources by their bytes. A sender's next batch repeats the same resource byte for byte. Safe to use
 /// from any task.
 final class KnownResources: Sendable {
-    /// The maximum number of resources, which take 20 MiB at most, and as a rule a tenth. When it is reached, all are
-    /// forgotten and decoded as they come.
+    /// The maximum number of resources. They take 20 MiB at most, and usually a tenth of that. At the maximum the cache forgets
+    /// all of them, and they are decoded again when they come.
     static let maxResources = 4096
-    /// Bytes of a resource. A longer resource is decoded each time.
+    /// Maximum bytes of a resource. A longer resource is decoded each time.
     static let maxBytes = 2048
 
     private struct Known {
-        /// The whole message, for comparison alone.
+        /// The whole message, only for comparison.
         var bytes: AttributeBytes
         var resource: TelemetryResource
     }
@@ -69,7 +69,7 @@ extension TelemetryResource {
         rules = attributes.integer(AttributeName.rules).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// Returns the instance. If the sender does not name it, the pod, the container or the process identifies it as well.
+    /// Returns the instance. If the sender does not name it, the pod, the container or the process identifies it too.
     private static func instance(_ attributes: [OTLPKeyValue]) -> String {
         for name in [AttributeName.serviceInstanceID, "k8s.pod.uid", "k8s.pod.name", "container.id"] {
             if let text = attributes.text(name) { return text }
@@ -77,7 +77,7 @@ extension TelemetryResource {
         return attributes.integer("process.pid").map { "pid \($0)" } ?? ""
     }
 
-    /// Returns whether every text that distinguishes senders is short enough for an index's key.
+    /// Returns whether every text that distinguishes senders is short enough for an index key.
     func fits(_ limits: IntakeLimits) -> Bool {
         [service, version, environment, instance, host, captureMode, agent]
             .allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }

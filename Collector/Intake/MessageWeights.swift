@@ -2,12 +2,12 @@ import MartletOTLP
 import MartletStorage
 import MartletTelemetry
 
-/// The memory that a protobuf body takes once it is decoded, found on the wire before any message is built: two bytes can
-/// stand for a message of a hundred (Protocol Buffers, "Encoding").
+/// The memory that a protobuf body takes once it is decoded. It is found in the encoded bytes before any message is built: two
+/// bytes can encode a message of a hundred (Protocol Buffers, "Encoding").
 struct ProtobufWeight {
     /// The factor for the spare capacity of a growing array.
     private static let spare = 2
-    /// Bytes of a number in a packed list, which takes a byte or more on the wire.
+    /// Bytes of a number in a packed list, which takes at least one byte in the body.
     private static let numberBytes = MemoryLayout<UInt64>.stride * spare
     /// The maximum depth of messages, as in SwiftProtobuf's decoder.
     private static let maxDepth = 100
@@ -20,7 +20,7 @@ struct ProtobufWeight {
     private init(_ bytes: [UInt8], limit: Int) {
         self.bytes = bytes
         self.limit = limit
-        // A text takes no more memory than it has bytes in the body.
+        // A text takes no more memory than its bytes in the body.
         total = bytes.count
     }
 
@@ -61,7 +61,7 @@ struct ProtobufWeight {
             if shape == .buckets { try add(length * Self.numberBytes) }
             return position += length
         }
-        // The decoder would copy the value so far for each repetition, which takes the square of their number.
+        // The decoder would copy the value so far at each repetition, which takes time quadratic in their number.
         guard child.role != .choice || !hasChoice else { throw .malformed("a value is given more than once") }
         hasChoice = hasChoice || child.role == .choice
         if child.role == .element { try add(child.shape.bytes * Self.spare) }
@@ -98,8 +98,8 @@ struct ProtobufWeight {
     }
 }
 
-/// The messages that an OTLP message may hold, by field number (Sources/MartletOTLP/Protos). With them ``ProtobufWeight``
-/// looks into a body without decoding it.
+/// The messages that an OTLP message may hold, by field number (Sources/MartletOTLP/Protos). ``ProtobufWeight`` uses them to
+/// examine a body without decoding it.
 enum MessageShape {
     case metricsRequest, resourceMetrics, scopeMetrics, metric
     case gauge, sum, histogram, exponentialHistogram, summary
@@ -107,18 +107,18 @@ enum MessageShape {
     case tracesRequest, resourceSpans, scopeSpans, span, event, link
     case resource, scope, keyValue, anyValue, array, keyValueList
 
-    /// The role of a message in the message around it.
+    /// The role of a message in its parent.
     enum Role {
         /// An element of an array.
         case element
-        /// A field that holds one of several messages. If the field is set twice, a decoder copies the first message
-        /// before it adds to it.
+        /// A field that holds one of several messages. If the field is set twice, a decoder copies the first message before it
+        /// merges the second into it.
         case choice
-        /// A single part of the message around it.
+        /// A single part of its parent.
         case part
     }
 
-    /// Returns the message in a field; `nil` for a field without a message, or with a message that holds no other.
+    /// Returns the message in a field. `nil` if the field has no message, or a message without further messages.
     func child(_ field: Int) -> (shape: MessageShape, role: Role)? {
         switch self {
         case .metricsRequest: field == 1 ? (.resourceMetrics, .element) : nil
@@ -146,7 +146,8 @@ enum MessageShape {
         case .resource, .keyValueList: field == 1 ? (.keyValue, .element) : nil
         case .scope, .event: field == 3 ? (.keyValue, .element) : nil
         case .link: field == 4 ? (.keyValue, .element) : nil
-        // The value is not a choice in the protocol, but as costly: a second value is merged into a copy of the first.
+        // The protocol does not declare this value as a choice, but it costs as much: a second value is merged into a copy of
+        // the first.
         case .keyValue: field == 2 ? (.anyValue, .choice) : nil
         case .anyValue: field == 5 ? (.array, .choice) : field == 6 ? (.keyValueList, .choice) : nil
         case .array: field == 1 ? (.anyValue, .element) : nil
@@ -166,21 +167,21 @@ enum MessageShape {
         }
     }
 
-    /// Bytes of a message in an array, without its texts and the messages in it.
+    /// Bytes of a message in an array, without its texts and nested messages.
     var bytes: Int {
         switch self {
         case .resourceMetrics: MemoryLayout<OTLPResourceMetrics>.stride
         case .scopeMetrics: MemoryLayout<OTLPScopeMetrics>.stride
         case .metric: max(MemoryLayout<OTLPMetric>.stride, MemoryLayout<EncodedMetric>.stride)
         case .numberPoint: MemoryLayout<OTLPNumberDataPoint>.stride
-        // A point is read directly from the body, or decoded first if it is written in an unusual way.
+        // A point is read directly from the body. If it is written in an unusual way, it is decoded first.
         case .histogramPoint: max(MemoryLayout<OTLPHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
         case .exponentialPoint:
             max(MemoryLayout<OTLPExponentialHistogramDataPoint>.stride, MemoryLayout<RequestPoint>.stride)
         case .summaryPoint: MemoryLayout<OTLPSummaryDataPoint>.stride
         case .resourceSpans: MemoryLayout<OTLPResourceSpans>.stride
         case .scopeSpans: MemoryLayout<OTLPScopeSpans>.stride
-        // A span is the only message whose fields are in an object of their own.
+        // Only a span keeps its fields in a separate object.
         case .span: MemoryLayout<OTLPSpan>.stride + 256
         case .event: MemoryLayout<OTLPSpan.Event>.stride
         case .link: MemoryLayout<OTLPSpan.Link>.stride
@@ -197,9 +198,9 @@ enum MessageShape {
 struct JSONWeight {
     /// Bytes of an object in an array: the size of the largest message that `{}` can be. Most are far smaller.
     private static let elementBytes = MemoryLayout<OTLPExponentialHistogramDataPoint>.stride
-    /// Bytes of a number in an array: up to twice its size for the array's spare capacity, and once more as protobuf.
+    /// Bytes of a number in an array: up to twice its size for the array's spare capacity, and its size again as protobuf.
     private static let numberBytes = MemoryLayout<UInt64>.stride * 3
-    /// The maximum depth of objects and arrays. A hundred nested messages, the limit of SwiftProtobuf, have less.
+    /// The maximum depth of objects and arrays. A hundred nested messages, SwiftProtobuf's limit, are less deep.
     private static let maxDepth = 200
 
     private let limit: Int
@@ -237,7 +238,7 @@ struct JSONWeight {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             depth += 1
-            // An object after a colon is a part of the message around it.
+            // An object after a colon is a part of its parent.
             if byte == UInt8(ascii: "{"), last != UInt8(ascii: ":") { total += Self.elementBytes }
         case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
         case UInt8(ascii: ","): total += Self.numberBytes

@@ -1,12 +1,12 @@
 import MartletOTLP
 import SwiftProtobuf
 
-/// Reads the fields of a protobuf message directly from a body (Protocol Buffers, "Encoding"), without building a
-/// message. It knows the one form that every encoder writes. Any other form is ``UncommonForm``, and SwiftProtobuf decides
+/// Reads the fields of a protobuf message directly from a body (Protocol Buffers, "Encoding"), without building a message. It
+/// knows the one form that every encoder writes. For any other form it throws ``UncommonForm``, and SwiftProtobuf decides
 /// whether that is a message (``Intake``).
 struct ProtobufReader {
-    /// The error for a message that is malformed or written in a rare form: groups, lists of numbers that are not packed,
-    /// a message in pieces.
+    /// The error for a message that is malformed or written in a rare form: groups, unpacked lists of numbers, a message in
+    /// pieces.
     struct UncommonForm: Error {}
 
     struct Field {
@@ -17,7 +17,7 @@ struct ProtobufReader {
     enum Value {
         case varint(UInt64)
         case fixed64(UInt64)
-        /// A value that no field of OTLP has.
+        /// A value that no OTLP field has.
         case fixed32
         /// The range of a text, a message or a packed list.
         case bytes(Range<Int>)
@@ -141,14 +141,14 @@ extension ProtobufReader {
 }
 
 extension Int32 {
-    /// Decodes an `sint32`, of which only the low 32 bits count.
+    /// Decodes an `sint32`. Only the low 32 bits count.
     init(zigzag varint: UInt64) {
         let bits = UInt32(truncatingIfNeeded: varint)
         self = Int32(bitPattern: bits >> 1) ^ -Int32(bitPattern: bits & 1)
     }
 }
 
-/// The number of messages around a message in an `ExportMetricsServiceRequest`.
+/// The nesting depth of a message in an `ExportMetricsServiceRequest`.
 enum MessageDepth: Int {
     case resource = 2
     /// A metric or a scope.
@@ -158,7 +158,7 @@ enum MessageDepth: Int {
 }
 
 extension ProtobufReader {
-    /// Returns the message at `range`, decoded with the depth limit that it has within the body.
+    /// Decodes the message at `range`, with the depth limit that it has within the body.
     ///
     /// - Throws: if the bytes are not a message of this type.
     func message<Part: Message>(in range: Range<Int>, depth: MessageDepth) throws(UncommonForm) -> Part {

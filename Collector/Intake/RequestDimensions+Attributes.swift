@@ -4,10 +4,10 @@ import MartletStorage
 import MartletTelemetry
 
 extension RequestDimensions {
-    /// The endpoint of requests whose sender names none, as stable semantic conventions allow a client.
+    /// The endpoint of requests whose sender names none, which the stable semantic conventions allow a client.
     static let unknownEndpoint = "{unknown}"
 
-    /// The dimensions of a point, from the stable names of the semantic conventions or the earlier ones.
+    /// The dimensions of a point, from the stable or the earlier names of the semantic conventions.
     init(kind: RequestKind, attributes: [OTLPKeyValue]) {
         let server = ServerAttributes(kind: kind, attributes)
         let stableMethod = attributes.text(AttributeName.method)
@@ -27,8 +27,8 @@ extension RequestDimensions {
         nameFailure()
     }
 
-    /// Returns the endpoint; `nil` if the attributes name none. `http.target` stands for a missing route: a metric needs
-    /// few values, so an instrument that puts the path on it has replaced the changing parts by their names.
+    /// Returns the endpoint; `nil` if the attributes name none. `http.target` replaces a missing route: a metric needs few
+    /// values, so an instrument that uses the path has replaced its changing parts by their names.
     private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
         let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
         if let endpoint = attributes.text(name) { return endpoint }
@@ -38,7 +38,7 @@ extension RequestDimensions {
         return path.isEmpty ? nil : String(path)
     }
 
-    /// The dimensions of a span. Texts are cut to the length at which a point is refused. Before the stable names, some
+    /// The dimensions of a span. Texts are cut to the length above which a point is refused. Before the stable names, some
     /// instruments named a server only in the URL.
     init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
         let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
@@ -53,8 +53,8 @@ extension RequestDimensions {
         nameFailure()
     }
 
-    /// Names a failure by its status if the sender gives it no other name, as the semantic conventions do ("HTTP
-    /// Metrics", `error.type`). So a failure has the same name from every sender.
+    /// Names a failure by its status if the sender gives it no other name, as the semantic conventions do ("HTTP Metrics",
+    /// `error.type`). So a failure has the same name from every sender.
     private mutating func nameFailure() {
         guard error == nil, outcome.isFailure(for: kind) else { return }
         error = status.map(String.init)
@@ -87,9 +87,9 @@ struct ServerAttributes {
     private static let ports = ["http": 80, "https": 443]
 }
 
-/// A server's name in an attribute: alone, or with its port, as some instruments take it from the `Host` header.
+/// A server's name in an attribute. Some instruments take it from the `Host` header, with its port.
 struct ServerName {
-    /// As it is stored (``RequestDimensions/storedHost(_:)``).
+    /// In the form that the store keeps (``RequestDimensions/storedHost(_:)``).
     let host: String
     let port: Int?
 
@@ -104,7 +104,7 @@ struct ServerName {
 }
 
 extension [OTLPKeyValue] {
-    /// Returns the text of an attribute; `nil` if the attribute is missing, empty or not a text. A text longer than
+    /// Returns the text of an attribute; `nil` if it is missing, empty or not a text. A text longer than
     /// ``IntakeLimits/longestName`` is returned unchanged, and the caller refuses or cuts it.
     func text(_ name: String) -> String? {
         guard case .stringValue(let text)? = first(where: { $0.key == name })?.value.value, !text.isEmpty else {
@@ -125,7 +125,7 @@ extension [OTLPKeyValue] {
 }
 
 extension String {
-    /// Returns the text cut to `limit` bytes, with U+FFFD for U+0000. SQLite ends a text at U+0000, and the rest would be
+    /// Returns the text cut to `limit` bytes, with U+FFFD for U+0000. SQLite ends a text at U+0000, so the rest would be
     /// another name or none. The text is cut before the replacement, which may take three times the memory.
     func storable(upTo limit: Int) -> String {
         let beginning = cut(toBytes: limit)

@@ -33,9 +33,10 @@ struct SpansDecoding {
 }
 
 extension SpanRecord {
-    /// Takes a span, and refuses it only if it is not valid. Content beyond a limit is left out and counted.
+    /// Decodes a span, and refuses it only if it is invalid. Content beyond a limit is left out and counted.
     ///
-    /// - Parameter isOwn: whether a Martlet agent sent the span. An agent took secrets out of the URL, so the rest stays.
+    /// - Parameter isOwn: whether a Martlet agent sent the span. The agent has already removed secrets from the URL, so the
+    ///   rest stays.
     fileprivate init(_ span: OTLPSpan, isOwn: Bool, limits: IntakeLimits) throws(PointRefusal) {
         guard let traceID = TraceID(bytes: span.traceID), let spanID = SpanID(bytes: span.spanID),
             [0, 8].contains(span.parentSpanID.count)
@@ -60,7 +61,7 @@ extension SpanRecord {
             let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
         else { return nil }
         request = RequestDimensions(kind: kind, http, limits)
-        // Before the stable names, an instrument says of a request without an answer only that it failed.
+        // Before the stable names, an instrument reported a request without an answer only as failed.
         if isError, http.status == nil, http.errorType == nil { request?.error = RequestDimensions.otherMethodOrError }
         let url = http.url ?? http.path ?? ""
         self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
@@ -97,7 +98,7 @@ extension SpanRecord {
 }
 
 extension SpanRecord.Kind {
-    /// An unspecified kind becomes `internal`, as the protocol has it.
+    /// An unspecified kind becomes `internal`, as the protocol says.
     fileprivate init(_ kind: OTLPSpan.SpanKind) {
         self =
             switch kind {
@@ -155,8 +156,8 @@ extension SpanAttribute {
 }
 
 extension OTLPExportTraceServiceRequest {
-    /// Corrects the ids of a message that was decoded from JSON: OTLP writes them as hexadecimal digits, which a protobuf
-    /// decoder takes for base64 (OTLP specification, "JSON Protobuf Encoding").
+    /// Corrects the ids of a message decoded from JSON. OTLP writes them as hexadecimal digits, but a protobuf decoder reads
+    /// them as base64 (OTLP specification, "JSON Protobuf Encoding").
     mutating func repairHexIDs() {
         for resource in resourceSpans.indices {
             for scope in resourceSpans[resource].scopeSpans.indices {
@@ -181,11 +182,11 @@ extension OTLPSpan {
 }
 
 extension Data {
-    /// Stands for an id with other characters: one byte long, so it is refused as an id.
+    /// Replaces an id with other characters. It is one byte long, so it is refused as an id.
     private static let noID = Data([0])
 
-    /// The bytes behind hexadecimal digits that were decoded as base64. Encoding the bytes again gives the digits back, an even
-    /// number of them.
+    /// Returns the bytes of hexadecimal digits that were decoded as base64. Encoding those bytes again gives the digits back;
+    /// their number is even.
     fileprivate var hexDecoded: Data {
         let digits = Array(base64EncodedString().lowercased().utf8)
         var bytes = Data(capacity: digits.count / 2)

@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// The figures of `/metrics`, added up from the collector's start. Safe to call from any task.
+/// The figures of `/metrics`, summed since the collector's start. Safe to call from any task.
 package final class CollectorActivity: Sendable {
     private let countersState = Mutex(CollectorCounters())
     private let totalsState = Mutex(RequestTotals())
@@ -42,7 +42,7 @@ package final class CollectorActivity: Sendable {
     }
 }
 
-/// A store that counts its commits, and its passes of maintenance.
+/// A store that counts its commits and its maintenance passes.
 struct ObservedStorage: StorageWrapper {
     let storage: any Storage
     let activity: CollectorActivity
@@ -93,7 +93,7 @@ struct ObservedStorage: StorageWrapper {
             }
             return outcome
         } catch let busy as StorageBusy {
-            // A busy store is counted as an answer, not as a failed commit.
+            // If the store is busy, that is counted as an answer and not as a failed commit.
             throw busy
         } catch {
             activity.count { $0.failedCommits += 1 }

@@ -9,7 +9,7 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// The collector's HTTP side, with all its routes.
+/// The collector's HTTP server, with all its routes.
 package struct CollectorServer: Sendable {
     package let storage: any Storage
     private let intake: Intake
@@ -17,7 +17,7 @@ package struct CollectorServer: Sendable {
     private let limits: ServerLimits
     /// The certificate and key; `nil` for HTTP without TLS.
     private let tls: ServerTLS?
-    /// The names that readers may reach the collector by, if they need no token.
+    /// The names by which readers may reach the collector, if they need no token.
     private let allowedHosts: AllowedHosts
     /// Returns the current time, from which `since` and `until` of a report are measured.
     private let now: @Sendable () -> UnixNanoseconds
@@ -27,7 +27,7 @@ package struct CollectorServer: Sendable {
     private let activity: CollectorActivity
     private let attempts: TokenAttempts
     private let sessions: Sessions
-    /// The metrics have a limiter of their own, so that Prometheus does not wait for long reports.
+    /// The metrics have a separate limiter, so that Prometheus does not wait for long reports.
     private let metricsLimiter: ReadLimiter
 
     package init(
@@ -50,21 +50,21 @@ package struct CollectorServer: Sendable {
         metricsLimiter = ReadLimiter(limits)
     }
 
-    /// Returns a service that answers at `address` until it is told to stop, and then finishes the requests in work.
+    /// Returns a service that answers at `address` until it is stopped, and then finishes the requests in progress.
     ///
     /// - Parameter onListening: called once with the bound port, which differs from the port of `address` if that is 0.
     package func application(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
-        // Senders without a token are no newcomers: they have nothing to show. So none gives way, not even for the moment in
-        // which a few connections more than the limit are accepted.
+        // Without an ingest token, senders have nothing to show. Then the limit does not apply, and no connection is closed for
+        // a new one, even while a few connections more than the limit are accepted.
         let bound = tokens.ingest == nil ? Int.max : min(limits.maxNewcomers, limits.maxConnections / 2)
         let newcomers = Newcomers(most: bound)
         return try application(
             router(newcomers), newcomers, at: address, on: MultiThreadedEventLoopGroup.singleton, onListening)
     }
 
-    /// Returns a service that answers health and metrics alone, on one thread of its own, so that reports and large batches
+    /// Returns a service that answers only health and metrics. It runs on a separate thread, so that reports and large batches
     /// do not delay it. The main address has the same routes.
     ///
     /// - Parameter onListening: as of ``application(at:onListening:)``.
@@ -126,7 +126,7 @@ package struct CollectorServer: Sendable {
         return router
     }
 
-    /// Returns the part of both addresses.
+    /// Returns the part that both addresses share.
     private func baseRouter(takesTelemetry: Bool) -> Router<CollectorRequestContext> {
         let router = Router(context: CollectorRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: HeadMiddleware())
@@ -144,7 +144,7 @@ package struct CollectorServer: Sendable {
         ReaderAccess(token: tokens.read, sessions: sessions, isTLS: tls != nil, gate: gate)
     }
 
-    /// Adds the routes of people and programs that read.
+    /// Adds the routes for people and programs that read.
     private func addReaders(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
         let (group, limiter) = (readers(group), ReadLimiter(limits))
         APIRoutes(storage: storage, limiter: limiter, now: now, logger: logger).add(to: group, access: access)
@@ -154,7 +154,7 @@ package struct CollectorServer: Sendable {
     }
 
     private func readers(_ group: RouterGroup<CollectorRequestContext>) -> RouterGroup<CollectorRequestContext> {
-        // With a token nobody else reads, whatever name a browser was given.
+        // With a token nobody else can read, whatever name a browser uses.
         if tokens.read == nil { group.add(middleware: AllowedHostMiddleware(hosts: allowedHosts)) }
         return group
     }

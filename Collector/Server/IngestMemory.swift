@@ -1,7 +1,7 @@
 import MartletIntake
 import Synchronization
 
-/// The memory that bodies may take together while they are read and decoded. A request that finds none free is turned away,
+/// The memory that all bodies together may take while they are read and decoded. If too little is free, the request is refused,
 /// because the collector is behind. A request without a body takes none.
 final class IngestMemory: Sendable {
     private let maxBytes: Int
@@ -11,7 +11,7 @@ final class IngestMemory: Sendable {
         maxBytes = limits.maxIngestBytes
     }
 
-    /// A request's part of the memory, which begins empty. It is released when the value goes out of scope.
+    /// A request's share of the memory. It begins empty, and is released when the value goes out of scope.
     struct Reservation: ~Copyable {
         private let room: IngestMemory
         private var bytes = 0
@@ -28,11 +28,11 @@ final class IngestMemory: Sendable {
             self.bytes = bytes
         }
 
-        /// Sets the reservation to `bytes` if that is less.
+        /// Reduces the reservation to `bytes` if that is less.
         mutating func shrink(to bytes: Int) throws(IntakeRejection) { try resize(to: min(self.bytes, bytes)) }
 
-        /// Appends bytes to a body. Memory is reserved when bytes come, and not when they are announced, so a client that
-        /// announces a body and stalls turns no other client away.
+        /// Appends bytes to a body. Memory is reserved when bytes come, not when they are announced. So a client that announces
+        /// a body and stalls blocks no other client.
         ///
         /// - Parameter announcedLength: the number of bytes that the body may grow to.
         /// - Throws: ``IntakeRejection/busy`` if there is not enough memory.
@@ -41,7 +41,7 @@ final class IngestMemory: Sendable {
         ) throws(IntakeRejection) {
             let count = body.count + part.count
             if count > body.capacity {
-                // The capacity doubles, so that a byte is copied once on average. During the copy both buffers are reserved.
+                // The capacity doubles, so that each byte is copied once on average. During the copy both buffers are reserved.
                 let capacity = max(count, min(max(2 * body.capacity, ServerLimits.firstBodyBytes), announcedLength))
                 try resize(to: body.capacity + capacity)
                 body.reserveCapacity(capacity)

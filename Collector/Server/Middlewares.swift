@@ -4,8 +4,8 @@ import MartletPage
 import MartletPrometheus
 import MartletTelemetry
 
-/// Answers HEAD with the header fields of GET, length included, and without the body (RFC 9110, section 9.3.2). The
-/// client would take a body for the beginning of the next answer on the connection.
+/// Answers HEAD with the header fields of GET, length included, and without the body (RFC 9110, section 9.3.2). The client
+/// would mistake a body for the beginning of the connection's next answer.
 struct HeadMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -13,7 +13,7 @@ struct HeadMiddleware<Context: RequestContext>: RouterMiddleware {
         let response = try await next(request, context)
         guard request.method == .head else { return response }
         var headers = response.headers
-        // An answer without a length would be sent in chunks, the last of which is a body.
+        // An answer without a length would be sent in chunks, and the last chunk counts as a body.
         if headers[.contentLength] == nil { headers[.contentLength] = String(try await Self.length(of: response.body)) }
         return Response(status: response.status, headers: headers)
     }
@@ -33,8 +33,8 @@ private final class ByteCounter: ResponseBodyWriter {
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-/// Header fields of every answer that does not set them itself. A browser must not guess an answer's type, keep, frame or run
-/// the answer, or tell other sites its address. The page has a policy of its own.
+/// Sets these header fields on every answer that does not set them itself. A browser must not guess an answer's type, must not
+/// keep, frame or run it, and must not send its address to other sites. The page has its own policy.
 struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
     private let fields: [HTTPFields.Element] = [
         "X-Content-Type-Options": "nosniff",
@@ -54,8 +54,8 @@ struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Names the store in each answer to a sender, refusals included. An agent with several collectors knows from it which of them
-/// have one store, and that it was a collector that refused a batch, and not a proxy that may have passed it on.
+/// Names the store in each answer to a sender, refusals included. From this, an agent with several collectors knows which of
+/// them share a store. It also knows that a collector refused a batch, and not a proxy that may have passed it on.
 struct StoreMiddleware<Context: RequestContext>: RouterMiddleware {
     let id: String
 
@@ -100,10 +100,10 @@ enum IngestSignal: String {
     }
 }
 
-/// Answers a request without a route, and other failures of Hummingbird, in a sentence of the collector's own that quotes
-/// nothing of the request.
+/// Answers requests without a route, and other failures of Hummingbird, in the collector's own words. The answer quotes nothing
+/// from the request.
 struct PlainFailures<Context: RequestContext>: RouterMiddleware {
-    /// Whether senders are served here.
+    /// Whether this address also serves senders.
     let takesTelemetry: Bool
 
     func handle(
@@ -116,7 +116,7 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
         }
     }
 
-    /// Returns an answer in OTLP for a sender, as a page for a browser that looks for one, and in JSON for other readers.
+    /// Returns an OTLP answer for a sender, a page for a browser that requests one, and JSON for other readers.
     private func failure(_ status: HTTPResponse.Status, to request: Request) throws -> Response {
         let sentence = status == .notFound ? "there is nothing at this path" : "the request is not valid"
         guard takesTelemetry, let signal = IngestSignal(path: request.uri.path) else {
@@ -134,7 +134,7 @@ struct PlainFailures<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
-    /// Whether a browser asks for a page, and not for an answer of the API.
+    /// Whether a browser requests a page, and not an answer of the API.
     private static func isForPage(_ request: Request) -> Bool {
         request.headers[.accept]?.contains("text/html") == true && !request.uri.path.hasPrefix("/api/")
     }

@@ -2,9 +2,9 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Limits the reads at a time. Each read has a reader of the store, and then the memory of its answer until that was sent.
-/// If all slots are taken, a read waits in line, as the panels of a dashboard do that all ask at once. If the line is full,
-/// the read is turned away. Safe to call from any task.
+/// Limits the number of concurrent reads. Each read holds one of the store's readers, and then the memory of its answer until
+/// that is sent. If all slots are taken, a read waits in line: the panels of a dashboard all ask at once. If the line is full,
+/// the read is refused. Safe to call from any task.
 final class ReadLimiter: Sendable {
     private struct State {
         var reads = 0
@@ -44,8 +44,8 @@ final class ReadLimiter: Sendable {
         deinit { limiter.leave() }
     }
 
-    /// Returns a slot, after a wait if all are taken; `nil` if the line is full. Throws `CancellationError` if its
-    /// task is cancelled while it waits.
+    /// Returns a slot, after a wait if all are taken; `nil` if the line is full. Throws `CancellationError` if its task is
+    /// cancelled while it waits.
     func enter() async throws -> Slot? {
         let (turns, turn) = AsyncStream.makeStream(of: Slot.self)
         switch state.withLock({ add(turn, to: &$0) }) {
@@ -69,8 +69,7 @@ final class ReadLimiter: Sendable {
         return .waits(number: state.lastNumber)
     }
 
-    /// Gives the slot to the next read in line. A read that has just given up drops the slot, which then goes to the
-    /// next.
+    /// Gives the slot to the next read in line. A read that has just given up drops the slot, which then goes to the next one.
     private func leave() {
         let next = state.withLock { state in
             if state.waiting.isEmpty { state.reads -= 1 }
@@ -80,7 +79,7 @@ final class ReadLimiter: Sendable {
     }
 }
 
-/// Admits as many reads at once as the limiter has slots. Each keeps its slot until its answer was sent or its client has
+/// Admits as many concurrent reads as the limiter has slots. Each keeps its slot until its answer is sent or its client has
 /// left.
 struct ReadLimiterMiddleware: RouterMiddleware {
     typealias Context = CollectorRequestContext
@@ -96,7 +95,7 @@ struct ReadLimiterMiddleware: RouterMiddleware {
             }
             return try await next(request, context).sent(in: slot, over: context.channel)
         } catch is CancellationError {
-            // Two kinds of clients read this: one that ended only its sending side, and any client of a collector that
+            // Two kinds of clients receive this: a client that ended only its sending side, and any client of a collector that
             // stops.
             return try refusal("the request was cancelled, because its connection or the collector is closing")
         }
@@ -110,7 +109,7 @@ struct ReadLimiterMiddleware: RouterMiddleware {
 }
 
 extension Response {
-    /// Returns the response, which keeps `slot` until it was sent or dropped. If its client takes nothing for a while and
+    /// Returns the response, which keeps `slot` until it is sent or dropped. If its client takes nothing for a while and
     /// another read waits for a slot, its connection is closed: see ``ServerLimits/readPatience``.
     func sent(in slot: ReadLimiter.Slot, over channel: any Channel) -> Response {
         var response = self
@@ -130,13 +129,13 @@ extension Response {
     }
 }
 
-/// The number of pieces that were begun and ended; odd while a client has one to take.
+/// Counts the beginning and the end of each piece. It is odd while a client has a piece to take.
 private final class Progress: Sendable {
     private let steps = Atomic(0)
 
     func step() { steps.add(1, ordering: .relaxed) }
 
-    /// Returns when a client took nothing of its piece for a while that another waited for.
+    /// Returns when, for a while, a client took nothing of its piece and another read waited.
     func waitForStall(in limiter: ReadLimiter) async throws {
         var before = 0
         while true {
@@ -148,9 +147,9 @@ private final class Progress: Sendable {
     }
 }
 
-/// Writes in pieces that a client takes one after the other.
+/// Writes the answer in pieces that a client takes one after the other.
 private struct PiecewiseWriter: ResponseBodyWriter {
-    /// As much as NIO holds for a client before it has the writer wait.
+    /// As much as NIO buffers for a client before it makes the writer wait.
     private static let pieceBytes = 64 * 1024
 
     var base: any ResponseBodyWriter

@@ -1,7 +1,7 @@
 import Hummingbird
 import Synchronization
 
-/// The requests that are being answered. After ``drain()`` no other request enters. Safe to call from any task.
+/// The requests that are being answered. After ``drain()`` it admits no other request. Safe to call from any task.
 package final class RequestsInWork: Sendable {
     private struct State {
         var count = 0
@@ -13,7 +13,7 @@ package final class RequestsInWork: Sendable {
 
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// Stops new requests from entering, and returns when the last request has been answered or the task was cancelled.
+    /// Stops admitting requests, and returns when the last request is answered or the task is cancelled.
     package func drain() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         state.withLock { state in
@@ -23,8 +23,8 @@ package final class RequestsInWork: Sendable {
         for await _ in stream {}
     }
 
-    /// Counts a request, and the caller must call ``leave()`` afterwards. After ``drain()`` it returns `false` and counts
-    /// nothing.
+    /// Counts a request and returns `true`. The caller must call ``leave()`` afterwards. After ``drain()`` it returns `false`
+    /// and counts nothing.
     func enter() -> Bool {
         state.withLock { state in
             guard !state.isDraining else { return false }
@@ -44,8 +44,8 @@ package final class RequestsInWork: Sendable {
     }
 }
 
-/// Refuses new requests while the collector finishes the requests in work before it stops. Senders try again after a 503
-/// (OTLP specification, "Retryable Response Codes"), and find the collector's successor.
+/// Refuses new requests while the collector finishes the requests in progress before it stops. Senders try again after a 503
+/// (OTLP specification, "Retryable Response Codes"), and reach the collector's successor.
 struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
     let requests: RequestsInWork
 

@@ -5,7 +5,7 @@ import FoundationNetworking
 enum Errand: Hashable {
     case browse, look(product: Int), buy(product: Int), checkOrder(Int)
 
-    /// Picks the errand with this index. In ten errands, three browse, four look, two buy and one checks an order.
+    /// Picks the errand with this index. Of ten errands, three browse, four look, two buy and one checks an order.
     init(index: Int) {
         let product = index * 37 % 1000 + 1
         switch index % 10 {
@@ -25,7 +25,7 @@ enum Errand: Hashable {
         }
     }
 
-    /// Number of requests that the storefront itself makes to serve the errand.
+    /// The number of requests that the storefront itself makes to serve the errand.
     var upstreamRequests: Int {
         if case .look = self { 2 } else { 1 }
     }

@@ -41,7 +41,7 @@ struct Shopper: AsyncParsableCommand {
             return await group.reduce(into: Visits()) { $0.add($1) }
         }
         print(visits.table)
-        // The exit status lets a caller that started before the storefront listens try again.
+        // From the exit status, a caller that started before the storefront listens knows to try again.
         guard visits.hasAnswers else { throw ExitCode.failure }
     }
 

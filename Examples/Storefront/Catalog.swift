@@ -30,7 +30,7 @@ struct Catalog: Sendable {
         try await get(base.appending(path: "products/\(reviewKey(of: id))/reviews"))
     }
 
-    /// Asks how many of all products are in stock, and waits for the answer however long it takes.
+    /// Asks how many of all products are in stock, and waits for the answer without a time limit.
     func stock() async throws -> Int {
         var request = URLRequest(url: base.appending(path: "stock"))
         request.timeoutInterval = 86_400

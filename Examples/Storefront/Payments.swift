@@ -7,8 +7,8 @@ struct Payment: ResponseCodable {
     var cents: Int
 }
 
-/// The client of the payment service. Its own session has a shorter time-out, more connections and a header that names the
-/// shop.
+/// The client of the payment service. It uses a separate session with a shorter time-out, more connections and a header that
+/// names the shop.
 struct Payments: Sendable {
     let base: URL
     private let session: URLSession

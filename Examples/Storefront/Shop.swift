@@ -12,7 +12,7 @@ struct ProductPage: ResponseEncodable {
 
 func shopRouter(catalog: Catalog, payments: Payments) -> Router<BasicRequestContext> {
     let router = Router()
-    // The agent counts the requests that the shop serves by their spans. Those that it makes are seen without this line.
+    // The agent counts the shop's incoming requests by their spans. It sees the outgoing requests without this line.
     router.add(middleware: TracingMiddleware())
 
     router.get("/") { request, _ in
@@ -34,7 +34,7 @@ func shopRouter(catalog: Catalog, payments: Payments) -> Router<BasicRequestCont
 private func productPage(_ id: Int, from catalog: Catalog) async throws -> ProductPage {
     async let product = catalog.product(id)
     async let reviews = catalog.reviews(of: id)
-    // A page without reviews is still a page.
+    // A page without reviews is still useful.
     let found = (try? await reviews) ?? []
     return ProductPage(product: try await product, reviews: found)
 }

@@ -20,7 +20,7 @@ struct Storefront: AsyncParsableCommand {
     var port = 8080
 
     func run() async throws {
-        // This one line measures every URLSession request of the process from here on.
+        // From here on, this one line measures every URLSession request of the process.
         let agent = MartletAgent.start()
 
         let logger = Logger(label: "storefront")

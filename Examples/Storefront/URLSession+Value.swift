@@ -3,8 +3,8 @@ import FoundationNetworking
 import Hummingbird
 
 extension URLSession {
-    /// Returns the decoded answer of a service. Throws its status if that is a 4xx, a bad gateway if the service failed or did
-    /// not answer, and a decoding error if the body cannot be decoded.
+    /// Returns the decoded answer of a service. If its status is a 4xx, throws that status. If the service failed or did not
+    /// answer, throws a bad gateway. If the body cannot be decoded, throws a decoding error.
     func value<Value: Decodable>(for request: URLRequest) async throws -> Value {
         guard let (body, response) = try? await data(for: request), let response = response as? HTTPURLResponse else {
             throw HTTPError(.badGateway)

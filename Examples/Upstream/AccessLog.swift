@@ -2,7 +2,7 @@ import Foundation
 import Hummingbird
 import Synchronization
 
-/// This service's own count of its answers, to compare with a report about it.
+/// This service's own count of its answers, for comparison with a report.
 final class AccessLog: RouterMiddleware {
     private struct Answer: Hashable, Encodable {
         var method: String

@@ -1,9 +1,9 @@
 import Hummingbird
 import Synchronization
 
-/// The behavior of a route: it answers after a log-normal time, as real routes tend to, and fails for a share of its requests.
+/// The behavior of a route. It answers after a log-normal time, as real routes tend to, and fails for a share of its requests.
 ///
-/// Each route draws from a generator of its own, so the same number of requests gets the same answers on every run.
+/// Each route has a separate random generator, so the same number of requests gets the same answers on every run.
 struct Behavior: RouterMiddleware {
     let latency: LogNormal
     let failures: KeyValuePairs<HTTPResponse.Status, Double>

@@ -27,7 +27,7 @@ extension Router<BasicRequestContext> {
         addStock()
     }
 
-    /// A route that never answers, as a service might whose lock is held.
+    /// A route that never answers, like a service whose lock is held.
     private func addStock() {
         get("/stock") { _, _ in
             try await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(86_400)) }

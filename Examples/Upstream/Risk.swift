@@ -1,11 +1,11 @@
 import Foundation
 import FoundationNetworking
 
-/// The client of the service that judges the risk of a payment.
+/// The client of the service that assesses the risk of a payment.
 struct Risk: Sendable {
     let base: URL
 
-    /// Returns whether the order is taken. It is if nobody answers: a shop that cannot ask still sells.
+    /// Returns whether the order is accepted. It is also accepted if nobody answers: a shop that cannot ask still sells.
     func allows(_ order: Int) async -> Bool {
         var request = URLRequest(url: base.appending(path: "orders/\(order)/risk"))
         request.timeoutInterval = 1

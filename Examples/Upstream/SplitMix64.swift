@@ -1,4 +1,4 @@
-/// A random generator with a seed, because the system's generator cannot be seeded.
+/// A seeded random generator. The system's generator cannot be seeded.
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64
 

@@ -45,9 +45,9 @@ struct Upstream: AsyncParsableCommand {
     private func router() throws -> Router<BasicRequestContext> {
         let accessLog = try AccessLog(path: log)
         let router = Router()
-        // This route comes ahead of the middleware, so that a request for the counts does not change them.
+        // This route precedes the middleware, so that a request for the counts does not change them.
         router.get("/counts") { _, _ in accessLog.counts }
-        // The agent counts the requests that are served by their spans.
+        // The agent counts the incoming requests by their spans.
         router.add(middleware: TracingMiddleware())
         router.add(middleware: accessLog)
         switch name {

@@ -10,7 +10,7 @@ import MartletTelemetry
 import FoundationNetworking
 #endif
 
-/// Three running services that report to one collector, each asking the next.
+/// Three running services that report to one collector. Each calls the next.
 struct Chain {
     enum Front: String, Sendable {
         case urlSession = "urlsession"
@@ -40,7 +40,7 @@ struct Chain {
         services = [first, middle, prices]
     }
 
-    /// Asks the front, and returns the trace in which the last service was called.
+    /// Sends a request to the front, and returns the trace in which the last service was called.
     func trace(of path: String) async throws -> TraceID {
         guard let url = URL(string: "\(services[0].address)/\(path)") else { throw ChildProcess.Failure(output: path) }
         let (data, _) = try await URLSession.shared.data(from: url)
@@ -50,7 +50,7 @@ struct Chain {
         return trace
     }
 
-    /// Ends the services from the front to the back. The collector then has all their records.
+    /// Ends the services from the front to the back. Afterwards the collector has all their records.
     func stop() async throws {
         for service in services { await service.process.stop(with: SIGTERM) }
     }

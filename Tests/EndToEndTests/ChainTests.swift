@@ -21,7 +21,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [Chain.Front.urlSession, .asyncHTTPClient])
-    func aRequestThroughAllServicesIsOneTraceAndCountsOnceInEach(front: Chain.Front) async throws {
+    func requestThroughAllServicesIsOneTraceAndCountsOnceInEach(front: Chain.Front) async throws {
         let chain = try await Chain(front: front, folder: folder, collector: collector)
         var traces: [TraceID] = []
         for number in 0..<10 { traces.append(try await chain.trace(of: "orders/\(number)")) }
@@ -52,7 +52,7 @@ import FoundationNetworking
     }
 
     @Test(arguments: [Chain.Front.urlSession, .asyncHTTPClient])
-    func aSpanOfTheServicesOwnAroundARequestDoesNotCountItTwice(front: Chain.Front) async throws {
+    func serviceSpanAroundARequestDoesNotCountItTwice(front: Chain.Front) async throws {
         let chain = try await Chain(front: front, folder: folder, collector: collector)
         let trace = try await chain.trace(of: "wrapped/1")
         try await chain.stop()

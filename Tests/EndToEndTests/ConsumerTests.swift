@@ -10,7 +10,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    @Test func aServiceThatIsLinkedStaticallyIsCountedToo() async throws {
+    @Test func staticallyLinkedServiceIsCountedToo() async throws {
         let shop = ShopServer()
         let program = try await buildStaticConsumer()
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))

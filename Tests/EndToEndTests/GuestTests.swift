@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aSwitchedOffAgentHasNoThreadAndNoFile(isEnabled: Bool) async throws {
+    func switchedOffAgentHasNoThreadAndNoFile(isEnabled: Bool) async throws {
         let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
         try await shop.run { server in
             let service = try probe.start(
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func everyVariableSetToNonsenseStartsTheServiceWithOneWarningEach() async throws {
+    @Test func serviceStartsWithOneWarningForEachNonsenseVariable() async throws {
         let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
         let names = try Repository.table(after: "# The agent's environment", in: "docs/configuration.md")
             .map { $0[0] }.filter { $0 != "" }

@@ -5,8 +5,7 @@ import MartletReports
 import Synchronization
 import Testing
 
-/// Locales and time zones that are missing or unusual. The first two end a process that uses Foundation's formatter for
-/// dates.
+/// Missing or unusual locales and time zones. The first two crash a process that uses Foundation's date formatter.
 enum OddEnvironment: String, CaseIterable {
     case unknownLocale = "LANG=abcdefghijkl"
     case bytesForZone = #"TZ=Europ\351"#
@@ -14,7 +13,7 @@ enum OddEnvironment: String, CaseIterable {
     case unknownZone = "TZ=nonsense"
     case missingZoneFile = "TZ=:/nonexistent"
 
-    /// Starts a program in this environment through a shell, because the bytes of a variable may be no text.
+    /// Starts a program in this environment through a shell, because the bytes of a variable need not be text.
     func start(
         _ program: ChildProcess.Program, _ arguments: [String], environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -25,7 +24,7 @@ enum OddEnvironment: String, CaseIterable {
     }
 }
 
-/// Independence of agent and collector from the locale and the time zone of their process.
+/// The agent and the collector do not depend on the locale and the time zone of their process.
 @Suite(.serialized) struct LocaleTests {
     let folder: TemporaryFolder
     let shop = ShopServer()
@@ -34,9 +33,9 @@ enum OddEnvironment: String, CaseIterable {
         folder = try TemporaryFolder()
     }
 
-    /// The service runs without the agent first, because Foundation alone may end it.
+    /// The service runs without the agent first, because Foundation itself may crash it.
     @Test(arguments: OddEnvironment.allCases)
-    func aServiceEndsAsItDoesWithoutTheAgent(environment: OddEnvironment) async throws {
+    func serviceEndsAsItDoesWithoutTheAgent(environment: OddEnvironment) async throws {
         let answers = AnsweringCollector()
         let (folder, shop) = (folder, shop)
         try await answers.run { collector in
@@ -56,7 +55,7 @@ enum OddEnvironment: String, CaseIterable {
                     let result = try JSONDecoder().decode(ProbeResult.self, from: Data(output.utf8))
                     #expect(result.requests == 30)
                     #expect(result.captured == (isEnabled ? 30 : 0))
-                    // The other requests wait, as the collector asked.
+                    // The other requests wait, as the collector requested.
                     #expect(result.delivered + result.waiting == result.captured)
                     #expect(result.delivered > 0 || !isEnabled)
                 }
@@ -66,7 +65,7 @@ enum OddEnvironment: String, CaseIterable {
     }
 
     @Test(arguments: OddEnvironment.allCases)
-    func theCollectorCountsAndReports(environment: OddEnvironment) async throws {
+    func collectorCountsAndReports(environment: OddEnvironment) async throws {
         let store = "sqlite:" + folder.path("collector.sqlite")
         let collector = try environment.start(.martletCollector, ["serve", "--port", "0", "--store", store])
         let line = await collector.readLine()
@@ -90,7 +89,8 @@ enum OddEnvironment: String, CaseIterable {
     }
 }
 
-/// A collector whose answers have dates. It takes metrics and sets a cookie as a proxy does, and it asks for traces later.
+/// A collector whose answers have dates. It takes metrics and sets a cookie as a proxy does. It asks the sender to send traces
+/// later.
 private final class AnsweringCollector: Sendable {
     private let asked = Mutex<Set<String>>([])
 

@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import Testing
 
-/// A program's own measurements of its requests, and the exactness that a report must have.
+/// A program's own measurements of its requests, and the precision that a report must have.
 struct Measurements {
     private var series: [String: (seconds: [Double], bytes: UInt64)] = [:]
 

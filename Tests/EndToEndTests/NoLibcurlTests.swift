@@ -11,7 +11,7 @@ struct NoLibcurlTests {
         folder = try TemporaryFolder()
     }
 
-    @Test func requestsAreCountedWithoutPhasesAndOneWarningSaysSo() async throws {
+    @Test func requestsAreCountedWithoutPhasesAndWithOneWarning() async throws {
         let library = try await Preloaded.withoutLibcurl.library(in: folder)
         let probe = Probe(folder: folder, collector: "http://127.0.0.1:1")
         try await shop.run { server in

@@ -14,7 +14,7 @@ import Testing
     private var store: String { folder.path("collector.sqlite") }
 
     @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
-    func theReportMatchesMeasurements(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
+    func reportMatchesTheMeasurements(temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram) async throws {
         let collector = try await CollectorProcess(store: store)
         let program = try PythonSDK(
             temporality, histogram, way: .export, rounds: 3, collector: collector.address)
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases, PythonSDK.Histogram.allCases)
-    func severalResourcesScopesAndMetricsInOneRequestAreToldApart(
+    func resourcesScopesAndMetricsOfOneRequestStaySeparate(
         temporality: PythonSDK.Temporality, histogram: PythonSDK.Histogram
     ) async throws {
         let collector = try await CollectorProcess(store: store)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases)
-    func aServiceThatIsStartedAnewGoesOnCounting(temporality: PythonSDK.Temporality) async throws {
+    func restartedServiceContinuesItsCounts(temporality: PythonSDK.Temporality) async throws {
         let collector = try await CollectorProcess(store: store)
         var measured: [PythonSDK.Series] = []
         for _ in 1...2 {
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: PythonSDK.Temporality.allCases)
-    func aCollectorThatIsKilledAndStartedAnewCountsEachRequestOnce(temporality: PythonSDK.Temporality) async throws {
+    func killedAndRestartedCollectorCountsEachRequestOnce(temporality: PythonSDK.Temporality) async throws {
         let first = try await CollectorProcess(store: store)
         let port = first.port
         let program = try PythonSDK(temporality, .explicit, way: .export, rounds: 2, collector: first.address)
@@ -74,7 +74,7 @@ import Testing
     @Test(
         .timeLimit(.minutes(5)), .enabled("a ClickHouse is installed") { TestedClickHouse.current != nil },
         arguments: PythonSDK.Histogram.allCases)
-    func cumulativeCountsGoOnInAnotherCollectorOnTheSameClickHouse(histogram: PythonSDK.Histogram) async throws {
+    func cumulativeCountsContinueInAnotherCollectorOnTheSameClickHouse(histogram: PythonSDK.Histogram) async throws {
         let server = try #require(TestedClickHouse.current)
         let location = "clickhouse:" + server.newDatabase()
         let (status, _, errors) = try await ChildProcess(.martletCollector, ["migrate", "--store", location]).finish()
@@ -96,7 +96,7 @@ import Testing
 
     /// The program's rounds take 2.5 s of CPU time each.
     @Test(arguments: PythonSDK.Temporality.allCases, [PythonSDK.Way.export, .json])
-    func theFiguresOfAProcessAreKept(temporality: PythonSDK.Temporality, way: PythonSDK.Way) async throws {
+    func processFiguresAreKept(temporality: PythonSDK.Temporality, way: PythonSDK.Way) async throws {
         let collector = try await CollectorProcess(store: store)
         let program = try PythonSDK(temporality, .explicit, way: way, rounds: 3, collector: collector.address)
         try await program.goOn()
@@ -120,7 +120,8 @@ import Testing
         }
     }
 
-    /// Returns the report once its metrics have all measured requests. Until then the spans of the same requests count.
+    /// Returns the report once its metrics have all measured requests. Until then the report counts the spans of the same
+    /// requests.
     private func report(_ collector: CollectorProcess, of measured: [PythonSDK.Series]) async throws -> Report {
         let by = ["service", "kind", "endpoint", "status"].flatMap { ["--by", $0] }
         let wanted = measured.filter { $0.service != "traced" }.reduce(0) { $0 + $1.seconds.count }

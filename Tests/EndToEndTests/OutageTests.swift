@@ -2,7 +2,7 @@ import Fixtures
 import Foundation
 import Testing
 
-/// Reports that stay complete though the collector goes away or the service is killed.
+/// Reports stay complete when the collector goes away or the service is killed.
 @Suite(
     .serialized, .disabled(if: TestedStore.isClickHouse, "batches of 100 ms wait longer for it; see ClickHouseTests"))
 struct OutageTests {
@@ -13,7 +13,7 @@ struct OutageTests {
         folder = try TemporaryFolder()
     }
 
-    @Test func aCollectorThatIsAwayForAWhileMissesNothing() async throws {
+    @Test func collectorMissesNothingAfterAnOutage() async throws {
         let store = folder.path("collector.sqlite")
         let first = try await CollectorProcess(store: store)
         let probe = Probe(folder: folder, collector: first.address)
@@ -33,7 +33,7 @@ struct OutageTests {
         }
     }
 
-    @Test func theBatchesOfAKilledServiceAreDeliveredByItsNextStart() async throws {
+    @Test func nextStartDeliversTheBatchesOfAKilledService() async throws {
         let store = folder.path("collector.sqlite")
         let away = try await CollectorProcess(store: store)
         await away.kill()
@@ -49,7 +49,7 @@ struct OutageTests {
             let result = try await probe.finish(try probe.start(server, requests: 10))
             #expect(result.captured == 60)
             let report = try await probe.report()
-            // At most eight requests of the killed service are missing: their answers were on their way.
+            // At most eight requests of the killed service are missing: their answers were in flight.
             #expect((60 + answered - 8...60 + answered).contains(report.totals.measures.count))
             #expect(report.completeness == 1)
             #expect(sealedRequests() == 0)
@@ -58,7 +58,7 @@ struct OutageTests {
         }
     }
 
-    /// Returns the number of requests in the outbox's batches of metrics, by the names of their files.
+    /// Returns the number of requests in the outbox's metrics batches, by the names of their files.
     private func sealedRequests() -> UInt64 {
         folder.contents().filter { $0.hasSuffix(".otlp.gz") && $0.contains("-metrics-") }
             .compactMap { $0.split(separator: "-metrics-").last?.split(separator: "-").first.flatMap { UInt64($0) } }

@@ -24,8 +24,8 @@ import Testing
 
     private func run(_ arguments: [String]) async throws -> String { try await Self.run(arguments, in: folder) }
 
-    /// The store with the shop's figures, and the number of requests that the shop made. Making them takes seconds, so they are
-    /// made once. The contents are `nil` in a ClickHouse, where all tests use the same database.
+    /// The store with the shop's figures, and the number of requests that the shop made. They are made once, because that takes
+    /// seconds. The contents are `nil` in a ClickHouse, where all tests use the same database.
     private static let filled = Task {
         let folder = try TemporaryFolder()
         let store = folder.path("collector.sqlite")
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// The screenshots stay in the folder that `MARTLET_SCREENSHOTS` names.
-    @Test func aPersonFindsTheFailingEndpointAndItsSlowestRequest() async throws {
+    @Test func userFindsTheFailingEndpointAndItsSlowestRequest() async throws {
         let (collector, _) = try await shop()
         let pictures = ProcessInfo.processInfo.environment["MARTLET_SCREENSHOTS"].map { [$0] } ?? []
         let output = try await run(
@@ -59,9 +59,9 @@ import Testing
         #expect(output.contains("clear after a second question"))
     }
 
-    /// The description is held against the server. A window whose beginning is after its end is refused, and no schema can say
-    /// so; hence the one check that is left out.
-    @Test func theAPIIsAsItDescribesItself() async throws {
+    /// The fuzzer compares the server with its description. One check is left out: the server refuses a window whose start is
+    /// after its end, and no schema can express that.
+    @Test func apiMatchesItsDescription() async throws {
         let (collector, _) = try await shop()
         let output = try await run([
             "-m", "schemathesis.cli", "run", "\(collector.address)/api/v1/openapi.json", "--max-examples", "30",
@@ -74,7 +74,7 @@ import Testing
         #expect(!output.contains("FAILURES"))
     }
 
-    /// Windows that end at one moment have the same requests for the page, the command and the API.
+    /// For windows that end at the same moment, the page, the command and the API have the same requests.
     @Test func pageCommandAndAPIHaveTheSameFigures() async throws {
         let (collector, made) = try await shop()
         let until = TimeText.format(UInt64(Date().timeIntervalSince1970) * 1_000_000_000)
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// The overview compares with the time before, and so do its commands.
-    @Test func theCommandsOfTheOverviewsTablesGiveTheirFigures() async throws {
+    @Test func commandsOfTheOverviewTablesGiveTheirFigures() async throws {
         let (collector, _) = try await shop()
         let now = UInt64(Date().timeIntervalSince1970) * 1_000_000_000
         let query = "since=\(TimeText.format(now - 3600 * 1_000_000_000))&until=\(TimeText.format(now))"
@@ -148,8 +148,8 @@ import Testing
         }
     }
 
-    /// Returns the JSON of a command, which is that of the API to the last digit. A roll-up between the two adds sums up in another
-    /// order, so both are asked again until the command says the same after the API as before.
+    /// Returns the JSON of a command, which equals that of the API to the last digit. A roll-up between the two adds sums in
+    /// another order. So both are repeated until the command returns the same after the API as before it.
     private func output(
         of arguments: [String], of collector: CollectorProcess, sameAs path: String
     ) async throws -> String {
@@ -162,7 +162,7 @@ import Testing
         for _ in 0..<10 {
             let answer = try await text(at: collector.address + path)
             let again = try await command()
-            // A ClickHouse adds durations up in any order.
+            // ClickHouse adds durations in any order.
             if again == output || TestedStore.isClickHouse {
                 #expect(TestedStore.isClickHouse ? rounded(answer) == rounded(output) : answer == output)
                 return output

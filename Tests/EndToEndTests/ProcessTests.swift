@@ -3,9 +3,9 @@ import Foundation
 import MartletReports
 import Testing
 
-/// The figures of a real process with the agent in it, compared with those that it has of itself.
+/// The figures of a real process with the agent in it, compared with its own measurements.
 @Suite struct ProcessTests {
-    @Test func aProcessIsShownWithItsCPUTimeItsFilesAndTheDelayOfItsTasks() async throws {
+    @Test func processIsShownWithCPUTimeFilesAndTaskDelay() async throws {
         let folder = try TemporaryFolder()
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
         let probe = Probe(folder: folder, collector: collector.address)

@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Debian's Prometheus with the configuration of `deploy/`, which scrapes one collector. The process is killed with the
-/// value.
+/// Debian's Prometheus with the configuration of `deploy/`, which scrapes one collector. The process is killed when the value
+/// is released.
 struct Prometheus {
     struct Sample: Decodable {
         let metric: [String: String]
@@ -74,8 +74,8 @@ struct Prometheus {
         self.address = address
     }
 
-    /// Returns after three more successful scrapes, so that Prometheus has the collector's present figures more than once.
-    /// The last scrape must have succeeded, because a failed one leaves no figures.
+    /// Returns after three more successful scrapes, so that Prometheus has the collector's current figures more than once. The
+    /// last scrape must have succeeded, because a failed one leaves no figures.
     func scrape() async throws {
         let scrapes = "sum_over_time(up[1h])"
         let before = try await samples(of: scrapes).first?.number ?? 0
@@ -97,7 +97,7 @@ struct Prometheus {
         return data.result
     }
 
-    /// Returns promtool's complaints about a page; empty if it has none.
+    /// Returns promtool's complaints about a page; empty if there are none.
     static func lint(_ page: String, folder: TemporaryFolder) async throws -> String {
         try page.write(toFile: folder.path("page"), atomically: true, encoding: .utf8)
         let promtool = Repository.path(".build/prometheus/usr/bin/promtool")

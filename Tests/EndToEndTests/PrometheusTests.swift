@@ -56,15 +56,15 @@ import FoundationNetworking
         #expect(services.map { $0.metric["service_name"] } == ["shop \"\\\n\u{FFFD}}{é"])
     }
 
-    @Test func promtoolHasNothingToSayAboutThePage() async throws {
+    @Test func promtoolHasNoComplaintsAboutThePage() async throws {
         try await sendSomethingOfEverything()
-        // The second page has figures, and the first one has zeros.
+        // The second page has figures. The first one has zeros.
         _ = try await page()
         #expect(try await Prometheus.lint(try await page(), folder: folder) == "")
     }
 
     /// The collector maintains its store every ten seconds.
-    @Test func theCollectorTellsWhenItsStoreWasMaintained() async throws {
+    @Test func collectorReportsWhenItsStoreWasMaintained() async throws {
         let name = "martlet_collector_last_maintenance_timestamp_seconds "
         let line = { (page: String) in page.split(separator: "\n").first { $0.hasPrefix(name) }.map(String.init) }
         let first = try #require(line(try await page()))
@@ -74,16 +74,16 @@ import FoundationNetworking
         }
     }
 
-    @Test func everyExpressionOfTheDashboardHasAnAnswer() async throws {
+    @Test func everyDashboardExpressionHasAnAnswer() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         let expressions = try Dashboard.expressions()
         #expect(expressions.count > 50)
-        // A series increases from its second scrape on.
+        // A series increases only from its second scrape on.
         for number in [1, 2] {
             try await sendSomethingOfEverything(number)
             try await prometheus.scrape()
         }
-        // ClickHouse's disk is another machine's.
+        // ClickHouse's disk is on another machine.
         let unknown = TestedStore.isClickHouse ? ["martlet_collector_store_disk_free_bytes"] : []
         for expression in expressions where !unknown.contains(expression) {
             let numbers = try await prometheus.samples(of: expression).map(\.number)
@@ -99,9 +99,9 @@ import FoundationNetworking
         "martlet_agent_capturing", "{other}",
     ]
 
-    /// Some requests have a status of 500 without an error type, as older instruments send them, and others name errors that
-    /// are no failures. All arrive together in the first batch.
-    @Test func theDashboardHasTheFailuresThatTheReportHas() async throws {
+    /// Some requests have a status of 500 without an error type, as older instruments send them. Others name errors that are
+    /// not failures. All arrive together in the first batch.
+    @Test func dashboardHasTheSameFailuresAsTheReport() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         try await prometheus.scrape()
         let time = UInt64(Date().timeIntervalSince1970 - 10) * 1_000_000_000
@@ -128,7 +128,7 @@ import FoundationNetworking
     }
 
     /// Each column of a table has the fifty endpoints with the most requests.
-    @Test func theDashboardsTablesHaveTheSameFiftyEndpointsInEveryColumn() async throws {
+    @Test func dashboardTablesHaveTheSameFiftyEndpointsInEveryColumn() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         #expect(try await collector.post(try manyEndpoints().otlp(), batch: "a/1/metrics") == 200)
         try await prometheus.scrape()
@@ -187,10 +187,10 @@ import FoundationNetworking
         return batch
     }
 
-    /// Sends requests of clients and servers, failures, a loss, points that are refused, a span, one that is refused, and a
-    /// body that cannot be read. Other requests wait.
+    /// Sends requests of clients and servers, failures, a loss, refused points, a span, a refused span, and a body that cannot
+    /// be read. Other requests wait.
     ///
-    /// - Parameter number: 1, then 2 and so on for what the same sender sends later.
+    /// - Parameter number: 1 first, then 2 and so on for later batches of the same sender.
     private func sendSomethingOfEverything(_ number: Int = 1) async throws {
         var sample = SampleBatch(seed: 4)
         sample.endpoints = 5

@@ -13,7 +13,7 @@ struct PythonSDK {
 
     enum Way: String { case export, forward, json }
 
-    /// The program's own account of requests that it measured.
+    /// The program's own count of the requests that it measured.
     struct Series: Decodable {
         let service: String
         let kind: String
@@ -50,7 +50,7 @@ struct PythonSDK {
         startRound()
     }
 
-    /// Waits for the end of the program, and returns its account. The collector then has all its telemetry.
+    /// Waits for the end of the program, and returns its count. The collector then has all its telemetry.
     func finish() async throws -> [Series] {
         let (status, output, errors) = await process.finish()
         guard status == 0 else { throw ChildProcess.Failure(output: errors) }

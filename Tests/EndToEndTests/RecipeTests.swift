@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The programs of `Examples/Recipes`, as they are. Only their own package builds the recipe for gRPC.
+/// The programs of `Examples/Recipes`, unchanged. Only their own package builds the recipe for gRPC.
 @Suite struct RecipeTests {
     let folder: TemporaryFolder
     let collector: CollectorProcess
@@ -62,7 +62,7 @@ import FoundationNetworking
         try await LoopbackServer.run(router, body)
     }
 
-    @Test func theHummingbirdServiceIsCountedByRoute() async throws {
+    @Test func hummingbirdServiceIsCountedByRoute() async throws {
         let service = try start("Hummingbird")
         let line = await service.readLine()
         let start = try #require(line.range(of: "listening on "))
@@ -78,7 +78,7 @@ import FoundationNetworking
             ])
     }
 
-    @Test func theRequestsOfAsyncHTTPClientAreCountedByEndpoint() async throws {
+    @Test func requestsOfAsyncHTTPClientAreCountedByEndpoint() async throws {
         try await withStock { base in
             _ = try await run("AsyncHTTPClient", [base.absoluteString])
             #expect(try await counts() == ["client GET /stock/{id}": "3 requests, 0 failed"])
@@ -88,7 +88,7 @@ import FoundationNetworking
     @Test(
         .enabled(
             if: ChildProcess.Program.recipes != nil, "belongs to another lane: it needs the package of the recipes"))
-    func theCallsOfGRPCAreCountedByMethodOnBothSidesAndAreOneTrace() async throws {
+    func gRPCCallsAreCountedByMethodOnBothSidesAndAreOneTrace() async throws {
         _ = try await run("gRPC")
         #expect(
             try await counts() == [
@@ -108,7 +108,7 @@ import FoundationNetworking
         #expect(servers.compactMap(\.error) == ["INTERNAL"])
     }
 
-    @Test func theJobsOfAWorkerAreTransactionsWithNamesOfTheirOwn() async throws {
+    @Test func workerJobsAreTransactionsWithTheirOwnNames() async throws {
         _ = try await run("Worker")
         #expect(
             try await counts() == [
@@ -117,7 +117,7 @@ import FoundationNetworking
             ])
     }
 
-    @Test func aServiceWithATracerOfItsOwnIsCountedAndKeepsItsSpans() async throws {
+    @Test func serviceWithItsOwnTracerIsCountedAndKeepsItsSpans() async throws {
         try await withStock { base in
             let output = try await run("OwnTracer", [base.absoluteString])
             #expect(output == "own tracer: restock\n")
@@ -129,8 +129,8 @@ import FoundationNetworking
         }
     }
 
-    /// Readers build the package of the recipes. Martlet's own package builds the same files, but for those of gRPC.
-    @Test func theRecipesPackageHasTheseProgramsAndNoOther() async throws {
+    /// Readers build the recipes' own package. Martlet's package builds the same files, except those of gRPC.
+    @Test func recipesPackageHasExactlyThesePrograms() async throws {
         struct Package: Decodable {
             struct Target: Decodable {
                 let name: String

@@ -17,7 +17,7 @@ import Testing
         probe = Probe(folder: folder, collector: collector.address)
     }
 
-    @Test func everyRequestIsCountedOnceWithTheFailuresThatTheServerSaw() async throws {
+    @Test func everyRequestCountsOnceWithTheServersFailures() async throws {
         try await shop.run { server in
             let result = try await probe.finish(try probe.start(server, requests: 60))
             #expect(result.requests == 360)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(.disabled(if: TestedStore.isClickHouse, "the bytes of a file are searched"))
-    func noQueryAndNoUploadOfTheAgentsOwnIsInTheStore() async throws {
+    func storeHasNoQueryAndNoUploadOfTheAgent() async throws {
         try await shop.run { server in
             _ = try await probe.finish(try probe.start(server, requests: 20))
             let endpoints = Set(try await probe.report(["--by", "endpoint"]).rows.map { $0.shown(.endpoint) })

@@ -6,7 +6,7 @@ import Testing
 
 /// A drill on a service: its rules, its report and its server.
 @Suite struct RulesTests {
-    @Test func aDrillIsReportedApartAndItsRequestsReachNoServer() async throws {
+    @Test func drillIsReportedSeparatelyAndItsRequestsReachNoServer() async throws {
         let folder = try TemporaryFolder()
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
         let probe = Probe(folder: folder, collector: collector.address)

@@ -2,10 +2,10 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A secret in the path of a real request, searched for in the store of a real collector.
+/// Searches the store of a real collector for a secret in the path of a real request.
 @Suite struct SecretPathTests {
     @Test(.disabled(if: TestedStore.isClickHouse, "the bytes of a file are searched"), arguments: [false, true])
-    func aTokenInAPathReachesTheCollectorOnlyWhereItIsAskedFor(isAsked: Bool) async throws {
+    func tokenInAPathReachesTheCollectorOnlyIfConfigured(isAsked: Bool) async throws {
         let (folder, shop) = (try TemporaryFolder(), ShopServer())
         let store = folder.path("collector.sqlite")
         let collector = try await CollectorProcess(store: store)

@@ -1,5 +1,5 @@
-/// Asks again, for a minute and a half at most, until an answer is complete: a store on ClickHouse counts cumulative points after
-/// they settled.
+/// Repeats a query until its answer is complete, for a minute and a half at most. A store on ClickHouse counts cumulative
+/// points only after they have settled.
 func settled<Answer>(
     _ ask: () async throws -> Answer, until isComplete: (Answer) -> Bool
 ) async throws -> Answer {

@@ -3,7 +3,7 @@ import Foundation
 import Hummingbird
 import Synchronization
 
-/// The server of the probe's requests. It counts its answers, and lets a test wait for a number of them.
+/// The server for the probe's requests. It counts its answers, and lets a test wait for a number of them.
 final class ShopServer: Sendable {
     private struct State {
         var answered: [String: Int] = [:]
@@ -71,7 +71,7 @@ final class ShopServer: Sendable {
         try await LoopbackServer.run(router, body)
     }
 
-    /// Counts and returns an answer. With `after` it takes from 20 to 120 ms, by the number in that request's path.
+    /// Counts and returns an answer. With `after` it takes 20 to 120 ms, depending on the number in that request's path.
     private func answer(
         _ route: String, _ status: HTTPResponse.Status, after request: Request? = nil
     ) async throws -> Response {

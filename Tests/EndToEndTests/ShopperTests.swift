@@ -9,13 +9,13 @@ import Testing
         return (end.status, end.output)
     }
 
-    @Test func theShopperFailsWhenNoVisitHadAnAnswer() async throws {
+    @Test func shopperFailsIfNoVisitHadAnAnswer() async throws {
         let visits = try await visit("http://127.0.0.1:1")
         #expect(visits.status == 1)
         #expect(visits.output.contains("no answer"))
     }
 
-    @Test func theShopperSucceedsAfterAnyAnswer() async throws {
+    @Test func shopperSucceedsAfterAnyAnswer() async throws {
         try await ShopServer().run { server in
             let visits = try await visit(server.absoluteString)
             #expect(visits.status == 0)

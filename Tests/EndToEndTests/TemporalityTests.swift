@@ -6,7 +6,7 @@ import Testing
 /// Martlet's collector takes cumulative points as it takes deltas.
 @Suite struct TemporalityTests {
     @Test(arguments: ["delta", "cumulative"])
-    func theReportIsTheSameUnderEitherTemporality(temporality: String) async throws {
+    func reportIsTheSameUnderEitherTemporality(temporality: String) async throws {
         let folder = try TemporaryFolder()
         let shop = ShopServer()
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))

@@ -1,7 +1,7 @@
 import Fixtures
 import Testing
 
-/// The bootstrap of tracing, with a process for each case, because a second bootstrap in one process traps.
+/// The bootstrap of tracing. Each case has a separate process, because a second bootstrap in one process traps.
 @Suite struct TracingBootstrapTests {
     let folder: TemporaryFolder
 
@@ -20,24 +20,24 @@ import Testing
         return (output.split(separator: "\n").map(String.init), errors)
     }
 
-    @Test func theTracerThatIsInstalledOnceServesEveryAgentThatFollows() async throws {
+    @Test func installedTracerServesEveryLaterAgent() async throws {
         let (lines, errors) = try await run("nothing")
         #expect(
             lines == ["MartletTracer records", "MartletTracer rests", "MartletTracer records", "MartletTracer rests"])
         #expect(!errors.contains("already"))
     }
 
-    @Test func aSwitchedOffAgentInstallsNoTracer() async throws {
+    @Test func switchedOffAgentInstallsNoTracer() async throws {
         let (lines, _) = try await run("nothing", environment: ["MARTLET_ENABLED": "false"])
         #expect(lines == Array(repeating: "NoOpInstrument rests", count: 4))
     }
 
-    @Test func aServiceThatAsksForNoTracerGetsNone() async throws {
+    @Test func serviceThatWantsNoTracerGetsNone() async throws {
         let (lines, _) = try await run("told-not-to")
         #expect(lines == Array(repeating: "NoOpInstrument rests", count: 4))
     }
 
-    @Test func aTracerThatIsThereStaysAndTheLogSaysSo() async throws {
+    @Test func existingTracerStaysAndTheLogSaysSo() async throws {
         let (lines, errors) = try await run("bootstrapped")
         #expect(lines == Array(repeating: "OtherTracer rests", count: 4))
         #expect(errors.contains("Tracing is already bootstrapped with OtherTracer"))
@@ -46,8 +46,8 @@ import Testing
 
     private static let advice = "set MARTLET_TRACING=false if the service bootstraps its own tracer"
 
-    /// The trap of a second bootstrap does not name Martlet, so the agent logs a line before.
-    @Test func aServiceThatBootstrapsATracerLaterIsToldHowToKeepIt() async throws {
+    /// The trap of a second bootstrap does not name Martlet, so the agent logs a line before it.
+    @Test func logSaysHowToKeepATracerBootstrappedLater() async throws {
         let trapped = try await run("later", endsWith: -1)
         #expect(trapped.errors.contains(Self.advice), "\(trapped.errors)")
         let (lines, errors) = try await run("later", environment: ["MARTLET_TRACING": "false"])
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [("warning", 1), ("error", 0)])
-    func theAdviceIsGivenOnceAProcessAndNotWhereWarningsAreNotWanted(level: String, times: Int) async throws {
+    func adviceIsLoggedOnceAProcessAndNotIfWarningsAreOff(level: String, times: Int) async throws {
         let (_, errors) = try await run("nothing", environment: ["MARTLET_LOG_LEVEL": level])
         #expect(errors.components(separatedBy: Self.advice).count == times + 1, "\(errors)")
     }

@@ -2,8 +2,8 @@ import Fixtures
 import Foundation
 import Testing
 
-/// A collector with a certificate of a private authority. Agents and commands trust it or refuse it, and a refusal loses no
-/// batch.
+/// A collector with a certificate of a private authority. Agents and commands trust or refuse it, and no batch is lost when
+/// they refuse.
 @Suite(.serialized) struct TrustTests {
     private let folder: TemporaryFolder
     private let shop = ShopServer()
@@ -53,14 +53,14 @@ import Testing
     }
 
     @Test(arguments: ["MARTLET_CERTIFICATE", "OTEL_EXPORTER_OTLP_CERTIFICATE", "SSL_CERT_FILE"])
-    func theAgentTrustsTheNamedAuthority(variable: String) async throws {
+    func agentTrustsTheNamedAuthority(variable: String) async throws {
         expectDelivered(try await life([variable: authority.certificate]))
         let (status, totals) = try await report(["--certificate", authority.certificate])
         #expect(status == 0)
         #expect(totals == 30)
     }
 
-    @Test func aCollectorThatIsNotTrustedGetsNothingAndTheNextStartDeliversIt() async throws {
+    @Test func untrustedCollectorGetsNothingAndTheNextStartDelivers() async throws {
         expectKept(try await life([:]), because: "certificate")
         expectKept(try await life(["MARTLET_CERTIFICATE": stranger.certificate]), because: "certificate")
         // The agent trusts only the named authorities.
@@ -70,7 +70,7 @@ import Testing
         #expect(try await report(["--certificate", authority.certificate]).totals == 120)
     }
 
-    @Test func anUnusableFileIsNamedAndLosesNothing() async throws {
+    @Test func unusableFileIsNamedAndNothingIsLost() async throws {
         let missing = folder.path("missing.pem")
         expectKept(
             try await life(["MARTLET_CERTIFICATE": missing]),
@@ -85,7 +85,7 @@ import Testing
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_CLIENT_CERTIFICATE": client.certificate,
             ]), because: "MARTLET_CLIENT_CERTIFICATE: \(client.certificate) contains no unencrypted private key in PEM")
-        // A batch recorded under a client's certificate is adopted only if the agent is asked to.
+        // A batch recorded under a client's certificate is adopted only if the agent is configured to.
         expectDelivered(
             try await life([
                 "MARTLET_CERTIFICATE": authority.certificate, "MARTLET_BUFFER_ADOPT": collector.address,
@@ -93,7 +93,7 @@ import Testing
         #expect(try await report(["--certificate", authority.certificate]).totals == 120)
     }
 
-    @Test func aCollectorThatAsksForACertificateGetsTheOneThatTheAgentHas() async throws {
+    @Test func collectorThatRequestsACertificateGetsTheAgentsOne() async throws {
         let plain = try await CollectorProcess(store: folder.path("plain.sqlite"))
         let proxy = try await TLSProxy(
             try await authority.sign("proxy"), clients: authority.certificate, to: plain.port, in: folder)
@@ -116,7 +116,7 @@ import Testing
     }
 
     /// `URLSession` on Linux trusts only the system's authorities.
-    @Test func libcurlUploadsWithAWarningWhereURLSessionCannot() async throws {
+    @Test func libcurlUploadsWithAWarningIfURLSessionCannot() async throws {
         let life = try await life([
             "MARTLET_TRANSPORT": "urlsession", "MARTLET_CERTIFICATE": authority.certificate,
         ])
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: ["MARTLET_COLLECTOR_CERTIFICATE", "SSL_CERT_FILE", "SSL_CERT_FILE and SSL_CERT_DIR"])
-    func theCommandsTrustTheNamedAuthorities(variables: String) async throws {
+    func commandsTrustTheNamedAuthorities(variables: String) async throws {
         let names = variables.components(separatedBy: " and ")
         let values = [authority.certificate, "/etc/ssl/certs"]
         let environment = Dictionary(uniqueKeysWithValues: zip(names, values))
@@ -153,7 +153,7 @@ import Testing
         #expect(answer.status == 0, "\(answer.errors)")
     }
 
-    @Test func theCommandsRefuseACertificateThatNobodyTrustedSigned() async throws {
+    @Test func commandsRefuseACertificateOfAnUntrustedAuthority() async throws {
         for flags in [[], ["--certificate", stranger.certificate]] {
             let answer = try await command(["agents"] + flags)
             #expect(answer.status == 2)
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func theCommandsNameAnUnusableFile() async throws {
+    @Test func commandsNameAnUnusableFile() async throws {
         let missing = folder.path("missing.pem")
         let answer = try await command(["report"], ["MARTLET_COLLECTOR_CERTIFICATE": missing])
         #expect(answer.status == 2)
@@ -176,7 +176,7 @@ import Testing
     }
 }
 
-/// A value that a server's body hands to its test.
+/// A value that a server's body passes to its test.
 private actor Box<Value: Sendable> {
     private(set) var value: Value?
 

@@ -1,4 +1,4 @@
-"""Leaves out requests whose head is longer than the collector reads; it answers those with an empty 400."""
+"""Leaves out requests whose head is longer than the collector reads. It answers those with an empty 400."""
 
 import schemathesis
 

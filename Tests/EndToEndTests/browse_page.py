@@ -1,8 +1,8 @@
 """Looks at the collector's page with Chromium as a person does: browse_page.py ADDRESS PROFILE [FOLDER]
 
-It finds the failing endpoint, opens its slowest request, searches, filters, sorts, pages, follows and clears; once with the
-mouse, once with the keyboard alone, and once without script. It fails if the console has an error, or if a request goes to
-another host. PROFILE is an empty folder for the browser. Screenshots of all views stay in FOLDER, if it is named.
+It finds the failing endpoint, opens its slowest request, searches, filters, sorts, pages, follows and clears. It does so with
+the mouse, with only the keyboard, and without script. It fails if the console has an error, or if a request goes to another
+host. PROFILE is an empty folder for the browser. Screenshots of all views stay in FOLDER, if it is given.
 """
 
 import json
@@ -32,7 +32,7 @@ def browser():
     return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
 
 
-# The commands that are cut off, or stand beside another one.
+# The commands that are cut off or placed next to another one.
 CUT_COMMANDS = """
     const boxes = [...document.querySelectorAll('.cmd code, pre')].map(e => [e.textContent, e.getBoundingClientRect(), e])
     return boxes.filter(([, box, e], i) =>
@@ -46,16 +46,16 @@ CUT_COMMANDS = """
 class Page:
     def __init__(self):
         self.driver = browser()
-        # Between two pages the driver may answer with errors of many kinds; the question is asked again until its time is over.
+        # Between two pages the driver may report many kinds of errors. The query is repeated until its time is over.
         self.wait = WebDriverWait(self.driver, 20, ignored_exceptions=[WebDriverException])
 
     def open(self, path):
-        """Opens a view that does not ask again by itself, so that its elements stay."""
+        """Opens a view that does not refresh itself, so that its elements stay."""
         pause = "" if "refresh=off" in path else ("&" if "?" in path else "?") + "refresh=off"
         self.driver.get(ADDRESS + path + pause)
 
     def leave(self, action):
-        """Does what leads to another page, and awaits that page."""
+        """Does something that leads to another page, and waits for that page."""
         self.driver.execute_script("window.isLeft = true")
         action()
         arrived = "return !window.isLeft && document.readyState == 'complete'"
@@ -73,7 +73,7 @@ class Page:
         return self.one("main").text
 
     def follow(self, element):
-        """Follows a link, or sends a form, and awaits the next page."""
+        """Follows a link or sends a form, and waits for the next page."""
         self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         self.leave(element.click)
 
@@ -91,7 +91,7 @@ class Page:
         return self.one("h1").text
 
     def trouble(self):
-        """The errors of the console, and the requests to other hosts."""
+        """Returns the errors of the console, and the requests to other hosts."""
         errors = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
         hosts = set()
         for entry in self.driver.get_log("performance"):
@@ -158,7 +158,7 @@ def follow_what_arrives(page):
     page.open("/requests?since=2h")
     page.driver.get(page.link("Live tail").get_attribute("href").replace("refresh=off", ""))
     assert page.all("[data-live]")
-    # The list is replaced every two seconds, so the link is found and followed in one step.
+    # The list is replaced every two seconds, so one step finds and follows the link.
     page.driver.execute_script("[...document.querySelectorAll('main a')].find(a => a.textContent == 'Pause').click()")
     page.wait.until(lambda _: not page.all("[data-live]"))
 
@@ -211,7 +211,7 @@ def picture_every_view(page):
                 picture(page, f"{name}-{width_name}-{mode}", width, mode)
             cut = page.driver.execute_script(CUT_COMMANDS)
             assert not cut, f"{name}, {width} px: {cut}"
-        # Nothing may reach past the narrowest window that the Web Content Accessibility Guidelines know.
+        # Nothing may reach past the narrowest window that the Web Content Accessibility Guidelines define.
         size(page, 320, 800)
         assert page.driver.execute_script("return document.documentElement.scrollWidth") <= 320, f"{name} is wider than 320 px"
 

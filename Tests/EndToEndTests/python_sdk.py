@@ -1,6 +1,6 @@
 """Three services that measure made-up requests with the OpenTelemetry SDK for Python, and print their measurements.
 
-Two of them send metrics and spans, and one sends spans alone. The SDK's own variables (OTEL_EXPORTER_OTLP_METRICS_...) choose
+Two of them send metrics and spans, and one sends only spans. The SDK's own variables (OTEL_EXPORTER_OTLP_METRICS_...) choose
 the temporality and the kind of histogram. First argument: `export` sends with the SDK's exporters, `forward` sends everything in
 one request for each signal, as an OpenTelemetry Collector does, and `json` does so as JSON. Second argument: the number of
 rounds. The program waits for SIGUSR1 between two rounds.
@@ -36,7 +36,7 @@ ROUTES = [("/orders/{id}", 200), ("/orders/{id}", 500), ("/orders", 201)]
 
 
 class Service:
-    """A service's telemetry, and an account of its measurements by kind, endpoint and status."""
+    """A service's telemetry, and a count of its measurements by kind, endpoint and status."""
 
     def __init__(self, name, seed, forwards, measures):
         self.name, self.random, self.account = name, random.Random(seed), {}
@@ -158,7 +158,7 @@ def forward(services):
 
 
 way, rounds = sys.argv[1], int(sys.argv[2])
-# sigwait needs the signal to be blocked.
+# sigwait requires the signal to be blocked.
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 services = [
     Service("measured", 1, way != "export", True),

@@ -1,7 +1,7 @@
 """Fills a collector with two hours of a small shop whose figures are known: shop_world.py ADDRESS
 
-Three services call each other, with two instances each. 49 minutes ago payments 1.9.0 came: its payments are slower and fail more
-often. Prints the number of requests that were made.
+Three services call each other, with two instances each. 49 minutes ago payments 1.9.0 was deployed: its payments are slower and
+fail more often. Prints the number of requests.
 """
 
 import concurrent.futures
@@ -17,7 +17,7 @@ DEPLOYMENT = NOW - 49 * 60
 VERSIONS = {"storefront": "2.4.1", "catalog": "3.2.0", "payments": "1.8.3"}
 SCALE = 7
 
-# caller, callee, method, host, port, endpoint, requests in a minute, median in seconds, spread, share of failures
+# caller, callee, method, host, port, endpoint, requests per minute, median in seconds, spread, share of failures
 CALLS = [
     ("storefront", "payments", "POST", "payments.internal", 8443, "/payments", 46, 0.070, 0.45, 0.030),
     ("storefront", "payments", "GET", "payments.internal", 8443, "/payments/{id}", 23, 0.033, 0.40, 0.030),
@@ -28,7 +28,7 @@ CALLS = [
 ]
 
 chance = random.Random(7)
-# A store on ClickHouse answers once a second at most, and then to all who wait.
+# A store on ClickHouse answers at most once a second, and then all waiting senders at once.
 posts, pool = [], concurrent.futures.ThreadPoolExecutor(64)
 
 
@@ -133,7 +133,7 @@ class Instance:
 
 
     def process(self, window):
-        """The metrics of the process. Its memory grows by 0.2 MiB a minute."""
+        """Returns the metrics of the process. Its memory grows by 0.2 MiB a minute."""
         minutes = (window[1] - self.start) / 60e9
         delta = {"startTimeUnixNano": str(window[0]), "timeUnixNano": str(window[1])}
         cpu = {"user": 4 + 2 * chance.random(), "system": 1 + chance.random()}

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The current engine of ClickHouse with an HTTP interface. Debian has an old one alone, and PyPI has the current one as a
+/// The current engine of ClickHouse with an HTTP interface. Debian has only an old one, and PyPI has the current one as a
 /// library (`chdb-core`).
 final class ChDBServer: Sendable {
-    /// The server that the tests of a run share. `nil` where the package is not installed, of which a line tells.
+    /// The server that the tests of a run share. If the package is not installed, this is `nil` and a line is printed.
     static let shared: ChDBServer? = {
         do {
             return try ChDBServer()

@@ -19,7 +19,7 @@ package final class ChildProcess: Sendable {
         package static let shopper = built("Shopper")
         package static let parityProgram = built("ParityProgram")
 
-        /// The folder with the programs that the package of the recipes built, `MARTLET_RECIPES`; `nil` if it was not built.
+        /// The folder with the programs that the recipes' package built, `MARTLET_RECIPES`; `nil` if it was not built.
         package static let recipes = ProcessInfo.processInfo.environment["MARTLET_RECIPES"]
 
         /// A program of `Examples/Recipes`, built by its own package or by Martlet's.
@@ -32,7 +32,7 @@ package final class ChildProcess: Sendable {
 
         package init(url: URL) { self.url = url }
 
-        /// A program beside the tests' own executable.
+        /// A program in the same folder as the tests' executable.
         private static func built(_ name: String) -> Program {
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
             return Program(url: tests.deletingLastPathComponent().appendingPathComponent(name))
@@ -64,7 +64,7 @@ package final class ChildProcess: Sendable {
         try? FileManager.default.removeItem(at: errors)
     }
 
-    /// Returns the next line of the output; at the end of the process, the incomplete last line.
+    /// Returns the next line of the output. At the end of the process, returns the incomplete last line.
     package func readLine() async -> String {
         await Self.blocking { self.blockingReadLine() }
     }
@@ -81,12 +81,12 @@ package final class ChildProcess: Sendable {
         await Self.blocking { self.blockingFinish() }
     }
 
-    /// Sends a signal and returns the exit status, -1 when the signal ended the process.
+    /// Sends a signal and returns the exit status, or -1 if the signal ended the process.
     @discardableResult package func stop(with signal: Int32) async -> Int32 {
         await Self.blocking { self.blockingStop(with: signal) }
     }
 
-    /// Runs blocking work off the threads of the tasks' pool, of which a machine with two cores has only two.
+    /// Runs blocking work off the threads of the tasks' pool. On a machine with two cores, the pool has only two.
     private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { done in
             DispatchQueue.global().async { done.resume(returning: work()) }

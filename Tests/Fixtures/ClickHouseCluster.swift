@@ -1,9 +1,9 @@
 import Foundation
 
-/// Servers of this machine's ClickHouse that are two shards of some replicas each, and the ZooKeeper that replicas need.
+/// Servers of this machine's ClickHouse that form two shards of some replicas each, and the ZooKeeper that replicas need.
 package final class ClickHouseCluster: Sendable {
-    /// The cluster that the tests of a run share; it ends with them. `nil` where its parts are not installed, of which a line
-    /// tells.
+    /// The cluster that the tests of a run share. It ends with them. If its parts are not installed, this is `nil` and a line
+    /// is printed.
     package static let shared: ClickHouseCluster? = {
         do {
             let cluster = try ClickHouseCluster(in: try ServerFolder.inMemory())
@@ -24,13 +24,13 @@ package final class ClickHouseCluster: Sendable {
 
     /// The cluster's name in the servers' configuration.
     package static let name = "fleet"
-    /// The replicas of the first shard, then those of the second.
+    /// The replicas of the first shard, then the replicas of the second.
     package let servers: [ClickHouseServer]
     private let zooKeeper: ZooKeeper
 
-    /// Prepares the servers, which are not running yet.
+    /// Prepares the servers. They are not running yet.
     ///
-    /// - Parameter replicas: the replicas of a shard.
+    /// - Parameter replicas: the number of replicas of a shard.
     package init(in folder: URL, replicas: Int = 2) throws {
         let zooKeeper = try ZooKeeper(in: folder.appendingPathComponent("zookeeper"), of: folder)
         let configurations = try (0..<2 * replicas).map { number in
@@ -69,7 +69,7 @@ package final class ClickHouseCluster: Sendable {
     }
 }
 
-/// A ZooKeeper of this machine, as Debian packs it.
+/// This machine's ZooKeeper, from Debian's package.
 private final class ZooKeeper: Sendable {
     static let library = "/usr/share/java/zookeeper.jar"
 
@@ -92,7 +92,8 @@ private final class ZooKeeper: Sendable {
             ], in: folder, of: root)
     }
 
-    /// Starts the server and waits a minute until it takes sessions. ClickHouse 18.16 ends with a fault in a session that is refused.
+    /// Starts the server and waits up to a minute until it takes sessions. ClickHouse 18.16 crashes in a session that is
+    /// refused.
     func start() throws {
         try process.start()
         for _ in 0..<600 {
@@ -102,7 +103,8 @@ private final class ZooKeeper: Sendable {
         throw CocoaError(.executableLoad)
     }
 
-    /// Whether its answer to the command `srvr` names its mode. A connection that came too early has no answer, so the shell gives it up.
+    /// Whether its answer to the command `srvr` names its mode. A connection that came too early gets no answer, so the shell
+    /// gives up after a second.
     private var isServing: Bool {
         let command = "exec 3<>/dev/tcp/127.0.0.1/\(port) && printf srvr >&3 && timeout 1 cat <&3 | grep -q Mode:"
         let shell = Process()

@@ -4,7 +4,7 @@ import Foundation
 struct ClickHouseConfiguration: Sendable {
     /// The folder of its data.
     let folder: URL
-    /// The folder that goes with the tests.
+    /// The folder that is deleted with the tests.
     let root: URL
     let httpPort: Int
     let tcpPort: Int
@@ -30,9 +30,9 @@ struct ClickHouseConfiguration: Sendable {
         try writeUsers()
     }
 
-    /// Writes the users: `default` has no password, and `martlet` has one. A running server reads them again within seconds.
+    /// Writes the users: `default` has no password, and `martlet` has one. A running server reloads them within seconds.
     ///
-    /// - Parameter isReadOnly: whether both may read alone.
+    /// - Parameter isReadOnly: whether both may only read.
     func writeUsers(isReadOnly: Bool = false) throws {
         let profile = isReadOnly ? "<default><readonly>2</readonly></default>" : "<default/>"
         let users = """
@@ -50,7 +50,7 @@ struct ClickHouseConfiguration: Sendable {
         let files = FileManager.default
         let last = try? files.attributesOfItem(atPath: path)[.modificationDate] as? Date
         try users.write(toFile: path, atomically: true, encoding: .utf8)
-        // The server sees a change by the file's time, in whole seconds.
+        // The server notices a change by the file's time, in whole seconds.
         let time = max(Date(), (last ?? .distantPast).addingTimeInterval(1))
         try files.setAttributes([.modificationDate: time], ofItemAtPath: path)
     }
@@ -83,7 +83,7 @@ struct ClickHouseConfiguration: Sendable {
 }
 
 extension Loopback {
-    /// Returns ports that no process listens on now.
+    /// Returns ports on which no process currently listens.
     static func freePorts(_ count: Int) throws -> [Int] {
         let listeners = try (0..<count).map { _ in try listen() }
         for listener in listeners { close(listener.descriptor) }

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A ClickHouse of this machine, with data of its own in a folder.
+/// A ClickHouse of this machine, with its data in a separate folder.
 package final class ClickHouseServer: Sendable {
-    /// The server that the tests of a run share; it ends with them. `nil` where no ClickHouse is installed, of which a line
-    /// tells.
+    /// The server that the tests of a run share. It ends with them. If no ClickHouse is installed, this is `nil` and a line is
+    /// printed.
     package static let shared: ClickHouseServer? = {
         guard let program else {
             print(
@@ -30,7 +30,7 @@ package final class ClickHouseServer: Sendable {
 
     package var url: String { "\(configuration.tls == nil ? "http" : "https")://127.0.0.1:\(port)" }
 
-    /// Prepares a server, which is not running yet.
+    /// Prepares a server. It is not running yet.
     ///
     /// - Parameter tls: the files of a certificate and its key in PEM; `nil` for plain HTTP.
     package convenience init(in folder: URL, tls: (certificate: String, key: String)? = nil) throws {
@@ -49,7 +49,7 @@ package final class ClickHouseServer: Sendable {
             in: configuration.folder, of: configuration.root)
     }
 
-    /// Starts the server with the data that it has, and returns when it answers.
+    /// Starts the server with its existing data, and returns when it answers.
     package func start() async throws {
         try process.start()
         try await answers()
@@ -60,7 +60,7 @@ package final class ClickHouseServer: Sendable {
         while !Loopback.answers(port) { try await Task.sleep(for: .milliseconds(20)) }
     }
 
-    /// Starts the server and waits a minute for it.
+    /// Starts the server and waits up to a minute for it.
     func startAndWait() throws {
         try process.start()
         try Loopback.wait(for: port)
@@ -72,7 +72,7 @@ package final class ClickHouseServer: Sendable {
     /// Kills the server with SIGKILL.
     package func kill() { process.kill() }
 
-    /// Lets users only read, or do all again. The server takes note of it within seconds.
+    /// Restricts users to reading, or permits everything again. The server applies this within seconds.
     package func setReadOnly(_ isReadOnly: Bool) throws { try configuration.writeUsers(isReadOnly: isReadOnly) }
 
     private static var program: URL? {
@@ -85,7 +85,7 @@ package final class ClickHouseServer: Sendable {
 
 /// Folders of servers that the tests of a run share.
 enum ServerFolder {
-    /// Makes a folder in memory where there is such a file system: a column is a file, and many thousands of them are made and
+    /// Makes a folder, in memory if there is such a file system. A column is a file, and many thousands of them are created and
     /// deleted in seconds.
     static func inMemory() throws -> URL {
         let memory = URL(fileURLWithPath: "/dev/shm")

@@ -56,7 +56,7 @@ package final class CollectorProcess: Sendable {
         guard let url = URL(string: address + "/v1/metrics") else { return 0 }
         var request = URLRequest(url: url)
         request.httpMethod = "POST"
-        // On a busy machine a debug build takes longer for the worst bodies than the usual minute.
+        // On a busy machine, a debug build needs more than the usual minute for the worst bodies.
         request.timeoutInterval = 600
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         request.httpBody = Data(body)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP connection on loopback, for blocking use by one thread; ``shutDown()`` may be called from any.
+/// A TCP connection on loopback, for blocking use by one thread. Any thread may call ``shutDown()``.
 package struct Connection: Sendable {
     private let descriptor: Int32
 
@@ -16,7 +16,7 @@ package struct Connection: Sendable {
         }
     }
 
-    /// Waits for bytes and returns at least one; returns none at the end of the connection or after an error.
+    /// Waits for bytes and returns at least one. Returns none at the end of the connection or after an error.
     package func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
             count = max(0, Loopback.repeatedly { recv(descriptor, buffer.baseAddress, buffer.count, 0) })
@@ -29,7 +29,7 @@ package struct Connection: Sendable {
         return bytes
     }
 
-    /// Writes all bytes; stops without an error when the peer is gone.
+    /// Writes all bytes. Stops without an error when the peer is gone.
     package func write(_ bytes: some Collection<UInt8>) {
         var rest = Array(bytes)[...]
         while !rest.isEmpty {

@@ -27,7 +27,7 @@ package enum Loopback {
         return (descriptor, Int(in_port_t(bigEndian: address.sin_port)))
     }
 
-    /// Waits for a connection; `nil` once the listener was shut down.
+    /// Waits for a connection; `nil` once the listener is shut down.
     package static func accept(from listener: Int32) -> Connection? {
         let descriptor = repeatedly { Foundation.accept(listener, nil, nil) }
         guard descriptor >= 0 else { return nil }
@@ -35,7 +35,7 @@ package enum Loopback {
         return Connection(descriptor: descriptor)
     }
 
-    /// Repeats a call while the end of a child process interrupts it (EINTR).
+    /// Repeats a call when the end of a child process interrupts it (EINTR).
     static func repeatedly<Value: SignedInteger>(_ call: () -> Value) -> Value {
         while true {
             let result = call()

@@ -16,7 +16,7 @@ package enum LoopbackServer {
             configuration: .init(address: .hostname("127.0.0.1", port: 0)),
             onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: logger)
         var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: logger)
-        // A client that does not take its answer holds up the shutdown no longer than this.
+        // A client that does not take its answer delays the shutdown by this much at most.
         configuration.maximumGracefulShutdownDuration = .seconds(10)
         let server = ServiceGroup(configuration: configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -27,8 +27,7 @@ package enum LoopbackServer {
                 do { try await body(url) } catch { failure = error }
                 break
             }
-            // Cancelling would do harm: NIO ends the process when it has accepted a connection that no task reads any
-            // more.
+            // Cancelling would do harm: NIO crashes the process after it has accepted a connection that no task reads.
             await server.triggerGracefulShutdown()
             try await group.waitForAll()
             if let failure { throw failure }
@@ -36,7 +35,7 @@ package enum LoopbackServer {
     }
 }
 
-/// Cancels requests that are in work when the server ends.
+/// Cancels requests that are still in progress when the server ends.
 private struct EndingResponder: HTTPResponder {
     let responder: RouterResponder<BasicRequestContext>
 

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A process on a terminal of its own. The test reads what it draws and types keys.
+/// A process on a separate terminal. The test reads its output and types keys.
 package final class PseudoTerminal: Sendable {
     package let pid: pid_t
     private let terminal: Int32
-    /// The process's end of the terminal, which stays open, so that its modes can be read after the process has ended.
+    /// The process's end of the terminal. It stays open, so that its modes can be read after the process has ended.
     private let line: Int32
     private let process: Process
-    /// Milliseconds after which a process that draws nothing has failed the test.
+    /// The time in milliseconds after which a process that draws nothing fails the test.
     private static let patience: Int32 = 60_000
 
     package init(_ program: ChildProcess.Program, _ arguments: [String], columns: Int, rows: Int) throws {
@@ -33,7 +33,7 @@ package final class PseudoTerminal: Sendable {
         close(line)
     }
 
-    /// The modes of the terminal now.
+    /// The current modes of the terminal.
     package var modes: [UInt32] {
         var modes = termios()
         tcgetattr(line, &modes)
@@ -43,7 +43,7 @@ package final class PseudoTerminal: Sendable {
     package func resize(columns: Int, rows: Int) {
         var size = Self.size(columns, rows)
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
-        // The terminal controls no process, so the kernel tells nobody.
+        // The terminal does not control the process, so the kernel signals nobody.
         kill(pid, SIGWINCH)
     }
 
@@ -69,7 +69,7 @@ package final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Waits for the end of the process, and returns what it drew and printed since, and its exit status.
+    /// Waits for the end of the process. Returns its exit status and the output since the last read.
     package func finish() async -> (drawn: String, status: Int32) {
         let process = process
         let drawn = await blocking { terminal in

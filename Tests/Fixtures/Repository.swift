@@ -12,7 +12,7 @@ package enum Repository {
         try String(contentsOfFile: path(name), encoding: .utf8)
     }
 
-    /// Returns the cells of each row of a document's first table after a text, without the head. Texts have no marks of code.
+    /// Returns the cells of each row of a document's first table after a text, without the head. The code marks are removed.
     package static func table(after text: String, in document: String) throws -> [[String]] {
         let content = try self.text(document)
         guard let start = content.range(of: text) else { return [] }

@@ -9,12 +9,12 @@ package struct SampleBatch {
     package var random: SeededGenerator
     /// The start of the next interval, in seconds since 1970.
     package var time: UInt64 = 1_800_000_000
-    /// The number of requests captured until now.
+    /// The number of requests captured so far.
     package var captured: UInt64 = 0
 
     package init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// Returns the batch of the next interval, of 10 s.
+    /// Returns the batch of the next interval of 10 s.
     package mutating func next() -> MetricsBatch {
         var series: [RequestDimensions: RequestStatistics] = [:]
         for endpoint in 0..<endpoints {
@@ -31,8 +31,8 @@ package struct SampleBatch {
             ledger: Ledger(captured: captured, waiting: captured))
     }
 
-    /// Returns random latencies: around 50 ms, a few of them far slower. They are whole 1024ths of a second, so that
-    /// their sum does not depend on their order.
+    /// Returns random latencies: around 50 ms, and a few far slower. They are whole 1024ths of a second, so that their sum does
+    /// not depend on their order.
     private mutating func statistics() -> RequestStatistics {
         var statistics = RequestStatistics()
         for _ in 0..<requestsPerEndpoint {

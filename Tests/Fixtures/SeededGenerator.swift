@@ -20,7 +20,7 @@ package struct SeededGenerator: RandomNumberGenerator {
 
 extension SeededGenerator {
     /// The seed of all random faults of a run. `MARTLET_FAULTS_SEED` sets it, and `MARTLET_FAULTS=full` takes a fresh one.
-    /// Otherwise it is always the same, so that a run fails only for a change.
+    /// Otherwise it is always the same, so that only a change can make a run fail.
     package static let seedOfFaults: UInt64 = {
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["MARTLET_FAULTS_SEED"].flatMap(UInt64.init) { return seed }

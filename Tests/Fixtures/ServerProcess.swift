@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A server of another maker, which may be killed and started again. It ends with the value, and with the tests at the latest.
+/// A third-party server, which may be killed and restarted. It ends with the value, or with the tests at the latest.
 final class ServerProcess: Sendable {
     private let command: [String]
     private let folder: URL
@@ -12,7 +12,7 @@ final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - command: the program's path and its arguments.
     ///   - folder: the folder of its data.
-    ///   - root: the folder that goes with the tests; `nil` for the folder of the data.
+    ///   - root: the folder that is deleted with the tests; `nil` for the folder of the data.
     init(_ command: [String], in folder: URL, of root: URL? = nil) {
         self.command = command
         self.folder = folder
@@ -49,9 +49,9 @@ final class ServerProcess: Sendable {
         while Foundation.kill(pid, 0) == 0 { Thread.sleep(forTimeInterval: 0.002) }
     }
 
-    /// Starts a command that ends with a process, and removes a folder then. The command keeps no descriptor of the tests:
-    /// Foundation's `Process` learns the end of a child from a socket that every later child inherits, and would wait for this
-    /// one.
+    /// Starts a command that ends with a process, and then removes a folder. The command inherits no descriptor of the tests:
+    /// Foundation's `Process` notices the end of a child through a socket that every later child inherits, and would wait for
+    /// this one.
     private static let script = """
         tests=$1 folder=$2 root=$3
         shift 3

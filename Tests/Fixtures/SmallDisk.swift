@@ -1,6 +1,6 @@
 import Foundation
 
-/// A small file system in memory, of a given size; it is unmounted when the value is released.
+/// A small file system in memory, of a given size. It is unmounted when the value is released.
 package final class SmallDisk: Sendable {
     package struct Failure: Error {}
 
@@ -19,7 +19,7 @@ package final class SmallDisk: Sendable {
 
     package func turnReadOnly() throws { try Self.run("mount", "-o", "remount,ro", folder.url.path) }
 
-    /// Makes the disk read-only for files that are opened from now on; open files stay writable.
+    /// Makes the disk read-only for files that are opened from now on. Open files stay writable.
     package func forbidWriting() throws {
         try Self.run("mount", "--bind", folder.url.path, folder.url.path)
         try Self.run("mount", "-o", "remount,ro,bind", folder.url.path)
@@ -36,8 +36,8 @@ package final class SmallDisk: Sendable {
         while (try? filler.write(contentsOf: Data(repeating: 0, count: 512))) != nil {}
     }
 
-    /// Removes what fills the disk. It is cut to no bytes first, because a process that another test is starting may still have it
-    /// open.
+    /// Removes the file that fills the disk. The file is truncated first, because a process that another test is starting may
+    /// still have it open.
     package func makeRoom() throws {
         let filler = folder.url.appendingPathComponent("filler")
         let handle = try FileHandle(forWritingTo: filler)

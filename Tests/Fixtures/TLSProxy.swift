@@ -1,7 +1,6 @@
 import Foundation
 
-/// nginx in front of a collector: it speaks https and asks its clients for a certificate. It ends when the value is
-/// released.
+/// nginx in front of a collector. It speaks https and asks its clients for a certificate. It ends when the value is released.
 package final class TLSProxy: Sendable {
     package let address: String
     private let process: ChildProcess
@@ -42,8 +41,8 @@ package final class TLSProxy: Sendable {
         }
     }
 
-    /// Returns a port that is free now. nginx could choose a port itself but does not tell which one. Another process
-    /// rarely takes a port in the short time between.
+    /// Returns a port that is free now. nginx could choose a port itself, but does not report which one. Another process rarely
+    /// takes the port in the short time between.
     private static func freePort() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A ClickHouse that tests make their databases in.
+/// A ClickHouse in which tests create their databases.
 package final class TestedClickHouse: Sendable {
-    /// The one that ``TestedStore`` names; this machine's for a file. `nil` where it cannot be had, of which a line tells.
+    /// The ClickHouse that ``TestedStore`` names, or this machine's if that is a file. If it is not available, this is `nil`
+    /// and a line is printed.
     package static let current: TestedClickHouse? =
         switch TestedStore.current {
         case .file, .clickHouse: ClickHouseServer.shared.map { TestedClickHouse([$0.url]) }
@@ -13,7 +14,7 @@ package final class TestedClickHouse: Sendable {
 
     /// The HTTP interfaces.
     package let urls: [String]
-    /// The name of the cluster that the servers are.
+    /// The name of the cluster that the servers form.
     package let cluster: String?
     private let databases = Atomic(0)
 
@@ -22,7 +23,7 @@ package final class TestedClickHouse: Sendable {
         self.cluster = cluster
     }
 
-    /// Returns the place of a database that no other test uses.
+    /// Returns the location of a database that no other test uses.
     package func newDatabase() -> String {
         urls.joined(separator: ",") + "/test_\(databases.wrappingAdd(1, ordering: .relaxed).newValue)"
     }

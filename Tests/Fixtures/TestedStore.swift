@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The store that tests of any store use, by the variable `MARTLET_TEST_STORE`: a file, or a ClickHouse.
+/// The store for tests that run on any store, from the variable `MARTLET_TEST_STORE`: a file or a ClickHouse.
 package enum TestedStore: String, Sendable {
     case file
     /// The ClickHouse of this machine.
     case clickHouse = "clickhouse"
     /// The current engine of ClickHouse, from PyPI.
     case chDB = "chdb"
-    /// Two shards of two replicas each of this machine's ClickHouse.
+    /// Two shards of this machine's ClickHouse, with two replicas each.
     case cluster = "clickhouse-cluster"
 
     package static let current: TestedStore = {
@@ -21,8 +21,8 @@ package enum TestedStore: String, Sendable {
 
     private static let databases = Mutex<[String: String]>([:])
 
-    /// Returns a store as the commands name it. For the path of a file it is a database of its own where the tested store is a
-    /// ClickHouse, with the same answers.
+    /// Returns a store as the commands name it. If the tested store is a ClickHouse, the path of a file becomes a separate
+    /// database with the same answers.
     ///
     /// - Parameter store: the path of a file, or `clickhouse:…`.
     package static func location(of store: String) async throws -> String {
@@ -40,6 +40,6 @@ package enum TestedStore: String, Sendable {
         return location
     }
 
-    /// Whether the store can be had on this machine.
+    /// Whether the store is available on this machine.
     package static var isThere: Bool { !isClickHouse || TestedClickHouse.current != nil }
 }

@@ -1,6 +1,6 @@
-/// Waits until something is so. After two minutes it throws an error that names what was awaited.
+/// Waits until a condition holds. After two minutes it throws an error that names the condition.
 ///
-/// For what gives no notice: a state of another process, or of a task that cannot be observed.
+/// Use it for things without a notification: a state of another process, or of a task that cannot be observed.
 package func wait(for awaited: String, until isSo: () async throws -> Bool) async throws {
     let end = ContinuousClock.now + .seconds(120)
     while try await !isSo() {

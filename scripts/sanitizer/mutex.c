@@ -1,9 +1,9 @@
-// Tells the thread sanitizer about the order that a contended `Synchronization.Mutex` of Swift makes.
+// Informs the thread sanitizer of the order that a contended `Synchronization.Mutex` of Swift creates.
 //
-// Code takes and releases an uncontended lock by an inlined atomic operation, and the sanitizer sees it. A contended lock
-// is taken and released in libswiftSynchronization, which is not instrumented: `_lockSlow` spins and then asks the kernel,
-// and `_unlockSlow` asks the kernel. The sanitizer then sees two threads in the same state and no order between them. These
-// three functions are loaded ahead of that library. They pass each call on and state its order. They suppress nothing.
+// Code takes and releases an uncontended lock by an inlined atomic operation, and the sanitizer sees it. A contended lock is
+// taken and released in libswiftSynchronization, which is not instrumented: `_lockSlow` spins and then calls the kernel, and
+// `_unlockSlow` calls the kernel. The sanitizer then sees two threads in the same state and no order between them. These three
+// functions are loaded before that library. They pass each call on and declare its order. They suppress nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

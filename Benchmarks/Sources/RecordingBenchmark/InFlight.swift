@@ -4,8 +4,8 @@ import Synchronization
 
 @testable import Martlet
 
-/// The time that `resume()` waits for the table of requests in flight while another thread walks through 50,000 of them, as
-/// `status` and the search for hung requests do, beside its time without such a walk.
+/// Measures how long `resume()` waits for the table of requests in flight, with and without another thread that walks through
+/// 50,000 of them. `status` and the search for hung requests do such walks.
 enum InFlight {
     private static let tasks = 50_000
     private static let walks = 100
@@ -31,8 +31,8 @@ enum InFlight {
         print("resume() beside \(tasks.count) in flight, all walked:   \(text(of: walked))")
     }
 
-    /// Returns the nanoseconds that each `resume()` took on a thread of its own while `body` ran, in ascending order.
-    /// `body` gets the number of calls so far.
+    /// Returns the nanoseconds that each `resume()` took on a separate thread while `body` ran, in ascending order. `body` gets
+    /// the number of calls so far.
     private static func waits(of task: URLSessionTask, while body: (_ count: () -> Int) -> Void) -> [UInt64] {
         let isDone = Atomic<Bool>(false)
         let all = Mutex<[UInt64]>([])

@@ -1,9 +1,9 @@
 #if canImport(Prometheus)
 import Prometheus
 
-/// swift-prometheus, used by an instrument that has only a request's labels. It finds a histogram by them and records a
-/// value. That is a count and ten buckets; a record of Martlet has all fields of the request. The benchmark measures it if
-/// the package has been added to this one (README).
+/// swift-prometheus, used by an instrument that has only a request's labels. It finds a histogram by the labels and records a
+/// value. That is a count and ten buckets, while a record of Martlet has all fields of the request. The benchmark measures it
+/// if the package was added to this one (README).
 final class PrometheusHistogram: Contender {
     let name = "swift-prometheus: a histogram found by labels"
     private let registry = PrometheusCollectorRegistry()

@@ -30,7 +30,7 @@ final class Recording: Contender {
     }
 
     func run(_ operations: Int) {
-        // Each thread makes a text of its own, as requests do, so threads do not share its reference count.
+        // Each thread makes its own text, as requests do, so threads do not share its reference count.
         let user = user.load(ordering: .relaxed)
         guard let url = URL(string: "http://api.example.com:8080/users/\(user)/orders") else { return }
         var request = CapturedRequest(

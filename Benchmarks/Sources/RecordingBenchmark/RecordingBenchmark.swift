@@ -1,7 +1,7 @@
 import Foundation
 
-/// The cost of recording for the thread that finished a request, beside the least possible cost: reserving room in warm
-/// memory, copying 128 bytes, and storing a word that marks them as written.
+/// Measures the cost of recording for the thread that finished a request, and the least possible cost for comparison: reserving
+/// room in warm memory, copying 128 bytes, and storing a word that marks them as written.
 @main
 enum RecordingBenchmark {
     private static let operations = 5_000
@@ -45,7 +45,7 @@ enum RecordingBenchmark {
 /// One way of recording.
 protocol Contender: Sendable {
     var name: String { get }
-    /// Prepares the next round; its time is not measured.
+    /// Prepares the next round. Its time is not measured.
     func prepare()
     func run(_ operations: Int)
 }

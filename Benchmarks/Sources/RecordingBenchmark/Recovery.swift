@@ -3,7 +3,7 @@ import Foundation
 @testable import Martlet
 @testable import MartletTelemetry
 
-/// The time that recovery takes to make batches from the journals of 64 killed processes, and the size of these batches.
+/// The time that recovery takes to turn the journals of 64 killed processes into batches, and the size of these batches.
 enum Recovery {
     private static let instances = 64
     private static let endpoints = 50

@@ -5,8 +5,8 @@ import FoundationNetworking
 @testable import MartletOTLP
 @testable import MartletTelemetry
 
-/// The cost of a sampled request beyond counting it: its details on the thread that ended it, and, if `isSent`, its span and
-/// its share of a compressed batch, which the agent's thread makes in a service.
+/// The cost of sampling a request, in addition to counting it. It consists of the details on the thread that ended the request.
+/// If `isSent`, it also has the span and its share of a compressed batch, which the agent's thread makes in a service.
 final class Sampled: Contender {
     let name: String
     private let contents: DetailContents

@@ -4,7 +4,7 @@ import Foundation
 @testable import MartletOTLP
 @testable import MartletTelemetry
 
-/// The cost of cumulative streams: the agent turns each batch of deltas into sums, and keeps these on disk.
+/// The cost of cumulative streams: the agent turns each batch of deltas into sums, and keeps the sums on disk.
 enum Sums {
     private static let batches: UInt64 = 40
     private static let requests = 20

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Runs the same work on several threads at once.
 enum Threads {
-    /// Runs `body` on `count` threads and returns the nanoseconds from the first beginning to the last end.
+    /// Runs `body` on `count` threads and returns the nanoseconds from the first start to the last end.
     static func run(_ count: Int, _ body: @escaping @Sendable () -> Void) -> Double {
         let ready = Atomic<Int>(0)
         let begins = Mutex<[UInt64]>([])

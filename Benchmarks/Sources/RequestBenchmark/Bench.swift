@@ -8,8 +8,8 @@ struct Bench {
     let session: URLSession
     let urls: [URL]
 
-    /// Makes one round. Its CPU time is that of all threads of the process, so work of the agent's thread counts to the round
-    /// in which it happens.
+    /// Makes one round. Its CPU time includes all threads of the process, so the agent's work counts in the round in which it
+    /// happens.
     func round(_ load: Load, isCapturing: Bool) async throws -> Round {
         agent.isCapturing = isCapturing
         let before = Clock.processCPU()
@@ -44,7 +44,7 @@ struct Bench {
 
 /// The figures of one round.
 struct Round {
-    /// Microseconds of CPU a request, of all threads, in user and kernel.
+    /// Microseconds of CPU per request, of all threads, in user and kernel.
     var cpu: Double
     /// Median latency in milliseconds.
     var p50: Double

@@ -50,7 +50,7 @@ struct Comparison {
 extension [Double] {
     fileprivate var median: Double { quantile(0.5) }
 
-    /// Returns the quantile at `share` (0 to 1), linear between the two values next to it.
+    /// Returns the quantile at `share` (0 to 1), interpolated linearly between the two nearest values.
     fileprivate func quantile(_ share: Double) -> Double {
         let values = sorted()
         let position = share * Double(values.count - 1)

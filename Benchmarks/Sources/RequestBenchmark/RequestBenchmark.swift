@@ -3,9 +3,8 @@ import Foundation
 import FoundationNetworking
 import Martlet
 
-/// Makes the same requests with capture switched off and on in turns, in short rounds of one process, and compares each
-/// round with its neighbour. Both ran on the same machine in the same memory, so their ratio holds when the absolute figures
-/// drift.
+/// Makes the same requests with capture off and on in turns, in short rounds of one process, and compares each round with its
+/// neighbour. Both ran on the same machine in the same memory, so their ratio holds even when the absolute figures drift.
 @main
 struct RequestBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,7 +21,7 @@ struct RequestBenchmark: AsyncParsableCommand {
     func run() async throws {
         let agent = MartletAgent.start()
         guard agent.status.captureMode == .automatic else { throw Failure("Capture is \(agent.status.captureMode).") }
-        // The URLs differ and have one endpoint, because naming it is part of the agent's work.
+        // The URLs differ but have one endpoint, because naming the endpoint is part of the agent's work.
         let urls = (0..<100).compactMap { URL(string: "\(server)/users/\(4000 + $0)/orders") }
         let bench = Bench(agent: agent, session: URLSession(configuration: .default), urls: urls)
         var comparisons: [Comparison] = []
@@ -55,7 +54,7 @@ struct RequestBenchmark: AsyncParsableCommand {
         return comparison
     }
 
-    /// Throws unless the agent captured and delivered every request. Otherwise the figures would leave out work of the agent.
+    /// Throws unless the agent captured and delivered every request. Otherwise the figures would miss some of the agent's work.
     private func check(_ ledger: MartletStatus.Ledger) throws {
         let expected = Self.loads.reduce(0) { $0 + $1.requests * (pairs + 1) }
         guard ledger.captured == expected, ledger.delivered == expected else {

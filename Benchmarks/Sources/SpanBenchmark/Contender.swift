@@ -6,7 +6,7 @@ struct Contender {
     let name: String
     private let makeSpan: @Sendable () -> any Span
 
-    /// The attributes that AsyncHTTPClient sets, one by one as it does.
+    /// The attributes that AsyncHTTPClient sets, set one by one in the same way.
     private static let names = [
         "http.request.method", "url.scheme", "server.address", "url.path", "url.full", "user_agent.original",
         "network.protocol.version", "peer.service",
@@ -17,7 +17,7 @@ struct Contender {
         makeSpan = { tracer.startSpan("GET", context: .topLevel, ofKind: kind) }
     }
 
-    /// Makes `spans` spans and returns the nanoseconds of this thread's CPU time for each. CPU time leaves out other programs.
+    /// Makes `spans` spans and returns this thread's CPU time in nanoseconds for each. CPU time excludes other programs.
     func run(_ spans: Int) -> Double {
         let start = Self.threadTime()
         for _ in 0..<spans {

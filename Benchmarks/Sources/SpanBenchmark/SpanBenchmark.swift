@@ -3,10 +3,10 @@ import InMemoryTracing
 import Martlet
 import Tracing
 
-/// The cost of a span for the thread that makes it, beside the no-op tracer and the in-memory tracer.
+/// Measures the cost of a span for the thread that makes it, and the same for the no-op tracer and the in-memory tracer.
 @main
 enum SpanBenchmark {
-    /// Number of spans in one round. It is below the limit of an interval, so every sampled span is kept.
+    /// The number of spans in one round. It is below the limit of an interval, so every sampled span is kept.
     private static let spans = 500
     private static let rounds = 60
     private static let buffer = FileManager.default.temporaryDirectory

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import MartletOTLP
 
-/// Makes bodies to post to a collector, for `ingest.lua`: one of each sender for each interval of 10 s, in order of time.
+/// Makes bodies to post to a collector, for `ingest.lua`: one per sender and interval of 10 s, in order of time.
 struct BodiesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "bodies", abstract: "Makes gzip bodies of metrics.")
 

@@ -4,7 +4,7 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// Measures the cost of storing a span with few and with many kept, and the time of a page of the list of requests.
+/// Measures the cost of storing a span when few and when many are kept, and the time of a page of the list of requests.
 struct DetailsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "details", abstract: "Prints the cost of storing and of listing kept requests.")
@@ -22,7 +22,7 @@ struct DetailsCommand: AsyncParsableCommand {
         let clock = SteppingClock(start: 1_790_000_000)
         let storage = try SQLiteStorage(path: path, now: { clock.now })
         let count = spans / batch
-        // The batches have no ids, so that each span is looked up among the kept ones. The last ones push out the first.
+        // The batches have no ids, so that each span is looked up among the kept ones. The last spans push out the first.
         for number in 0..<count + 20 {
             let before = ProcessCost.cpuSeconds
             _ = try await storage.store([details(number, at: clock.now)], of: nil)

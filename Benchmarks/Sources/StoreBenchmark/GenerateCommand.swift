@@ -4,8 +4,8 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// Makes thirty days of ten thousand series as a store has them after thirty days: hours for all of them, minutes for a week,
-/// and intervals of 10 s for six hours. It delivers hours and minutes in halves, so that the store itself rolls them up.
+/// Makes ten thousand series as a store has them after thirty days: hours for all thirty days, minutes for a week, and
+/// intervals of 10 s for six hours. It delivers hours and minutes in halves, so that the store itself rolls them up.
 struct GenerateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "generate", abstract: "Makes a store to read from.")
 
@@ -30,7 +30,7 @@ struct GenerateCommand: AsyncParsableCommand {
         try await store(traffic, in: storage, from: firstMinutes, to: now - 6 * hour, step: 30)
         try await store(traffic, in: storage, from: now - 6 * hour, to: now, step: 10)
         try storage.close()
-        // A pass after the start makes the summaries of all hours, as far as they are kept.
+        // A maintenance pass after the start makes the summaries of all hours that are kept.
         let restarted = try SQLiteStorage(path: path)
         try await restarted.maintain()
         try restarted.close()

@@ -6,7 +6,7 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// Makes views of the page from a store as the collector does, and prints their cost.
+/// Renders views of the page from a store as the collector does, and prints their cost.
 struct PageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page", abstract: "Makes views of the page of a store.")

@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// Measures the wait of a batch to be stored while a pass of maintenance rolls up several hours, beside its wait without one.
+/// Measures how long a batch waits to be stored while a maintenance pass rolls up several hours, and how long without one.
 struct PassCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pass", abstract: "Prints the time that storing takes while older points are rolled up.")
@@ -49,8 +49,8 @@ struct PassCommand: AsyncParsableCommand {
         }
     }
 
-    /// Stores one batch, waits 5 ms, and so on while `isWanted`. Returns the time that each took in milliseconds, in ascending
-    /// order.
+    /// Stores one batch, waits 5 ms, and repeats this while `isWanted`. Returns the time that each batch took in milliseconds,
+    /// in ascending order.
     private func waits(
         of batch: SyntheticBatch, from sequence: UInt64, in storage: SQLiteStorage, _ clock: SteppingClock,
         while isWanted: (Int) -> Bool

@@ -9,7 +9,7 @@ enum ProcessCost {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The most memory that was resident at once, in MiB.
+    /// The peak of resident memory, in MiB.
     static var peakMebibytes: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

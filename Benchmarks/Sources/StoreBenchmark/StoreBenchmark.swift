@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The cost of a point for the collector's store, when it is stored and when a report reads it.
+/// Measures the cost of a point in the collector's store: when it is stored, and when a report reads it.
 @main
 struct StoreBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,7 +4,7 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// Stores batches of many senders at once, one interval of 10 s after the other, with passes of maintenance in between.
+/// Stores batches of many senders at once, one interval of 10 s after the other, with maintenance passes in between.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Stores points and prints the cost of a point.")

@@ -1,14 +1,14 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The points of one sender. Each point is an endpoint with 40 neighbouring buckets, as in the measurements of the peers.
+/// The points of one sender. Each point is an endpoint with 40 adjacent buckets, as in the measurements of the peers.
 struct SyntheticBatch: Sendable {
     private let sender: Int
     private let resource: TelemetryResource
     private let series: [(dimensions: RequestDimensions, statistics: RequestStatistics)]
 
-    /// - Parameter hasSizes: whether the points have the sizes of bodies too, as those of agents do. On the wire that is two
-    ///   points more.
+    /// - Parameter hasSizes: whether the points also have the sizes of bodies, as those of agents do. On the wire, that is two
+    ///   more points.
     init(sender: Int, points: Int, hasSizes: Bool = true) {
         self.sender = sender
         resource = TelemetryResource(

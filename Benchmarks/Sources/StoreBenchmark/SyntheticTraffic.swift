@@ -2,8 +2,8 @@ import Foundation
 import MartletStorage
 import MartletTelemetry
 
-/// A process of a service with a realistic mix of traffic: a few endpoints get most requests (Zipf), and most answers are a success.
-/// The same arguments give the same figures.
+/// A process of a service with realistic traffic: a few endpoints get most requests (Zipf), and most answers succeed. The same
+/// arguments give the same figures.
 struct SyntheticTraffic: Sendable {
     private static let outcomes: [(status: Int?, error: String?, share: Double)] = [
         (200, nil, 0.97), (404, "404", 0.015), (500, "500", 0.008), (503, "503", 0.004), (nil, "timeout", 0.003),
@@ -57,7 +57,7 @@ struct SyntheticTraffic: Sendable {
     /// Returns statistics with log-normal durations, spread over about a factor of 40.
     private static func statistics(of requests: Int, median: Double, _ random: inout XorShift) -> RequestStatistics {
         var statistics = RequestStatistics()
-        // More requests would not change the shape, and take long to make.
+        // More requests would not change the shape, and would take long to make.
         for _ in 0..<min(requests, 300) {
             let normal = (0..<4).reduce(-2.0) { sum, _ in sum + random.unit() } * 1.73
             let seconds = median * exp(0.6 * normal)

@@ -29,7 +29,7 @@ struct LogSettings {
         return value
     }
 
-    /// Makes this the log of all loggers of the process.
+    /// Sets this log for all loggers of the process.
     func bootstrap() {
         let repeats = LogRepeats()
         LoggingSystem.bootstrap { label in
@@ -45,7 +45,7 @@ struct LogSettings {
     }
 }
 
-/// A log with a JSON object on each line: `time`, `level`, `logger`, `message`, and what belongs to the event in `fields`.
+/// A log with a JSON object on each line: `time`, `level`, `logger`, `message`, and the event's metadata in `fields`.
 struct JSONLogHandler: LogHandler {
     private struct Line: Encodable {
         var time: String
@@ -80,13 +80,13 @@ struct JSONLogHandler: LogHandler {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard var bytes = try? encoder.encode(line) else { return }
         bytes.append(UInt8(ascii: "\n"))
-        // One write keeps the lines of several threads apart.
+        // A single write keeps the lines of several threads apart.
         try? FileHandle.standardError.write(contentsOf: bytes)
     }
 }
 
-/// A log that tells the same notice, warning or error once a minute (``LogRepeats``). The next time it is told, the field
-/// `repeated` has the number of those that were left out. Lower levels are told whole: they were asked for.
+/// A log that writes the same notice, warning or error once a minute (``LogRepeats``). The next time it writes that event, the
+/// field `repeated` has the number of events left out. It writes all lower levels, because the operator asked for them.
 struct RepeatLimitedLogHandler: LogHandler {
     private var base: any LogHandler
     private let repeats: LogRepeats
@@ -121,18 +121,18 @@ struct RepeatLimitedLogHandler: LogHandler {
         base.log(event: event)
     }
 
-    /// The sentence with its cause. Addresses and batches differ from event to event.
+    /// The message with its cause. Addresses and batches are left out, because they differ from event to event.
     private static func name(of event: LogEvent) -> String {
         let causes = ["status", "reason", "error"].compactMap { event.metadata?[$0].map { "\($0)" } }
         return (["\(event.message)", event.error.map { "\($0)" } ?? ""] + causes).joined(separator: "\n")
     }
 }
 
-/// The events that the log has told lately. The same event is told once a minute, however often it occurs: a sender that is
-/// refused with each batch, or a disk that stays full, fills no log. Safe to use from any task.
+/// The events that the log has written lately. It writes the same event once a minute, however often the event occurs. So a
+/// sender whose every batch is refused, or a disk that stays full, does not fill the log. Safe to use from any task.
 final class LogRepeats: Sendable {
     static let period = Duration.seconds(60)
-    /// Events that are told apart.
+    /// The maximum number of events that are remembered.
     private static let most = 1000
 
     private struct Event {
@@ -142,10 +142,9 @@ final class LogRepeats: Sendable {
 
     private let events = Mutex<[String: Event]>([:])
 
-    /// Returns the number of events that were left out since the last one that was told; `nil` if this one is left out as
-    /// well.
+    /// Returns the number of events left out since the event was last written. `nil` if this one is left out too.
     ///
-    /// - Parameter event: equal for events that are the same to a reader.
+    /// - Parameter event: equal for events that a reader considers the same.
     func admit(_ event: String, at time: ContinuousClock.Instant = .now) -> Int? {
         events.withLock { events in
             if let known = events[event], time - known.told < Self.period {

@@ -140,7 +140,7 @@ struct Serve: AsyncParsableCommand {
         configuration.maximumGracefulShutdownDuration = Draining.maxDuration
         let group = ServiceGroup(configuration: configuration)
         try await reportingFailure { try await group.run() }
-        // The log has all that the file has not, and the next start reads it.
+        // The log has everything that the file lacks, and the next start reads it.
         do { try (storage as? SQLiteStorage)?.close() } catch {
             logger.warning("the store's log could not be merged into its file", metadata: ["error": "\(error)"])
         }
@@ -161,7 +161,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Opens a store on ClickHouse, and waits for servers that do not answer yet. SIGTERM ends the wait with the process.
+    /// Opens a store on ClickHouse, and waits for servers that do not answer yet. SIGTERM during the wait ends the process.
     private func waiting(
         _ logger: Logger, for open: () async throws -> ClickHouseStorage
     ) async throws -> ClickHouseStorage {
@@ -205,7 +205,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// A service that answers at an address. If it cannot, its error names the address, which may be one of two.
+/// A service that listens at an address. If it cannot, its error names the address, because there may be two.
 struct Serving: Service {
     let service: any Service
     let url: String
@@ -223,18 +223,17 @@ struct ServingFailure: Error, CustomStringConvertible {
     var description: String
 }
 
-/// The service that stops first: the server still listens while its current requests are finished, so that `/readyz` can
-/// answer that the collector is stopping.
+/// The service that stops first. The server still listens while it finishes its current requests, so `/readyz` can answer that
+/// the collector is stopping.
 struct Draining: Service {
-    /// The time from SIGTERM to the end of the server. Requests that are unfinished by then are cut off; senders send them
-    /// again.
+    /// The time from SIGTERM to the end of the server. Requests unfinished by then are cut off, and senders send them again.
     static let maxDuration = Duration.seconds(10)
 
     let requests: RequestsInWork
     let logger: Logger
 
     func run() async throws {
-        // It throws if another service failed: then there is nothing to finish.
+        // This throws if another service failed. Then there is nothing to finish.
         do { try await gracefulShutdown() } catch { return }
         logger.info("stopping once the requests in progress are answered")
         await requests.drain()
@@ -242,7 +241,7 @@ struct Draining: Service {
     }
 }
 
-/// Reads the files of tokens and of the certificate again at each SIGHUP. A file with a fault changes nothing.
+/// Reloads the files of tokens and of the certificate at each SIGHUP. A faulty file changes nothing.
 struct Reloading: Service {
     let tokens: IngestTokenSource?
     let tls: ServerTLS?
@@ -259,7 +258,7 @@ struct Reloading: Service {
     private func reload(_ subject: String, _ read: () throws -> Void?) {
         do {
             guard try read() != nil else { return }
-            // A notice would be told once a minute, and the one who sent the signal waits for this line.
+            // A notice would be limited to one a minute, but whoever sent the signal waits for this line.
             logger.info("\(subject) were reloaded")
         } catch {
             logger.error("\(subject) could not be reloaded, and stay unchanged", metadata: ["error": "\(error)"])

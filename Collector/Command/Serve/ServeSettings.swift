@@ -15,10 +15,10 @@ import Musl
 import Darwin
 #endif
 
-/// The settings of `serve`, checked and with their defaults.
+/// The checked settings of `serve`, with their defaults.
 struct ServeSettings {
     var address: ListenAddress
-    /// The address for health and metrics alone; `nil` without one.
+    /// The address that serves only health and metrics; `nil` if there is none.
     var adminAddress: ListenAddress?
     var store: StoreLocation
     var limits: SQLiteLimits
@@ -28,7 +28,7 @@ struct ServeSettings {
     var allowedHosts: [String]
     var log: LogSettings
     private var serverLimits = ServerLimits()
-    /// Whether a flag or a variable gave the number of connections.
+    /// Whether a flag or a variable set the number of connections.
     private let asksForConnections: Bool
 
     init(
@@ -81,7 +81,7 @@ struct ServeSettings {
         }
     }
 
-    /// Raises the limit of open files, and returns limits that fit into it. Warns if they are smaller than asked for.
+    /// Raises the limit of open files, and returns limits that fit into it. Warns if they are smaller than requested.
     func limitsInForce(_ logger: Logger) -> ServerLimits {
         var limits = serverLimits
         guard let room = OpenFileLimit.connectionsAfterRaising(), room < limits.maxConnections else { return limits }
@@ -138,7 +138,7 @@ struct ServeSettings {
         return limits
     }
 
-    /// A number without its unit would have the collector delete nearly all that it may.
+    /// A number without its unit would make the collector delete nearly everything that it may.
     private static func storeBytes(_ text: String) throws -> UInt64 {
         let bytes = try ByteSize.parse(text, of: "--max-store")
         guard bytes >= 1 << 20 else { throw ValidationError("--max-store must be 1MiB or more") }
@@ -153,7 +153,7 @@ struct ServeSettings {
 
 /// The flag `--retention 10s=6h,1m=7d,1h=400d`.
 enum RetentionOption {
-    /// Returns the retention; a resolution that is not named keeps its default.
+    /// Returns the retention. A resolution that is not named keeps its default.
     static func parse(_ text: String) throws -> Retention {
         var retention = Retention()
         var named: Set<Substring> = []
@@ -198,7 +198,7 @@ enum ByteSize {
         throw ValidationError("\(flag) must be a size, such as 1GiB")
     }
 
-    /// Returns the size in the largest binary unit that it fills, such as `1.5 GiB`.
+    /// Returns the size in the largest binary unit that it reaches, such as `1.5 GiB`.
     static func text(_ bytes: UInt64) -> String {
         for (name, size) in units.prefix(4).reversed() where Double(bytes) >= size {
             let tenths = (Double(bytes) / size * 10).rounded() / 10
@@ -208,7 +208,7 @@ enum ByteSize {
     }
 }
 
-/// The ingest tokens of the flag and of the file.
+/// The ingest tokens from the flag and from the file.
 struct IngestTokenSource {
     let tokens: IngestTokens
     private let flag: String?
@@ -221,7 +221,7 @@ struct IngestTokenSource {
         tokens = IngestTokens(try Self.read(flag, file))
     }
 
-    /// Reads the file again. An error leaves the present tokens in use.
+    /// Reloads the file. After an error the current tokens stay in use.
     func reload() throws {
         tokens.replace(with: try Self.read(flag, file))
     }
@@ -231,13 +231,13 @@ struct IngestTokenSource {
     }
 }
 
-/// The number of files that the process may have open. Each connection is one.
+/// The number of files that the process may open. Each connection is one.
 enum OpenFileLimit {
-    /// Files that are no connections: the store with its log and readers, the event loops, the log.
+    /// The files that are not connections: the store with its log and readers, the event loops, the log.
     private static let others = 256
 
-    /// Raises the limit as far as the process may without rights of its own, and returns the connections that fit into it;
-    /// `nil` if the system does not tell.
+    /// Raises the limit as far as an unprivileged process may. Returns the number of connections that fit into it, or `nil` if
+    /// the system does not report a limit.
     static func connectionsAfterRaising() -> Int? {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

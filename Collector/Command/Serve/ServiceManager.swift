@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Tells systemd about the collector: a datagram to the socket that `NOTIFY_SOCKET` names (sd_notify(3)). Without the variable
-/// it tells nobody.
+/// Notifies systemd of the collector's state with a datagram to the socket that `NOTIFY_SOCKET` names (sd_notify(3)). Without
+/// the variable it does nothing.
 struct ServiceManager: Sendable {
     enum State: String {
         case ready = "READY=1"
@@ -13,7 +13,7 @@ struct ServiceManager: Sendable {
         case alive = "WATCHDOG=1"
     }
 
-    /// The time within which systemd wants to hear that the collector is alive; `nil` if it does not wait for that.
+    /// The interval within which systemd expects a sign of life; `nil` if it expects none.
     let watchdog: Duration?
     private let socket: String?
     private let logger: Logger
@@ -41,10 +41,10 @@ struct ServiceManager: Sendable {
     }
 }
 
-/// Tells systemd when the collector listens and when it is about to stop. It is the first service to be stopped.
+/// Notifies systemd when the collector listens and when it is about to stop. It is the first service to be stopped.
 struct ServiceNews: Service {
     let manager: ServiceManager
-    /// Has a value for each address that the collector listens at.
+    /// Yields a value for each address that the collector listens at.
     let listening: AsyncStream<Void>
     /// The number of addresses.
     let addresses: Int
@@ -59,11 +59,11 @@ struct ServiceNews: Service {
     }
 }
 
-/// Tells systemd at intervals that the collector is alive: each thread that answers connections has come round, and so have the
-/// threads of the tasks, on which this runs. If one hangs, systemd hears nothing and starts the collector anew.
+/// Sends systemd a sign of life at intervals, once every thread that answers connections has run a task. The threads of the
+/// tasks must run too, because this runs on them. If one hangs, systemd gets no sign and restarts the collector.
 struct Watchdog: Service {
     let manager: ServiceManager
-    /// The time within which systemd wants to hear something.
+    /// The interval within which systemd expects a sign of life.
     let period: Duration
 
     func run() async throws {

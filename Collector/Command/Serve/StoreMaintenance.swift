@@ -2,10 +2,10 @@ import Logging
 import MartletStorage
 import ServiceLifecycle
 
-/// Has the store make older points coarser and delete those past their retention, every few seconds, until the collector
-/// stops. A step that is interrupted then is repeated after the next start.
+/// Makes the store coarsen older points and delete expired ones every few seconds, until the collector stops. A step that the
+/// stop interrupts is repeated after the next start.
 struct StoreMaintenance: Service {
-    /// The time between the end of one pass and the next: a minute's points are rolled up soon after the minute is over.
+    /// The time between the end of one pass and the next. A minute's points are rolled up soon after the minute ends.
     static let pause = Duration.seconds(10)
 
     let storage: any Storage
@@ -29,26 +29,26 @@ struct StoreMaintenance: Service {
                 try await Task.sleep(for: Self.pause)
             }
         }
-        // A service that returns before the others would stop them all.
+        // If this service returned before the others, it would stop them all.
         try? await gracefulShutdown()
     }
 }
 
-/// Facts of a store that its operator should know, as lines of the log: each once when it begins, and once when it is over.
+/// Logs what an operator should know about a store: each fact once when it begins, and once when it is over.
 struct StoreNews {
     struct Line: Equatable {
         var level: Logger.Level
         var text: String
     }
 
-    /// The passes of maintenance for which a line about shedding is not repeated: about an hour.
+    /// The number of maintenance passes before a line about shedding is repeated: about an hour.
     private static let sheddingPasses = 360
 
     private var known = StorageState()
     private var knownFault: String?
     private var passesSinceShedding: Int?
 
-    /// Returns the line about a change of the store's fault; `nil` if it is as before.
+    /// Returns the line about a change of the store's fault, or `nil` if nothing changed.
     ///
     /// - Parameter fault: the reason why the store takes no batches; `nil` if it takes them.
     mutating func line(on fault: String?) -> Line? {
@@ -58,7 +58,7 @@ struct StoreNews {
         return Line(level: .error, text: "the store accepts no batches: \(fault)")
     }
 
-    /// Returns the news after a pass of maintenance.
+    /// Returns the lines after a maintenance pass.
     mutating func lines(after state: StorageState) -> [Line] {
         defer { known = state }
         return [clock(state), shedding(state), limit(state)].compactMap { $0 }

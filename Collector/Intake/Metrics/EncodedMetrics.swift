@@ -17,7 +17,7 @@ struct EncodedResourceMetrics {
             guard case .bytes(let value) = field.value else { continue }
             switch field.number {
             case 1:
-                // A second resource would be merged with the first.
+                // A decoder would merge a second resource with the first.
                 guard !hasResource else { throw ProtobufReader.UncommonForm() }
                 hasResource = true
                 resource = try known.find(value, of: body)
@@ -52,7 +52,7 @@ struct EncodedScopeMetrics {
     }
 }
 
-/// A metric in a body. The points of a histogram are read only if the histogram is wanted.
+/// A metric in a body. A histogram's points are read only if the histogram is needed.
 struct EncodedMetric {
     private(set) var name = ""
     private(set) var unit = ""
@@ -72,7 +72,7 @@ struct EncodedMetric {
             case 2: _ = try body.text(in: value)
             case 3: unit = try body.text(in: value)
             case 5, 7, 9, 10, 11:
-                // A second value would be merged with the first or replace it.
+                // A decoder would merge a second value with the first, or replace it.
                 guard !hasData else { throw ProtobufReader.UncommonForm() }
                 hasData = true
                 guard field.number == 9 || field.number == 10 else { break }
@@ -84,8 +84,8 @@ struct EncodedMetric {
 
     /// Returns the whole metric, decoded.
     ///
-    /// A caller that reads nothing else of a metric must call this, because a malformed body is refused. The exemplars of
-    /// a histogram are the only part that is never checked.
+    /// Callers that read nothing else of a metric must call this, so that a malformed body is refused. Only a histogram's
+    /// exemplars are never checked.
     ///
     /// - Throws: if the bytes are not a metric.
     func message() throws(ProtobufReader.UncommonForm) -> OTLPMetric {
@@ -106,7 +106,7 @@ struct EncodedHistogram {
         (self.reader, self.isExponential) = (reader, isExponential)
         var rest = reader
         while let field = try rest.next() {
-            // Both kinds of histogram have the same field numbers. The temporality stands behind the points.
+            // Both kinds of histogram have the same field numbers. The temporality comes after the points.
             switch (field.number, field.value) {
             case (1, .bytes(let point)): pointCount += point.count < Self.shortestPoint ? 0 : 1
             case (2, .varint(let number)):

@@ -4,12 +4,12 @@ import MartletTelemetry
 /// A point of a histogram with either kind of buckets.
 struct HistogramPoint {
     enum Buckets: Equatable {
-        /// `counts[i]` values are above `bounds[i - 1]` and at or below `bounds[i]`. Both are empty if the sender gives
+        /// `counts[i]` values are above `bounds[i - 1]` and at or below `bounds[i]`. Both arrays are empty if the sender gives
         /// no buckets.
         case explicit(bounds: [Double], counts: [UInt64])
         case exponential(scale: Int32, zeroCount: UInt64, offset: Int32, counts: [UInt64], negative: [UInt64])
 
-        /// Whether a value is in them.
+        /// Whether the buckets have a value.
         var hasValues: Bool {
             switch self {
             case .explicit(_, let counts): counts.contains { $0 > 0 }
@@ -24,7 +24,7 @@ struct HistogramPoint {
         var start: UnixNanoseconds = 0
         var end: UnixNanoseconds = 0
         var count: UInt64 = 0
-        /// `nil` if the sender gives none; likewise the bounds.
+        /// `nil` if the sender gives none. The same holds for the bounds.
         var sum: Double?
         var min: Double?
         var max: Double?
@@ -40,13 +40,13 @@ struct HistogramPoint {
     var count: UInt64 { figures.count }
     var sum: Double? { figures.sum }
 
-    /// The start of the interval. A delta without a start stands for the moment of its end, because nothing is known of
-    /// the time before. So does one that ends before it starts: the sender's clock was set back in between.
+    /// The start of the interval. A delta without a start covers only the moment of its end, because nothing is known of the
+    /// time before. The same holds for a delta that ends before it starts: the sender's clock was set back in between.
     var intervalStart: UnixNanoseconds { temporality == .delta && (start == 0 || start > end) ? end : start }
 }
 
 extension HistogramPoint {
-    /// The greatest sum of bytes: a Double counts whole bytes exactly up to here.
+    /// The largest sum of bytes. A Double counts whole bytes exactly up to here.
     private static let maxBytes = 9_007_199_254_740_992.0
     /// The longest duration, in seconds: a hundred years. Sums of sums stay far from infinity.
     static let maxSeconds = 3.2e9
@@ -56,7 +56,7 @@ extension HistogramPoint {
         sum.flatMap { (0...Self.maxBytes).contains($0) ? UInt64($0) : nil }
     }
 
-    /// Returns the sum of durations in seconds; `nil` if it is missing, or not possible for so many durations.
+    /// Returns the sum of durations in seconds. `nil` if it is missing, or impossible for so many durations.
     ///
     /// - Parameter unit: the unit of the durations, in seconds.
     func seconds(unit: Double = 1) -> Double? {
@@ -68,8 +68,8 @@ extension HistogramPoint {
     /// Returns the values, which are durations, as an ``ExponentialHistogram``.
     ///
     /// - Parameter unit: the unit of the values, in seconds.
-    /// - Returns: the histogram and its unit in seconds. The unit is 1, except for cumulative exponential buckets: they
-    ///   are converted after the difference between two points is taken.
+    /// - Returns: the histogram and its unit in seconds. The unit is 1, except for cumulative exponential buckets: those are
+    ///   converted after two points are subtracted.
     func durations(
         unit: Double, _ limits: IntakeLimits
     ) throws(PointRefusal) -> (sketch: ExponentialHistogram, unit: Double) {
@@ -125,24 +125,24 @@ extension HistogramPoint {
     }
 }
 
-/// Buckets whose bounds the sender chose, of durations in seconds.
+/// Buckets of durations in seconds, with bounds that the sender chose.
 ///
-/// Only the bounds of a bucket's values are known. The values are spread evenly between the bounds, as Prometheus's
-/// `histogram_quantile` does, over ``steps`` positions: a computed quantile lies in the same bucket as the exact one. The
-/// position of a bucket's n-th value depends on n alone, so the difference between two points of a cumulative histogram
-/// consists of the values that came in between.
+/// Only the bounds of a bucket's values are known. As Prometheus's `histogram_quantile` does, this spreads the values evenly
+/// between the bounds, over ``steps`` positions. So a computed quantile lies in the same bucket as the exact one. The position
+/// of a bucket's n-th value depends only on n, so the difference between two points of a cumulative histogram consists of the
+/// values that came in between.
 struct ExplicitBuckets {
     /// The number of positions in a bucket; a power of two.
     static let steps: UInt64 = 16
-    /// The scale of the sketch that the buckets become: far finer than the buckets, with half the memory of Martlet's own
-    /// scale.
+    /// The scale of the sketch made from the buckets. It is far finer than the buckets, and takes half the memory of Martlet's
+    /// own scale.
     static let scale = ExponentialHistogram.defaultScale - 1
 
     private let bounds: [Double]
     private let counts: [UInt64]
 
-    /// `nil` if the buckets are not valid: bounds that do not ascend, too many bounds, or a number of bounds that does
-    /// not fit the counts.
+    /// `nil` if the buckets are invalid: the bounds do not ascend, there are too many, or their number does not match the
+    /// counts.
     init?(bounds: [Double], counts: [UInt64]) {
         guard counts.isEmpty || counts.count == bounds.count + 1,
             bounds.count < ExponentialHistogram.maxBuckets, bounds.allSatisfy(\.isFinite),
@@ -152,11 +152,11 @@ struct ExplicitBuckets {
         self.counts = counts
     }
 
-    /// Returns each position with the number of values there; `nil` if the buckets do not add up to `count`.
+    /// Returns each position with its number of values; `nil` if the buckets do not add up to `count`.
     ///
-    /// Without bounds nothing is known of the values, and all are put at zero: see ``ExponentialHistogram/distributed``.
+    /// Without bounds nothing is known of the values, so all are put at zero: see ``ExponentialHistogram/distributed``.
     ///
-    /// - Parameter range: the smallest and the largest value; `nil` if not known.
+    /// - Parameter range: the smallest and the largest value; `nil` if unknown.
     func spread(
         count: UInt64, within range: (min: Double?, max: Double?)
     ) -> [(value: Double, count: UInt64)]? {
@@ -172,8 +172,8 @@ struct ExplicitBuckets {
         return total == count ? values : nil
     }
 
-    /// Returns the range of a bucket's values, in seconds. The range above the last bound ends at the largest value, or
-    /// at twice the bound if the largest value is not known.
+    /// Returns the range of a bucket's values, in seconds. The range above the last bound ends at the largest value, or at
+    /// twice the bound if the largest value is unknown.
     private func valueRange(of index: Int, within range: (min: Double?, max: Double?)) -> ClosedRange<Double> {
         let low = index == 0 ? 0 : Self.limited(bounds[index - 1])
         let high = Swift.max(low, Self.limited(index < bounds.count ? bounds[index] : range.max ?? low * 2))
@@ -181,8 +181,7 @@ struct ExplicitBuckets {
         return lowest...Swift.max(lowest, Swift.min(high, range.max ?? high))
     }
 
-    /// Returns the bound, kept between 0 and the longest duration. Some senders write infinity as the largest finite
-    /// number.
+    /// Returns the bound, clamped to 0 and the longest duration. Some senders write infinity as the largest finite number.
     private static func limited(_ seconds: Double) -> Double {
         Swift.min(Swift.max(0, seconds), HistogramPoint.maxSeconds)
     }
@@ -197,8 +196,7 @@ struct ExplicitBuckets {
         }
     }
 
-    /// Returns the turn of a step: its index in the order in which the steps get values. Successive values go to steps
-    /// far apart.
+    /// Returns a step's index in the order in which the steps get values. Successive values go to steps far apart.
     private static func reversed(_ step: UInt64) -> UInt64 {
         var (rest, result) = (step, UInt64(0))
         for _ in 0..<steps.trailingZeroBitCount {

@@ -7,7 +7,7 @@ struct HistogramPoints {
     private let kind: RequestKind
     private let known: KnownAttributes
     private var points: ProtobufReader
-    /// The attributes of the current point. All points use the same memory.
+    /// The attributes of the current point. All points reuse the same memory.
     private var attributes = AttributeBytes()
 
     /// - Parameter kind: the kind of the requests in the histogram.
@@ -16,7 +16,7 @@ struct HistogramPoints {
         points = histogram.reader
     }
 
-    /// Returns the next point that has values or says so; `nil` after the last.
+    /// Returns the next point that has values or claims to have some; `nil` after the last.
     mutating func next() throws(ProtobufReader.UncommonForm) -> HistogramPoint? {
         while let field = try points.next() {
             guard field.number == 1, case .bytes(let range) = field.value else { continue }
@@ -86,7 +86,7 @@ struct HistogramPoints {
 }
 
 extension HistogramPoint.Figures {
-    /// Takes a field that has the same number in both kinds of points.
+    /// Reads a field that has the same number in both kinds of points.
     fileprivate mutating func take(_ bits: UInt64, field: Int) {
         switch field {
         case 2: start = bits

@@ -3,8 +3,8 @@ import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Decodes the metrics of one resource into points. Metrics that Martlet does not know are ignored: a sender sends all
-/// that it has, which is not a mistake.
+/// Decodes the metrics of one resource into points. It ignores metrics that Martlet does not know: a sender sends everything it
+/// has, and that is no mistake.
 struct MetricsDecoding {
     let limits: IntakeLimits
     private(set) var refusals: Refusals
@@ -24,7 +24,7 @@ struct MetricsDecoding {
         self.refusals = refusals
     }
 
-    /// Returns the metrics; `nil` if none are for Martlet.
+    /// Returns the metrics; `nil` if Martlet needs none of them.
     ///
     /// - Parameter reserve: called with the number of bytes that the sketches take.
     /// - Throws: ``ProtobufReader/UncommonForm``, and the errors of `reserve`.
@@ -36,9 +36,9 @@ struct MetricsDecoding {
             for metric in part.metrics { try refuse(metric, "an attribute of the resource is too long") }
             return nil
         }
-        // A collector of a host's metrics has all of its processes, few of which are services.
+        // A collector of host metrics sends all of the host's processes, few of which are services.
         hasService = resource.service != TelemetryResource.unknownService
-        // Some instruments have one scope for each set of names: the two differ in their schema alone.
+        // Some instruments have one scope for each set of names. The two scopes differ only in their schema.
         let names = part.scopes.reduce(into: [:]) {
             $0[StreamID($1.scope), default: Set()].formUnion($1.metrics.map(\.name))
         }
@@ -53,7 +53,7 @@ struct MetricsDecoding {
             processTotals: process.totals)
     }
 
-    /// - Parameter names: those of all metrics of the same instrumentation scope.
+    /// - Parameter names: the names of all metrics of the same instrumentation scope.
     private mutating func take(
         _ part: EncodedScopeMetrics, _ names: Set<String>, _ reserve: MemoryReservation
     ) throws {
@@ -61,7 +61,7 @@ struct MetricsDecoding {
         for metric in part.metrics {
             let stable = MetricName.stable(of: metric.name)
             if stable != metric.name, names.contains(stable) {
-                // An instrument that is configured to send old and new names sends each request under both.
+                // An instrument configured to send old and new names sends each request under both.
                 refusals.ignore(try metric.message().pointCount)
             } else if let durations = DurationMetric(metric) {
                 try takeDurations(metric, durations, scope, reserve)
@@ -113,8 +113,8 @@ struct MetricsDecoding {
         }
     }
 
-    /// Makes room for points of durations: most senders send them first, so most are new. The room at least doubles,
-    /// because the present points move when it grows.
+    /// Makes room for points of durations. Most senders send durations first, so most of the points are new. The capacity at
+    /// least doubles, because the existing points move when it grows.
     private mutating func makeRoom(for count: Int) {
         let wanted = points.count + count
         guard wanted > points.capacity else { return }
@@ -141,8 +141,8 @@ struct MetricsDecoding {
         }
     }
 
-    /// Adds a delta to the point of its series and interval, and appends a cumulative point. Sizes may come without
-    /// durations: another point of their series has those.
+    /// Adds a delta to the point of its series and interval, and appends a cumulative point. Sizes may come without durations:
+    /// another point of their series has those.
     private mutating func add(
         _ measure: PointMeasure, of point: HistogramPoint, _ stream: StreamID, unit: Double = 1
     ) throws(PointRefusal) {
@@ -150,7 +150,7 @@ struct MetricsDecoding {
         switch point.temporality {
         case .delta:
             let index = index(of: key)
-            // Two sketches with values far apart become one with many buckets.
+            // Two sketches with values far apart merge into one with many buckets.
             let before = points[index].statistics.duration.buckets.count
             points[index].statistics.add(measure)
             refusals.addSketches(ofBuckets: points[index].statistics.duration.buckets.count - before)
@@ -168,7 +168,7 @@ struct MetricsDecoding {
         }
     }
 
-    /// Returns the index of the key's point, which is made if it is missing.
+    /// Returns the index of the key's point. Creates the point if it is missing.
     private mutating func index(of key: PointKey) -> Int {
         let next = points.count
         let index = Self.take(&indexes[key, default: next])
@@ -178,7 +178,7 @@ struct MetricsDecoding {
         return index
     }
 
-    /// Returns the index. The call makes one look-up find the index or add it.
+    /// Returns the index. With this call, a single look-up finds the index or adds it.
     private static func take(_ index: inout Int) -> Int { index }
 
     private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.UncommonForm) {
@@ -194,7 +194,7 @@ struct MetricsDecoding {
     }
 
     private mutating func takePhase(_ point: HistogramPoint) throws(PointRefusal) {
-        // Sums of phases have no place beside the difference of durations. Their requests count all the same.
+        // A difference of durations has no field for sums of phases. The requests count all the same.
         if point.temporality == .cumulative { return refusals.ignore(1) }
         guard let phase = point.attributes.phase else {
             throw PointRefusal(reason: "the phase is unknown")
@@ -217,11 +217,11 @@ struct MetricsDecoding {
 }
 
 extension LedgerReading {
-    /// The reason of a loss without a reason, and of losses whose reasons are too many to keep.
+    /// The reason for losses without a reason, and for losses whose reasons are too many to keep.
     static let otherReason = "other"
 
-    /// The ledger in `martlet.agent.requests`; `nil` if the metric has no point or no valid time. States of a newer agent
-    /// are skipped. Its reasons are kept, so that captured = delivered + waiting + dropped holds as in the agent.
+    /// The ledger in `martlet.agent.requests`; `nil` if the metric has no point or no valid time. States that only a newer
+    /// agent knows are skipped. Their reasons are kept, so that captured = delivered + waiting + dropped holds as in the agent.
     init?(_ sum: OTLPSum) {
         guard let time = sum.dataPoints.map(\.timeUnixNano).max(), time <= UInt64(Int64.max) else { return nil }
         let start = sum.dataPoints.map(\.startTimeUnixNano).max() ?? 0
@@ -238,7 +238,7 @@ extension LedgerReading {
         }
     }
 
-    /// Takes a time since the instance's start from one of the agent's own metrics, which is in seconds.
+    /// Sets a time since the instance's start from one of the agent's own metrics, which is in seconds.
     mutating func note(_ time: WritableKeyPath<Self, UInt64>, _ sum: OTLPSum) {
         let seconds = sum.dataPoints.map(\.asDouble).max() ?? 0
         guard seconds > 0 else { return }
@@ -253,13 +253,13 @@ extension LedgerReading {
 }
 
 extension StreamID {
-    /// The common beginning of all streams of a scope, so that a scope is hashed once, and not for each point.
+    /// The common beginning of all streams of a scope. With it a scope is hashed once, and not for each point.
     ///
     /// - Parameter scope: its attributes may be in any order.
     init(_ scope: OTLPInstrumentationScope) {
         self.init(hashing: [scope.name, scope.version].map { Array($0.utf8) })
         guard !scope.attributes.isEmpty else { return }
-        // The attributes are one part, so that none of them can be taken for an attribute of a point.
+        // The attributes are one part, so that none of them can be mistaken for an attribute of a point.
         self = adding([StreamID(hashing: Self.sorted(scope.attributes)).bytes])
     }
 

@@ -43,7 +43,7 @@ struct ProcessDecoding {
     ) {
         for point in sum.dataPoints {
             let part = process.attributes.lazy.compactMap { point.attributes.text($0) }.first
-            // A point without the attribute is of all parts together.
+            // A point without the attribute counts all parts together.
             let counter = part.map { parts[$0] } ?? parts.values.min { $0.rawValue < $1.rawValue }
             guard let counter else {
                 refusals.ignore(1)
@@ -56,7 +56,7 @@ struct ProcessDecoding {
                 continue
             }
             switch sum.aggregationTemporality {
-            // Without a start, the length of the interval is not known.
+            // Without a start, the length of the interval is unknown.
             case .delta where interval.start == 0: self[interval.withoutLength].add(value, to: counter)
             case .delta: self[interval].add(value, to: counter)
             case .cumulative:
@@ -69,7 +69,7 @@ struct ProcessDecoding {
     private mutating func take(
         _ points: [OTLPNumberDataPoint], _ process: ProcessMetric, _ gauge: ProcessGauge, _ refusals: inout Refusals
     ) {
-        // A level in parts, such as threads by state, is their sum.
+        // A level in parts, such as threads by state, is the sum of the parts.
         var levels: [UnixNanoseconds: UInt64] = [:]
         for point in points {
             guard let value = point.figure(process), Interval(point.timeUnixNano, point.timeUnixNano) != nil else {
@@ -101,7 +101,7 @@ struct ProcessDecoding {
 
     private static let impossible = "the value or the time of a process's figure is impossible"
 
-    /// The point of an interval, which is made if it is missing.
+    /// The point of an interval. It is created if it is missing.
     private subscript(_ interval: Interval) -> ProcessPoint {
         get {
             intervals[interval]
@@ -115,7 +115,7 @@ struct ProcessDecoding {
 }
 
 extension ProcessDecoding.Interval {
-    /// `nil` if the interval ends before it starts, or has no end that a store can keep: 63 bits, which last until 2262.
+    /// `nil` if the interval ends before it starts, or if its end does not fit in the store's 63 bits, which last until 2262.
     fileprivate init?(_ start: UnixNanoseconds, _ end: UnixNanoseconds) {
         guard end > 0, start <= end, end <= UInt64(Int64.max) else { return nil }
         (self.start, self.end) = (start, end)
@@ -123,7 +123,7 @@ extension ProcessDecoding.Interval {
 }
 
 extension OTLPNumberDataPoint {
-    /// The value as ``ProcessStatistics`` has it; `nil` if there is none, or if it is impossible.
+    /// The value in the unit of ``ProcessStatistics``; `nil` if it is missing or impossible.
     fileprivate func figure(_ process: ProcessMetric) -> UInt64? {
         switch value {
         case .asInt(let number)? where number >= 0 && process.scale == 1: UInt64(number)
@@ -135,7 +135,7 @@ extension OTLPNumberDataPoint {
 }
 
 extension UInt64 {
-    /// `nil` for a number that is negative, or no number, or too large to be added up.
+    /// `nil` if the number is negative, not a number, or too large to be added up.
     fileprivate init?(figure: Double) {
         guard figure >= 0, figure < 9e18 else { return nil }
         self.init(figure)

@@ -5,10 +5,10 @@ import MartletTelemetry
 /// A metric of the durations of HTTP requests.
 struct DurationMetric {
     var kind: RequestKind
-    /// The unit of the durations in seconds; `nil` if the unit is not known.
+    /// The unit of the durations in seconds; `nil` if the unit is unknown.
     var secondsPerUnit: Double?
 
-    /// `nil` if the metric is not of durations.
+    /// `nil` if the metric does not measure durations.
     init?(_ metric: EncodedMetric) {
         guard let kind = RequestKind(durationMetric: MetricName.stable(of: metric.name)) else { return nil }
         self.kind = kind
@@ -17,7 +17,7 @@ struct DurationMetric {
         secondsPerUnit = metric.unit.isEmpty ? (isStable ? 1 : 1e-3) : Self.seconds[metric.unit]
     }
 
-    /// Seconds by the unit's name: the names of UCUM, and others that some senders write.
+    /// Seconds by the unit's name: UCUM's names, and others that some senders write.
     private static let seconds = [
         "s": 1, "ms": 1e-3, "us": 1e-6, "\u{b5}s": 1e-6, "\u{3bc}s": 1e-6, "ns": 1e-9, "second": 1, "seconds": 1,
         "millisecond": 1e-3, "milliseconds": 1e-3,

@@ -3,8 +3,8 @@ import MartletPage
 import MartletReports
 import NIOCore
 
-/// The names that readers may reach the collector by. A page of another site can give its own name this machine's address, and
-/// a browser would then let it read the answers (DNS rebinding); it still sends its own name.
+/// The names by which readers may reach the collector. A page of another site can point its own name at this machine's address,
+/// and a browser would then let it read the answers (DNS rebinding). But the browser still sends that page's name.
 package struct AllowedHosts: Sendable {
     /// The names of `--allowed-host`, in lower case.
     private let names: Set<String>
@@ -13,16 +13,16 @@ package struct AllowedHosts: Sendable {
         self.names = Set(names.map { $0.lowercased() })
     }
 
-    /// Returns whether a request with this authority is answered. Addresses, `localhost` and names without a dot are: no other
-    /// site has such a name.
+    /// Returns whether a request with this authority is answered. Addresses, `localhost` and names without a dot are allowed:
+    /// no other site has such a name.
     ///
-    /// - Parameter authority: the request's `Host`: a name or an address, and perhaps a port.
+    /// - Parameter authority: the request's `Host`: a name or an address, possibly with a port.
     func allow(_ authority: String) -> Bool {
         guard let host = Self.host(of: authority)?.lowercased() else { return false }
         return !host.contains(".") || host.hasSuffix(".localhost") || names.contains(host) || Self.isAddress(host)
     }
 
-    /// The name without its port and without a dot at its end; `nil` for a text that is no name and no address (RFC 3986,
+    /// The name without its port and without a dot at its end; `nil` if the text is neither a name nor an address (RFC 3986,
     /// section 3.2.2, without escapes).
     static func host(of authority: String) -> String? {
         let (name, port) = parts(of: authority)
@@ -55,7 +55,7 @@ package struct AllowedHosts: Sendable {
     private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 }
 
-/// Refuses readers who reach the collector by a name that is not its own (``AllowedHosts``).
+/// Refuses readers who reach the collector by a foreign name (``AllowedHosts``).
 struct AllowedHostMiddleware<Context: RequestContext>: RouterMiddleware {
     let hosts: AllowedHosts
 
@@ -74,10 +74,10 @@ struct AllowedHostMiddleware<Context: RequestContext>: RouterMiddleware {
     }
 }
 
-/// Refuses requests that another site made a browser send. A browser sends a person's cookies with them, and needs nobody's
-/// consent for a form.
+/// Refuses requests that another site made a browser send. A browser sends a user's cookies with them, and asks for no consent
+/// before it sends a form.
 ///
-/// A browser says where a request comes from in `Sec-Fetch-Site` (Fetch Metadata Request Headers, section 2.3), or at least in
+/// A browser sends the origin of a request in `Sec-Fetch-Site` (Fetch Metadata Request Headers, section 2.3), or at least in
 /// `Origin` (RFC 6454, section 7). A request with neither comes from a program.
 struct SameOriginMiddleware<Context: RequestContext>: RouterMiddleware {
     let refuse: @Sendable () throws -> Response
@@ -91,11 +91,11 @@ struct SameOriginMiddleware<Context: RequestContext>: RouterMiddleware {
 
     private func isOfOneOrigin(_ request: Request) -> Bool {
         if let site = HTTPFields.Element.Name("Sec-Fetch-Site").flatMap({ request.headers[$0] }) {
-            // A person who types the address, or follows a bookmark, sends `none`.
+            // For a typed address or a bookmark, a browser sends `none`.
             return ["same-origin", "none"].contains(site)
         }
         guard let origin = request.headers[.origin] else { return true }
-        // The scheme is left out: a proxy in front of the collector may have the one of the browser.
+        // The scheme is left out: a proxy in front of the collector may have the scheme that the browser uses.
         guard let host = request.head.authority, let start = origin.range(of: "://") else { return false }
         return origin[start.upperBound...].lowercased() == host.lowercased()
     }

@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// The connections that have not shown a token yet. Past their limit the oldest is closed, so a host without a token cannot
-/// take all places: a sender shows its token in the first milliseconds. Safe to use from any task.
+/// The connections that have not shown a token yet. A sender shows its token in the first milliseconds. Past the limit, the
+/// oldest of these connections is closed, so a host without a token cannot use up all connections. Safe to use from any task.
 final class Newcomers: Sendable {
     fileprivate struct State {
         var connections: [UInt64: any Channel] = [:]
@@ -15,12 +15,12 @@ final class Newcomers: Sendable {
     private let most: Int
     private let state = Mutex(State())
 
-    /// - Parameter most: connections at a time.
+    /// - Parameter most: the maximum number of connections at a time.
     init(most: Int) {
         self.most = max(1, most)
     }
 
-    /// Adds a connection until it shows a token or is closed.
+    /// Adds a connection. It stays until it shows a token or is closed.
     func enter(_ channel: any Channel) {
         let crowdedOut = state.withLock { state in
             state.add(channel)
@@ -31,7 +31,7 @@ final class Newcomers: Sendable {
         channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.take(id) } }
     }
 
-    /// Gives the connection, which has shown a token, a place among all.
+    /// Removes a connection that has shown a token, so it no longer counts towards the limit.
     func admit(_ channel: any Channel) {
         state.withLock { _ = $0.take(ObjectIdentifier(channel)) }
     }
@@ -52,7 +52,7 @@ extension Newcomers.State {
         numbers.removeValue(forKey: id).flatMap { connections.removeValue(forKey: $0) }
     }
 
-    /// Numbers ascend, so each is passed once.
+    /// Numbers ascend, so this passes each number once.
     fileprivate mutating func takeOldest() -> (any Channel)? {
         while oldest < next {
             defer { oldest += 1 }

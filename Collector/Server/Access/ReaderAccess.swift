@@ -3,21 +3,21 @@ import Hummingbird
 import MartletTelemetry
 import Synchronization
 
-/// The rule that decides who may read: everyone if there is no read token, and otherwise those who give it, or a session that
-/// began with it.
+/// Decides who may read. Without a read token, everyone may. With one, only readers who give it, or whose session began with
+/// it.
 struct ReaderAccess: Sendable {
     /// `nil` admits everyone.
     let token: String?
     let sessions: Sessions
-    /// Whether the collector is reached by https, so that the cookie is too.
+    /// Whether readers reach the collector by https, so that the cookie is sent only by https.
     let isTLS: Bool
     let gate: TokenGate
 
     /// The prefix binds the cookie to this host and to https (RFC 6265bis, section 4.1.3.2).
     private var cookie: String { isTLS ? "__Host-martlet_session" : "martlet_session" }
 
-    /// - Parameter sessionsMayChange: whether a session may do more than read. On the page it may; an API call that changes
-    ///   something takes the token, which no other site can make a browser send.
+    /// - Parameter sessionsMayChange: whether a session may do more than read. On the page it may. An API call that changes
+    ///   something needs the token, which no other site can make a browser send.
     func verdict(
         on request: Request, of context: CollectorRequestContext, sessionsMayChange: Bool
     ) -> TokenGate.Verdict {
@@ -32,7 +32,7 @@ struct ReaderAccess: Sendable {
         return .right
     }
 
-    /// The id of the living session that a request names; `nil` if it names none.
+    /// The id of the active session that a request names; `nil` if it names none.
     func session(of request: Request) -> String? {
         let pairs = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }
         for pair in pairs {
@@ -42,22 +42,22 @@ struct ReaderAccess: Sendable {
         return nil
     }
 
-    /// The cookie of a session, until the browser ends. Scripts cannot read it, and other sites cannot send it along with a
-    /// form.
+    /// The cookie of a session, which lasts until the browser ends. Scripts cannot read it, and other sites cannot send it with
+    /// a form.
     func cookie(_ id: String) -> String {
         "\(cookie)=\(id); Path=/; HttpOnly; SameSite=Lax" + (isTLS ? "; Secure" : "")
     }
 
-    /// The cookie that removes a session's.
+    /// The cookie that removes a session's cookie.
     var endedCookie: String { cookie("") + "; Max-Age=0" }
 }
 
-/// The sessions of people who gave the read token to the page. They live in memory, so a restart of the collector ends them.
+/// The sessions of users who gave the page the read token. They are kept in memory, so a restart of the collector ends them.
 /// Safe to use from any task.
 final class Sessions: Sendable {
     /// The time after which a session ends.
     private static let lifetime: UInt64 = 12 * 3_600_000_000_000
-    /// Sessions at a time; the oldest makes room.
+    /// The maximum number of sessions at a time. A new session replaces the oldest.
     private static let most = 1000
 
     private let begun = Mutex<[String: UnixNanoseconds]>([:])
@@ -67,7 +67,7 @@ final class Sessions: Sendable {
         self.now = now
     }
 
-    /// Begins a session and returns its id: 256 random bits, and nothing of the token.
+    /// Begins a session and returns its id: 256 random bits, and nothing from the token.
     func begin() -> String {
         var random = SystemRandomNumberGenerator()
         let id = (0..<4).map { _ in String(random.next() as UInt64, radix: 16) }.joined(separator: "-")
@@ -95,7 +95,7 @@ final class Sessions: Sendable {
     }
 }
 
-/// Lets those pass who may read (``ReaderAccess``).
+/// Admits requests that may read (``ReaderAccess``).
 struct ReaderMiddleware: RouterMiddleware {
     typealias Context = CollectorRequestContext
 

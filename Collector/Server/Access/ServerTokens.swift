@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// The tokens for senders and for readers; `nil` admits everyone. Never logged.
+/// The tokens for senders and for readers; `nil` admits everyone. They are never logged.
 package struct ServerTokens: Sendable, CustomStringConvertible {
-    /// They guard `POST /v1/…`.
+    /// Guard `POST /v1/…`.
     package var ingest: IngestTokens?
     /// Guards `GET /api/…` and `GET /metrics`.
     package var read: String?
@@ -15,7 +15,7 @@ package struct ServerTokens: Sendable, CustomStringConvertible {
 
     package var description: String { "ServerTokens" }
 
-    /// Whether a request can have the token in its header field.
+    /// Whether a request can carry the token in its header field.
     package static func isPossible(_ token: String) -> Bool { token.utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 
     /// Returns the reason why the collector must not listen at `address`; `nil` if it may.
@@ -28,8 +28,8 @@ package struct ServerTokens: Sendable, CustomStringConvertible {
     }
 }
 
-/// The tokens of which a sender gives one. They may be replaced while the collector runs. Never logged. Safe to use from any
-/// task.
+/// The tokens, one of which a sender must give. They may be replaced while the collector runs. They are never logged. Safe to
+/// use from any task.
 package final class IngestTokens: Sendable {
     private let tokens: Mutex<[String]>
 
@@ -41,16 +41,16 @@ package final class IngestTokens: Sendable {
         self.tokens.withLock { $0 = tokens }
     }
 
-    /// Compares with every token, so that the time it takes tells nothing.
+    /// Compares with every token, so that the time it takes reveals nothing.
     func contain(_ given: String) -> Bool {
         let tokens = tokens.withLock(\.self)
         return tokens.reduce(false) { SecretText.isEqual(given, to: $1) || $0 }
     }
 }
 
-/// A file with a token on each line. Blank lines and lines that begin with `#` do not count.
+/// A file with a token on each line. Blank lines and lines that begin with `#` are skipped.
 package enum TokenFile {
-    /// A fault of the file, in a sentence for the person who named it. It has no part of the file.
+    /// A fault of the file, as a sentence for the user who named it. It quotes nothing from the file.
     package struct Failure: Error, CustomStringConvertible {
         package var description: String
     }
@@ -71,7 +71,7 @@ package enum TokenFile {
 
 /// The comparison of a text with a secret.
 enum SecretText {
-    /// Returns whether both are equal. Looks at every given byte, so that the time it takes tells nothing of the secret, not
+    /// Returns whether both are equal. Reads every given byte, so that the time it takes reveals nothing about the secret, not
     /// even its length.
     static func isEqual(_ given: String, to secret: String) -> Bool {
         let (given, secret) = (Array(given.utf8), Array(secret.utf8))

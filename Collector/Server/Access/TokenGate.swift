@@ -4,16 +4,16 @@ import Logging
 import MartletTelemetry
 import Synchronization
 
-/// The check of a token that a request gives. Wrong ones are throttled by address (``TokenAttempts``), and a right one makes its
-/// connection more than a newcomer.
+/// Checks the token of a request. Wrong tokens are throttled by address (``TokenAttempts``). A right one takes its connection
+/// out of the limit for connections without a token.
 ///
-/// A connection that has shown a right token is not throttled: the clients behind one balancer or one translated address are
-/// not shut out by a guesser among them.
+/// A connection that has shown a right token is not throttled. So a guesser behind a load balancer or a translated address does
+/// not lock out the other clients there.
 struct TokenGate: Sendable {
     enum Verdict {
         case right
         case wrong
-        /// Too many tokens of the address were wrong, so this one was not looked at.
+        /// The address gave too many wrong tokens, so this one was not checked.
         case notNow
     }
 
@@ -37,14 +37,14 @@ struct TokenGate: Sendable {
     }
 }
 
-/// Counts the wrong tokens of each address, in logins and in header fields, so that nobody tries tokens by the thousand. A
-/// wrong token counts once a minute, so a sender that repeats an old one locks nobody out of its address. Safe to use from
-/// any task.
+/// Counts the wrong tokens of each address, in logins and in header fields, so that nobody can try tokens by the thousand. A
+/// wrong token counts once a minute, so a sender that repeats an old one does not lock out its address. Safe to use from any
+/// task.
 final class TokenAttempts: Sendable {
-    /// Wrong tokens of an address in a minute.
+    /// The maximum number of wrong tokens of an address in a minute.
     static let most = 10
     private static let minute: UInt64 = 60_000_000_000
-    /// Addresses that are remembered.
+    /// The maximum number of addresses that are remembered.
     private static let maxAddresses = 10_000
 
     private struct Wrong {
@@ -83,7 +83,7 @@ final class TokenAttempts: Sendable {
     }
 }
 
-/// Lets senders pass that give one of the tokens as `Authorization: Bearer <token>` (RFC 6750, section 2.1).
+/// Admits senders that give one of the tokens as `Authorization: Bearer <token>` (RFC 6750, section 2.1).
 struct BearerTokenMiddleware: RouterMiddleware {
     typealias Context = CollectorRequestContext
 
@@ -97,8 +97,8 @@ struct BearerTokenMiddleware: RouterMiddleware {
         let verdict = BearerToken.given(in: request).map { gate.verdict(on: $0, of: context, isRight: tokens.contain) }
         switch verdict ?? .wrong {
         case .right: return try await next(request, context)
-        // The answer has no WWW-Authenticate, against RFC 9110: URLSession on Linux (6.3.1) never returns from a 401
-        // with it.
+        // The answer has no WWW-Authenticate, although RFC 9110 requires it: URLSession on Linux (6.3.1) never returns from a
+        // 401 that has it.
         case .wrong: return try refuse(request, 401, "the ingest token is missing or wrong", context)
         case .notNow:
             var response = try refuse(request, 429, TokenGate.tooManyWrong, context)

@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose request does not end in time, however steadily its bytes come. One timer runs for each
-/// connection, not for each request.
+/// Closes a connection whose request does not end in time, however steadily its bytes come. Each connection has one timer, not
+/// each request.
 final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -44,10 +44,10 @@ final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
 
 /// Closes a connection whose client does not take its answers in time.
 ///
-/// The time starts when more bytes wait for the client than NIO's high water mark (64 KiB), and ends when nearly all of
-/// them were taken (the low one, 32 KiB). A slow client gets its whole answer if it takes these 32 KiB, or the one larger
-/// piece that waits, in the time. A client that takes a byte now and then does not. If fewer bytes wait, the collector is
-/// done with the answer, and ``ServerLimits/idleTimeout`` holds.
+/// The time starts when more bytes wait for the client than NIO's high water mark (64 KiB). It ends when fewer than the low
+/// water mark wait (32 KiB). A slow client gets its whole answer if it takes these 32 KiB in the time, or the one larger piece
+/// that waits. A client that takes a byte now and then does not. If fewer bytes wait, the collector is done with the answer,
+/// and ``ServerLimits/idleTimeout`` applies.
 final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -72,11 +72,11 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// Tells a client that asks first (`Expect: 100-continue`, RFC 9110, section 10.1.1) to go on with its body. If the body
-/// is larger than the limit, the client gets its answer at once and need not send the body.
+/// Answers a client that asks before it sends its body (`Expect: 100-continue`, RFC 9110, section 10.1.1), so that it goes on.
+/// If the body is larger than the limit, the client gets its answer at once and need not send the body.
 ///
-/// Answers come in the order of the requests (RFC 9112, section 9.3.2), so a client that asks behind other requests is
-/// told after the answers to those.
+/// Answers come in the order of the requests (RFC 9112, section 9.3.2). So a client that asks behind other requests may go on
+/// after the answers to those.
 final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -86,7 +86,7 @@ final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let maxBodyBytes: Int
     /// The number of requests whose answers have not ended.
     private var unanswered = 0
-    /// Whether the client of the last request waits to be told to go on.
+    /// Whether the client of the last request waits for permission to go on.
     private var isAsked = false
 
     init(maxBodyBytes: Int) {
@@ -100,7 +100,7 @@ final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
             isAsked = asks(head)
             goOn(context)
         case .body: break
-        // The client has not waited.
+        // The client did not wait.
         case .end: isAsked = false
         }
         context.fireChannelRead(data)

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// A request's context that knows the request's connection.
+/// A request's context that also holds the request's connection.
 struct CollectorRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -24,22 +24,21 @@ struct CollectorRequestContext: RequestContext {
     }
 }
 
-/// Watches whether a connection's client is still there. A client that ends its sending side counts as gone, because a
-/// closed connection looks the same until bytes are written to it. Safe to call from any task.
+/// Watches whether a connection's client is still there. A client that ends its sending side counts as gone, because a closed
+/// connection looks the same until bytes are written to it. Safe to call from any task.
 final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
 
     private struct State {
         var hasLeft = false
-        /// Ends when the client leaves. It is for the request that is being answered; there is one at a time.
+        /// Ends when the client leaves. It belongs to the request that is being answered. There is one at a time.
         var departure: AsyncStream<Void>.Continuation?
     }
 
     private let state = Mutex(State())
 
-    /// Returns the result of `work`. If the client leaves, cancels `work` and throws `CancellationError` when it has
-    /// ended.
+    /// Returns the result of `work`. If the client leaves, cancels `work`, waits for its end and throws `CancellationError`.
     func whileClientIsThere<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTPTypesHTTP1
 import ServiceLifecycle
 
-/// A connection whose task runs on its event loop (``EventLoopExecutor``), and that is a newcomer until it shows a token.
+/// A connection whose task runs on its event loop (``EventLoopExecutor``). It counts as a newcomer until it shows a token.
 struct EventLoopChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
     let newcomers: Newcomers
@@ -26,8 +26,8 @@ struct EventLoopChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 }
 
-/// Runs a connection's task on the event loop that reads and writes the connection, so that no request has to wake another
-/// thread before its work and again after it.
+/// Runs a connection's task on the event loop that reads and writes the connection. So a request need not wake another thread
+/// before its work and again after it.
 final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 
@@ -41,7 +41,7 @@ final class EventLoopExecutor: TaskExecutor {
     }
 }
 
-/// A service whose every step runs on its own event loop, which ends with it.
+/// A service whose every step runs on a separate event loop. The loop ends with the service.
 struct OwnThreadService<Base: Service>: Service {
     let base: Base
     /// A group of one event loop.

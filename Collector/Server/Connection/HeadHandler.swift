@@ -1,10 +1,10 @@
 import NIOCore
 import NIOHTTP1
 
-/// Holds a connection to HTTP/1: refuses a head that breaks a rule (``HeadRefusal``), with a sentence and after the answers to
-/// the requests before it, and answers HTTP/1.0 in HTTP/1.0.
+/// Enforces HTTP/1 on a connection. It refuses a head that breaks a rule (``HeadRefusal``), with a sentence, after the answers
+/// to the requests before it. It answers HTTP/1.0 in HTTP/1.0.
 ///
-/// It stands at the parser, because further up a request has no version and one host.
+/// It sits next to the parser, because later handlers no longer see a request's version, and see only one host.
 final class HeadHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -19,10 +19,11 @@ final class HeadHandler: ChannelDuplexHandler {
         guard refusal == nil else { return }
         guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
         refusal = HeadRefusal(head)
-        // Hummingbird answers an error of the parser when it has answered the requests before it, and ends the connection.
+        // On a parser error, Hummingbird first answers the requests before it, then answers the error and closes the
+        // connection.
         guard refusal == nil else { return context.fireErrorCaught(HTTPParserError.unknown) }
         unanswered.append(head.version)
-        // Its client takes the end of the connection for the end of the answer.
+        // A client of HTTP/1.0 takes the end of the connection as the end of the answer.
         if head.version.isOld { head.headers.replaceOrAdd(name: "connection", value: "close") }
         context.fireChannelRead(wrapInboundOut(.head(head)))
     }
@@ -43,11 +44,11 @@ final class HeadHandler: ChannelDuplexHandler {
     }
 
     private func write(_ head: HTTPResponseHead, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        // An answer without a request is the one to a refused head.
+        // An answer without a request is the answer to a refused head.
         guard let version = unanswered.first else { return refuse(head, context, promise) }
         var head = head
         if version.isOld {
-            // HTTP/1.0 has no answers before the last one.
+            // HTTP/1.0 has only final answers.
             guard head.status.code >= 200 else { return promise?.succeed() ?? () }
             head.version = .http1_0
             head.headers.replaceOrAdd(name: "connection", value: "close")
@@ -69,13 +70,13 @@ final class HeadHandler: ChannelDuplexHandler {
     }
 }
 
-/// The reason why a request's head is not served. The connection cannot go on after it, because the next request's beginning is
-/// not known for sure.
+/// The reason why a request's head is refused. The connection cannot continue after it, because nobody knows for sure where the
+/// next request begins.
 struct HeadRefusal {
     var status: HTTPResponseStatus
     var sentence: String
 
-    /// Checks the rules of HTTP/1.1 that the parser leaves open (RFC 9112, sections 3.2 and 6.1); `nil` if the head keeps
+    /// Checks the rules of HTTP/1.1 that the parser does not check (RFC 9112, sections 3.2 and 6.1). `nil` if the head obeys
     /// them.
     init?(_ head: HTTPRequestHead) {
         let hosts = head.headers["host"].count
@@ -108,6 +109,6 @@ struct HeadRefusal {
 }
 
 extension HTTPVersion {
-    /// Whether it is from before HTTP/1.1, without chunks, a host and answers before the last one.
+    /// Whether the version is older than HTTP/1.1: without chunks, a host and interim answers.
     var isOld: Bool { self == .http1_0 }
 }

@@ -2,8 +2,8 @@ import Foundation
 import NIOSSL
 import Synchronization
 
-/// The certificate and private key that prove the collector's name, from two files that may be read again while the collector
-/// runs. The collector speaks TLS 1.2 and 1.3. Safe to use from any task.
+/// The certificate and private key that prove the collector's name. They come from two files that can be reloaded while the
+/// collector runs. The collector speaks TLS 1.2 and 1.3. Safe to use from any task.
 package final class ServerTLS: Sendable {
     fileprivate struct Identity {
         let chain: [NIOSSLCertificateSource]
@@ -24,7 +24,7 @@ package final class ServerTLS: Sendable {
         identity = Mutex(try Identity(certificate: certificate, key: key))
     }
 
-    /// Reads both files again, for handshakes from now on. An error leaves the present certificate in use.
+    /// Reloads both files for later handshakes. After an error the current certificate stays in use.
     package func reload() throws(PEMFile.Failure) {
         let read = try Identity(certificate: certificate, key: key)
         identity.withLock { $0 = read }
@@ -64,9 +64,9 @@ extension ServerTLS.Identity {
     }
 }
 
-/// The contents of files in PEM, read once.
+/// The contents of PEM files, read once.
 package enum PEMFile {
-    /// A fault of a file, in a sentence for the person who named the file.
+    /// A fault of a file, as a sentence for the user who named the file.
     package struct Failure: Error, CustomStringConvertible {
         package var description: String
     }
@@ -77,7 +77,7 @@ package enum PEMFile {
 
     package static func privateKey(_ path: String) throws(Failure) -> NIOSSLPrivateKey {
         try read(path, "unencrypted private key") { bytes in
-            // Without a passphrase to try, BoringSSL asks for one on the terminal.
+            // Without a passphrase to try, BoringSSL would ask for one on the terminal.
             try NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0([UInt8]()) }
         }
     }

@@ -76,8 +76,8 @@ struct APIRoutes: Sendable {
         return try Response.json(ValuesReport(try await storage.values(query), of: dimension))
     }
 
-    /// Deletes all kept spans. A page of another site cannot make a browser send this: `DELETE` needs the collector's consent
-    /// to be asked across origins (Fetch Standard, "CORS-preflight request"), which it never gives.
+    /// Deletes all kept spans. A page of another site cannot make a browser send this: for `DELETE` across origins a browser
+    /// needs the collector's consent (Fetch Standard, "CORS-preflight request"), and the collector never gives it.
     private func removeRequests(_ request: Request) async throws -> Response {
         guard request.uri.query == nil else {
             throw ParameterError("this deletes all kept requests and takes no parameters")
@@ -101,7 +101,7 @@ struct APIRoutes: Sendable {
         return try Response.json(ProcessReport(answer, try await storage.busyWaits(of: answer, query.filter)))
     }
 
-    /// - Parameter failure: the sentence for a store that fails.
+    /// - Parameter failure: the sentence for a failure of the store.
     private func answer(
         _ failure: String = "the store could not be read", _ work: () async throws -> Response
     ) async throws -> Response {
@@ -125,8 +125,8 @@ struct APIRoutes: Sendable {
 }
 
 extension Request {
-    /// The names and values of the query. A `+` is a blank, as forms and most libraries write it, except in a time, which has
-    /// no blanks and may have a zone.
+    /// The names and values of the query. A `+` means a blank, as in forms and most libraries. Only in a time it stays a `+`: a
+    /// time has no blanks, and may have a zone.
     var queryPairs: [(String, String)] {
         let query = URI("/?" + (uri.query ?? "").replacing("+", with: "%20"))
         let times = [ReportParameter.since, .until].map(\.rawValue)

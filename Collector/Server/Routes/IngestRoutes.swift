@@ -4,8 +4,8 @@ import MartletIntake
 import MartletStorage
 import MartletTelemetry
 
-/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). A 200 means that the telemetry is on disk (see ``Storage``). A batch
-/// with an id counts once however often it is sent.
+/// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). A 200 means that the telemetry is on disk (see ``Storage``). A batch with
+/// an id counts once, however often it is sent.
 struct IngestRoutes: Sendable {
     let storage: any Storage
     let intake: Intake
@@ -69,8 +69,8 @@ struct IngestRoutes: Sendable {
             status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)
     }
 
-    /// Runs `work` away from the connection's event loop if the body is large: see ``EventLoopExecutor``. Only `work`
-    /// owns the body, so the body is freed as soon as it was inflated, when its part of the reservation ends.
+    /// Runs `work` away from the connection's event loop if the body is large: see ``EventLoopExecutor``. Only `work` owns the
+    /// body. So the body is freed as soon as it is inflated, when its part of the reservation ends.
     private func onSuitableThread<Result>(
         _ body: consuming [UInt8], _ envelope: IntakeEnvelope, _ work: (consuming [UInt8]) async throws -> Result
     ) async throws -> Result {
@@ -121,7 +121,7 @@ struct IngestRoutes: Sendable {
             logger.refusal(status: busy.status, reason: busy.message, of: context)
             return try Response.otlpFailure(status: busy.status, message: busy.message, to: request)
         } catch {
-            // The status is 503 and not 500: OTLP senders try again after a 503 and drop the batch after a 500.
+            // The status is 503 and not 500: OTLP senders try again after a 503, but drop the batch after a 500.
             logger.error("a batch could not be stored", metadata: ["error": "\(error)"])
             return try Response.otlpFailure(
                 status: 503, message: "the batch could not be stored; send it again later", to: request)
@@ -150,9 +150,9 @@ extension Request {
 }
 
 extension Logger {
-    /// Tells of a sender whose request was refused, wholly or in part.
+    /// Logs that a sender's request was refused, wholly or in part.
     ///
-    /// - Parameter reason: a sentence of the collector's own.
+    /// - Parameter reason: the collector's own sentence.
     func refusal(status: Int, reason: String, of context: CollectorRequestContext) {
         notice(
             "a sender's request was refused, in whole or in part",

@@ -5,7 +5,7 @@ import MartletPage
 
 /// The login to the page, for a collector with a read token.
 struct LoginRoutes: Sendable {
-    /// Bytes of a form at most.
+    /// The maximum bytes of a form.
     private static let maxFormBytes = 8192
 
     let access: ReaderAccess
@@ -19,7 +19,7 @@ struct LoginRoutes: Sendable {
                     status: .forbidden)
             })
         group.post("login") { request, context in try await logIn(request, context) }
-        // After a wrong token the browser stands at this address. It changes nothing, so a link from anywhere may lead there.
+        // After a wrong token the browser shows this address. It changes nothing, so any link may lead here.
         router.get("login") { _, _ in Response(status: .seeOther, headers: [.location: "/"]) }
         group.post("logout") { request, _ in
             if let id = access.session(of: request) { access.sessions.end(id) }
@@ -29,13 +29,14 @@ struct LoginRoutes: Sendable {
         router.refuseOtherMethods(at: "logout", than: [.post], PageRoutes.refusal)
     }
 
-    /// The form at the address that was asked for, so that the address stays.
+    /// The form appears at the requested address, so that the address stays.
     static func form(_ request: Request) -> Response {
         Response(page: LoginPage.html(next: destination(request.uri.string)), status: .unauthorized)
     }
 
     private func logIn(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        // The token is compared without a pause after the count was read, so that no attempts run beside each other uncounted.
+        // There is no suspension between the read of the count and the comparison of the token, so no attempts run in parallel
+        // uncounted.
         let body = try await request.body.collect(upTo: Self.maxFormBytes)
         let form = FormFields(String(buffer: body))
         let next = Self.destination(form["next"] ?? "/")
@@ -57,7 +58,8 @@ struct LoginRoutes: Sendable {
             status: .seeOther, headers: [.location: next, .setCookie: access.cookie(access.sessions.begin())])
     }
 
-    /// Returns an address of this server; the overview if the text is none. A browser takes `//` and `/\\` for another host.
+    /// Returns an address of this server, or the overview if the text is none. A browser reads `//` and `/\\` as another host, so
+    /// they are excluded.
     static func destination(_ text: String) -> String {
         let path = text.prefix { $0 != "?" }
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }),

@@ -4,7 +4,7 @@ import MartletPrometheus
 import MartletStorage
 import MartletTelemetry
 
-/// The routes for monitoring the collector, which need no token and wait for nothing.
+/// The routes for monitoring the collector. They need no token and wait for nothing.
 struct HealthRoutes: Sendable {
     let storage: any Storage
     let requests: RequestsInWork
@@ -26,15 +26,15 @@ private struct HealthAnswer: Encodable {
     var status: String
 }
 
-/// `GET /metrics`: every service's requests, its agents and the collector's own figures for Prometheus, which sends the read
-/// token as `authorization.credentials` of a scrape configuration.
+/// `GET /metrics`, for Prometheus: every service's requests, its agents and the collector's own figures. Prometheus sends the
+/// read token as `authorization.credentials` of a scrape configuration.
 struct MetricsRoute: Sendable {
     let storage: any Storage
     let limiter: ReadLimiter
     let activity: CollectorActivity
     let now: @Sendable () -> UnixNanoseconds
 
-    /// Bytes of text that are collected before they are sent, and sent at once.
+    /// Bytes of text that are collected and then sent at once.
     private static let chunk = 64 * 1024
 
     func add(to router: RouterGroup<CollectorRequestContext>, access: ReaderAccess) {
@@ -46,7 +46,7 @@ struct MetricsRoute: Sendable {
         group.refuseOtherMethods(at: "")
     }
 
-    /// - Parameter isSent: whether the body goes to the client; for a HEAD only its length does.
+    /// - Parameter isSent: whether the body goes to the client. For a HEAD only its length does.
     private func page(isSent: Bool) async -> Response {
         let totals = activity.page()
         let own = PrometheusCollector.text(
@@ -55,7 +55,7 @@ struct MetricsRoute: Sendable {
         let process = OwnProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let agents = await agents()
         let body = ResponseBody { writer in
-            // The body is written after the middleware has returned, so the writer leaves the event loop itself.
+            // The body is written after the middleware has returned, so the writer itself leaves the event loop.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
                 var waiting = own + process + agents
                 for part in PrometheusRequests(totals).parts {
@@ -72,7 +72,7 @@ struct MetricsRoute: Sendable {
         return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
     }
 
-    /// A slow client has its time for each part (see ``AnswerDeadline``).
+    /// A slow client has the time limit for each part (see ``AnswerDeadline``).
     private static func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
         var rest = ByteBuffer(string: text)
         while let part = rest.readSlice(length: min(chunk, rest.readableBytes)), part.readableBytes > 0 {
@@ -80,7 +80,7 @@ struct MetricsRoute: Sendable {
         }
     }
 
-    /// Returns the agents' part of the page; empty if the store does not answer, of which the rest of the page tells.
+    /// Returns the agents' part of the page. It is empty if the store does not answer, and the rest of the page reports that.
     private func agents() async -> String {
         let (now, window) = (now(), PrometheusAgents.window)
         let answer = try? await storage.agents(

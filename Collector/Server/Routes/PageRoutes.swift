@@ -54,7 +54,7 @@ struct PageRoutes: Sendable {
         addClearing(to: group)
     }
 
-    /// The one address of the page that changes something.
+    /// The only address of the page that changes something.
     private func addClearing(to group: RouterGroup<CollectorRequestContext>) {
         let guarded = group.group()
         guarded.add(
@@ -75,7 +75,7 @@ struct PageRoutes: Sendable {
 
     private typealias View = @Sendable (Request, CollectorRequestContext) async throws -> HTML
 
-    /// - Parameter methods: those that the path has; others have their own routes.
+    /// - Parameter methods: the methods of the path. Other methods have their own routes.
     private func view(
         _ path: RouterPath, of group: RouterGroup<CollectorRequestContext>,
         withMethods methods: [HTTPRequest.Method] = [.get], _ view: @escaping View
@@ -88,7 +88,7 @@ struct PageRoutes: Sendable {
         group.refuseOtherMethods(at: path, than: methods, Self.refusal)
     }
 
-    /// The page about a method that a path does not have.
+    /// The page for a method that a path does not have.
     @Sendable static func refusal(_ sentence: String) -> Response {
         Response(page: RefusalPage.html("Method not allowed", sentence))
     }
@@ -133,7 +133,7 @@ struct PageRoutes: Sendable {
 }
 
 extension Response {
-    /// The page loads its own files alone, runs no script but its own, and is shown in no frame (CSP Level 3).
+    /// The page loads only its own files, runs only its own script, and is shown in no frame (CSP Level 3).
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
         base-uri 'none'; frame-ancestors 'none'
@@ -146,7 +146,7 @@ extension Response {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
     }
 
-    /// The address of a file differs for each content, so a browser may keep it for a year.
+    /// The address of a file changes with its contents, so a browser may keep it for a year.
     fileprivate init(_ file: PageAssets.File) {
         self.init(
             status: .ok,
@@ -155,15 +155,15 @@ extension Response {
     }
 }
 
-/// The collector's address and the flags of the commands on the page.
+/// The collector's address and the flags for the commands on the page.
 enum CollectorFlags {
-    /// The addresses that commands ask without a flag.
+    /// The addresses that commands query without a flag.
     private static let defaults: Set = ["127.0.0.1:4318", "localhost:4318"]
 
-    /// Returns the flags with which a command asks the collector that a page came from.
+    /// Returns the flags with which a command queries the collector that served a page.
     ///
-    /// - Parameter authority: the request's `Host`. One without a port may be a proxy's, and whether that has TLS is not known, so there
-    ///   are no flags for it.
+    /// - Parameter authority: the request's `Host`. One without a port may be a proxy's. Nobody knows whether that proxy has
+    ///   TLS, so it gets no flags.
     static func asking(_ authority: String?, isTLS: Bool) -> [CommandFlag] {
         guard let authority, isTLS || !defaults.contains(authority), AllowedHosts.host(of: authority) != nil,
             !AllowedHosts.parts(of: authority).port.isEmpty
@@ -171,9 +171,9 @@ enum CollectorFlags {
         return [CommandFlag("collector", url(authority, isTLS))]
     }
 
-    /// Returns the address by which a request reached the collector; `nil` if its `Host` is no name and no address.
+    /// Returns the address by which a request reached the collector; `nil` if its `Host` is neither a name nor an address.
     ///
-    /// - Parameter scheme: the request's scheme before a proxy, `X-Forwarded-Proto`; `nil` without one.
+    /// - Parameter scheme: the request's scheme in front of a proxy, `X-Forwarded-Proto`; `nil` without one.
     static func address(_ authority: String?, isTLS: Bool, forwarded scheme: String?) -> String? {
         guard let authority, AllowedHosts.host(of: authority) != nil else { return nil }
         return url(authority, isTLS || scheme?.lowercased() == "https")

@@ -32,8 +32,8 @@ extension Response {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 
-    /// Returns a failure with a google.rpc.Status, in the format of the request; in protobuf if the request's content
-    /// type is neither of OTLP's two.
+    /// Returns a failure with a google.rpc.Status, in the format of the request. If the request's content type is not one of
+    /// OTLP's two, the format is protobuf.
     static func otlpFailure(status: Int, message: String, to request: Request) throws -> Response {
         let format = IntakeFormat(contentType: request.headers[.contentType]) ?? .protobuf
         let body = try IntakeAnswer.failure(status: status, message: message, in: format)
@@ -44,11 +44,11 @@ extension Response {
 }
 
 extension RouterMethods {
-    /// Answers every method that a path does not have with 405, and names those that it has (RFC 9110, section 15.5.6).
+    /// Answers every method that a path does not have with 405, and lists the path's methods (RFC 9110, section 15.5.6).
     ///
     /// - Parameters:
-    ///   - methods: those of the path; HEAD goes with GET.
-    ///   - answer: returns the body from a sentence for people. Its status is replaced.
+    ///   - methods: the methods of the path. HEAD goes with GET.
+    ///   - answer: returns the body for a sentence that people read. Its status is replaced.
     func refuseOtherMethods(
         at path: RouterPath, than methods: [HTTPRequest.Method] = [.get],
         _ answer: @escaping @Sendable (String) throws -> Response = { try Response.json(Problem(error: $0)) }

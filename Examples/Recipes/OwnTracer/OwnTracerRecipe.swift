@@ -7,15 +7,15 @@ import Tracing
 import FoundationNetworking
 #endif
 
-/// A service that keeps a tracer of its own, here swift-distributed-tracing's in-memory one.
+/// A service that keeps its own tracer, here swift-distributed-tracing's in-memory one.
 ///
 ///     OwnTracerRecipe <base URL>
 @main struct OwnTracerRecipe {
     static func main() async throws {
         let tracer = InMemoryTracer()
-        // The first tracer makes the service's spans. Martlet's passes the trace of a caller on to URLSession.
+        // The first tracer makes the service's spans. Martlet's tracer passes the caller's trace on to URLSession.
         InstrumentationSystem.bootstrap(MultiplexInstrument([tracer, MartletTracer()]))
-        // The service has bootstrapped, so the agent does not.
+        // The service has called bootstrap, so the agent does not.
         var configuration = MartletConfiguration.fromEnvironment().configuration
         configuration.bootstrapsTracing = false
         let agent = MartletAgent.start(configuration)
@@ -25,7 +25,7 @@ import FoundationNetworking
         try await withSpan("restock", ofKind: .internal) { _ in
             _ = try await URLSession.shared.data(from: base.appendingPathComponent("stock/1"))
         }
-        // A span for Martlet alone names its tracer.
+        // A span that is only for Martlet names its tracer.
         agent.tracer.withSpan("count the shelves", ofKind: .server) { span in
             span.attributes["http.request.method"] = "_OTHER"
             span.attributes["http.route"] = "count the shelves"

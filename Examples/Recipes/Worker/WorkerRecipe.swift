@@ -9,7 +9,7 @@ import Tracing
         for number in 1...10 {
             do {
                 try await transaction("settle payments") {
-                    // Spans within a transaction are in its trace and in no count.
+                    // Spans within a transaction belong to its trace and are not counted.
                     try withSpan("charge") { _ in
                         if number == 10 { throw CardDeclined() }
                     }
@@ -21,8 +21,8 @@ import Tracing
         await agent.shutdown()
     }
 
-    /// Counts `work` under a name: a span that the service answers for (`server`), with a method and a route, is a
-    /// transaction. Give few names, and none that is made of data.
+    /// Counts `work` under a name. A `server` span with a method and a route is a transaction. Use few names, and build none
+    /// from data.
     private static func transaction(_ name: String, _ work: @Sendable () async throws -> Void) async throws {
         try await withSpan(name, context: .topLevel, ofKind: .server) { span in
             span.attributes["http.request.method"] = "_OTHER"

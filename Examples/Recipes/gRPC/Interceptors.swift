@@ -2,7 +2,7 @@ import GRPCCore
 import Synchronization
 import Tracing
 
-/// Makes a span of each call that a client makes, and passes the trace on in the call's metadata.
+/// Makes a span of each outgoing call, and passes the trace on in the call's metadata.
 struct ClientTracing: ClientInterceptor {
     /// The name by which the client knows the server. Servers behind one name are one host in the report.
     let address: String
@@ -31,7 +31,7 @@ struct ClientTracing: ClientInterceptor {
     }
 }
 
-/// Makes a span of each call that a server answers, in the trace of its caller.
+/// Makes a span of each incoming call, in the trace of its caller.
 struct ServerTracing: ServerInterceptor {
     /// The name by which clients know the server.
     let address: String
@@ -42,7 +42,7 @@ struct ServerTracing: ServerInterceptor {
     ) async throws -> StreamingServerResponse<Output> {
         var trace = ServiceContext.topLevel
         InstrumentationSystem.instrument.extract(request.metadata, into: &trace, using: MetadataCarrier())
-        // `localPeer` is such as `ipv4:127.0.0.1:50051`.
+        // `localPeer` has a form such as `ipv4:127.0.0.1:50051`.
         let port = context.localPeer.split(separator: ":").last.flatMap { Int($0) }
         let call = CallSpan(context.descriptor, .server, address, port, within: trace)
         do {
@@ -50,7 +50,7 @@ struct ServerTracing: ServerInterceptor {
             switch response.accepted {
             case .failure(let error): call.end(error)
             case .success(var contents):
-                // The messages are made after the handler has returned.
+                // The messages are produced after the handler has returned.
                 let produce = contents.producer
                 contents.producer = { writer in
                     do {
@@ -73,7 +73,7 @@ struct ServerTracing: ServerInterceptor {
 }
 
 /// The span of a call, with the attributes of OpenTelemetry's semantic conventions ("gRPC"). It ends once: with the call's
-/// status, or as cancelled if nobody reads the answer to its end. Martlet decides by the status whether the call failed.
+/// status, or as cancelled if nobody reads the answer to its end. The status decides whether Martlet counts the call as failed.
 private final class CallSpan: Sendable {
     private static let statuses = [
         "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
@@ -106,7 +106,7 @@ private final class CallSpan: Sendable {
     }
 }
 
-/// The parts of an answer. The call ends with the last of them.
+/// The parts of an answer. The call ends with the last part.
 private struct CallParts<Part: Sendable>: AsyncSequence, Sendable {
     let parts: RPCAsyncSequence<Part, any Error>
     let call: CallSpan

@@ -3,7 +3,7 @@ import GRPCNIOTransportHTTP2Posix
 import Martlet
 import Tracing
 
-/// A service of gRPC and its client. Each call is counted by its method, on both sides.
+/// A gRPC service and its client. Each call is counted by its method, on both sides.
 @main struct GRPCRecipe {
     static func main() async throws {
         let agent = MartletAgent.start()
@@ -18,7 +18,7 @@ import Tracing
                     target: .ipv4(address: address, port: port), transportSecurity: .plaintext),
                 interceptors: [ClientTracing(address: address, port: port)]
             ) { client in
-                // A span around several calls makes one trace of them.
+                // A span around several calls puts them into one trace.
                 try await withSpan("shopping") { _ in try await shop(client) }
             }
         }
@@ -52,7 +52,7 @@ import Tracing
     }
 }
 
-/// A service without a `.proto` file, so that the recipe builds without `protoc`. With one, the generated code has the
+/// A service without a `.proto` file, so that the recipe builds without `protoc`. With one, the generated code contains the
 /// descriptors, the coding and the registration.
 struct Orders: RegistrableRPCService {
     static let place = MethodDescriptor(fullyQualifiedService: "shop.Orders", method: "Place", type: .unary)
@@ -62,12 +62,12 @@ struct Orders: RegistrableRPCService {
     func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
         router.registerHandler(forMethod: Self.place, deserializer: Text(), serializer: Text()) { request, _ in
             let order = try await ServerRequest(stream: request).message
-            // The server's failure: it counts on both sides.
+            // The server fails, so this counts as a failure on both sides.
             guard Int(order) != nil else { throw RPCError(code: .internalError, message: "no such number") }
             return StreamingServerResponse(single: ServerResponse(message: "placed"))
         }
         router.registerHandler(forMethod: Self.find, deserializer: Text(), serializer: Text()) { _, _ in
-            // An answer that is a failure for the client, and none for the server.
+            // This answer is a failure for the client, but not for the server.
             StreamingServerResponse<String>(error: RPCError(code: .notFound, message: "no such order"))
         }
         router.registerHandler(forMethod: Self.watch, deserializer: Text(), serializer: Text()) { _, _ in

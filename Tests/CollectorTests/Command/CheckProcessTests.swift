@@ -21,7 +21,7 @@ import Testing
         try await ChildProcess(.martletCollector, ["check"] + flags).finish()
     }
 
-    @Test func limitsThatHoldAreStatus0() async throws {
+    @Test func limitsThatHoldGiveStatus0() async throws {
         let held = try await check(
             ["--max-failure-rate", "5%", "--max-p99", "1m", "--slo", "99%", "--compare", "previous"]
                 + ["--endpoint", "/products"] + hour + source)
@@ -44,14 +44,14 @@ import Testing
                 "✗ The only endpoint is worse, compared with the hour before. POST /payments: failures 2.85"
             ),
         ])
-    func aLimitThatDoesNotHoldIsStatus1(flags: [String], line: String) async throws {
+    func exceededLimitGivesStatus1(flags: [String], line: String) async throws {
         let result = try await check(flags + ["--service", "storefront", "--endpoint", "/payments"] + hour + source)
         #expect(result.status == 1)
         #expect(result.output.hasPrefix(line), "\(result.output)")
         #expect(result.errors.isEmpty)
     }
 
-    @Test func aNameThatNobodyHasIsStatus2WithTheNearestName() async throws {
+    @Test func unknownNameGivesStatus2WithTheNearestName() async throws {
         let result = try await check(["--max-failure-rate", "5%", "--service", "storfront"] + hour + source)
         #expect(result.status == 2)
         #expect(
@@ -59,7 +59,7 @@ import Testing
                 "? No service is called storfront. There are payments and storefront; nearest: storefront\n"))
     }
 
-    @Test func aVersionBeforeThatNobodyHasIsToldBesideTheRows() async throws {
+    @Test func unknownEarlierVersionIsReportedAfterTheRows() async throws {
         let compared = ["--compare", "version:1.8.3..1.9.0", "--service", "storefront"] + hour + source
         let result = try await check(compared)
         #expect(result.status == 2)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func anObjectiveBesideComparedVersionsIsThatOfTheLaterOne() async throws {
+    @Test func objectiveOfComparedVersionsIsThatOfTheLaterOne() async throws {
         let objective =
             ["--slo", "99.9%", "--service", "storefront", "--endpoint", "/payments"]
             + ["--since", "2026-09-21T15:30:00Z", "--until", "2026-09-21T16:30:00Z"] + source
@@ -86,7 +86,7 @@ import Testing
         #expect(try await burn([]) != compared)
     }
 
-    @Test func aNameThatNobodyHasIsToldBesideTheRowsOfAnotherOne() async throws {
+    @Test func unknownNameIsReportedAfterTheRowsOfAKnownOne() async throws {
         let names = ["--service", "storefront", "--service", "payment"] + hour + source
         let result = try await check(["--max-failure-rate", "50%"] + names)
         #expect(result.status == 2)
@@ -96,7 +96,7 @@ import Testing
         #expect(report.output.contains("\n\(sentence).\n"), "\(report.output)")
     }
 
-    @Test func aNameThatOnlyOtherSendersHaveIsToldWithThoseOfTheChosenOnes() async throws {
+    @Test func nameOfOtherSendersIsReportedWithThoseOfTheChosenOnes() async throws {
         let result = try await check(
             ["--max-failure-rate", "5%", "--service", "payments", "--instance", "storefront-2"] + hour + source)
         #expect(result.status == 2)
@@ -104,13 +104,13 @@ import Testing
         #expect(result.output.hasPrefix("? " + sentence), "\(result.output)")
     }
 
-    @Test func noCollectorIsStatus2() async throws {
+    @Test func missingCollectorGivesStatus2() async throws {
         let result = try await check(["--max-failure-rate", "5%", "--collector", "http://127.0.0.1:1"])
         #expect(result.status == 2)
         #expect(result.errors.contains("no collector answers at http://127.0.0.1:1"))
     }
 
-    @Test func requestsThatAreMissingAreStatus2() async throws {
+    @Test func missingRequestsGiveStatus2() async throws {
         let folder = try TemporaryFolder()
         let store = try await ComparedStore(in: folder, missing: 1)
         try store.storage.close()
@@ -126,13 +126,13 @@ import Testing
             ["--slo", "99%", "--since", "30m"],
             ["--compare", "someday"], ["--max-p99", "1s", "--since", "someday"], ["--max-everything", "1"],
         ])
-    func aBrokenFlagIsStatus64(flags: [String]) async throws {
+    func invalidFlagGivesStatus64(flags: [String]) async throws {
         let result = try await check(flags + source)
         #expect(result.status == 64)
         #expect(result.output.isEmpty && !result.errors.isEmpty)
     }
 
-    @Test func aComparisonThatDoesNotHoldNamesTheCommandThatShowsItsVerdicts() async throws {
+    @Test func failedComparisonPrintsTheCommandThatShowsItsVerdicts() async throws {
         let flags = ["--compare", "previous", "--service", "storefront"] + source
         let failed = try await check(flags + hour)
         #expect(failed.status == 1)
@@ -152,7 +152,7 @@ import Testing
         #expect(unknown.output.contains("Again:     martlet-collector report --since 2026-09-21T16:58:00Z"))
     }
 
-    @Test func aPartOfASecondIsALimit() async throws {
+    @Test func limitMayBeAFractionOfASecond() async throws {
         let payments = ["--service", "storefront", "--endpoint", "/payments"] + hour + source
         #expect(try await check(["--max-p99", "1.4s"] + payments).status == 1)
         #expect(try await check(["--max-p99", "1.5s"] + payments).status == 0)
@@ -161,7 +161,7 @@ import Testing
         #expect(bare.errors.contains("with its unit, such as 800ms or 1.5s"))
     }
 
-    @Test func theCommandThatATablePrintsGivesItsVerdictsAgain() async throws {
+    @Test func commandPrintedByATableRepeatsItsVerdicts() async throws {
         let flags = ["report", "--compare", "previous", "--top", "2"] + hour
         let first = try await ChildProcess(.martletCollector, flags + source).finish().output
         let line = try #require(first.split(separator: "\n").first { $0.hasPrefix("Again:") })

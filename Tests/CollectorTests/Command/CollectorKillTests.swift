@@ -15,9 +15,9 @@ import Testing
 
     private var store: String { folder.path("collector.sqlite") }
 
-    /// Kills the collector 12 times, or as often as `COLLECTOR_KILLS` says, at moments that the seed decides as far as timing
-    /// repeats.
-    @Test func everyBatchCountsOnceThoughTheCollectorIsKilled() async throws {
+    /// Kills the collector 12 times, or as often as `COLLECTOR_KILLS` says. The seed decides the moments, as far as timing is
+    /// repeatable.
+    @Test func everyBatchCountsOnceAlthoughTheCollectorIsKilled() async throws {
         let kills = ProcessInfo.processInfo.environment["COLLECTOR_KILLS"].flatMap(Int.init) ?? 12
         let seed = SeededGenerator.seedOfFaults
         var numbers = SeededGenerator(seed: seed)
@@ -37,7 +37,7 @@ import Testing
         #expect(try await reader.agents().allSatisfy { $0.gaps == BatchGaps(missing: 0, overlapping: 0) })
     }
 
-    /// Kills the collector up to 3 ms after `acknowledged` batches were acknowledged, in the midst of other batches.
+    /// Kills the collector up to 3 ms after `acknowledged` batches were acknowledged, while it stores other batches.
     private func send(
         _ senders: [Sender], untilKilledAfter acknowledged: Int, _ numbers: inout SeededGenerator
     ) async throws -> [Sender] {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// Checks that the store has each sender's acknowledged batches, and at most the one batch more whose outcome is unknown.
+    /// Checks that the store has each sender's acknowledged batches, and at most one more batch, whose outcome is unknown.
     private func expectAcknowledged(of senders: [Sender], _ seed: UInt64) async throws {
         let reader = try SQLiteStorage(readingFrom: store)
         let query = StatisticsQuery(window: Samples.everything, by: [.instance, .endpoint])
@@ -94,7 +94,7 @@ private struct Sender {
 
     static func requests(_ sequence: UInt64) -> UInt64 { 1 + sequence % 3 }
 
-    /// The acknowledged requests by endpoint. Each batch has an endpoint of its own.
+    /// The acknowledged requests by endpoint. Each batch has a different endpoint.
     var acknowledged: [String: UInt64] {
         Dictionary(uniqueKeysWithValues: (1..<next).map { (Self.endpoint($0), Self.requests($0)) })
     }

@@ -41,7 +41,7 @@ import Testing
         #expect(try await report(["--collector", second.address]).totals.measures.count == 20)
     }
 
-    @Test func theSameBatchOnManyConnectionsAtOnceCountsOnce() async throws {
+    @Test func sameBatchOnManyConnectionsAtOnceCountsOnce() async throws {
         let collector = try await CollectorProcess(store: store)
         let body = try Samples.body()
         for sequence in 1...20 {
@@ -55,7 +55,7 @@ import Testing
         #expect(try await report(["--collector", collector.address]).totals.measures.count == 100)
     }
 
-    @Test func theReportIsTheSameFromTheCollectorAndFromItsFile() async throws {
+    @Test func reportIsTheSameFromTheCollectorAndFromItsFile() async throws {
         let collector = try await CollectorProcess(store: store)
         #expect(try await collector.post(try Samples.body(), batch: "i-1/1/metrics") == 200)
         // The window has whole hours, because points of this age are kept by the hour.
@@ -65,7 +65,7 @@ import Testing
             let asked = try await run(flags + ["--collector", collector.address])
             let read = try await run(flags + ["--store", "sqlite:" + store])
             #expect(asked.status == 0)
-            // The last line of a table names the source that was asked.
+            // The last line of a table names the source of the answer.
             #expect(figures(asked.output) == figures(read.output))
             #expect(asked.output.contains("/users/{id}"))
         }
@@ -77,7 +77,7 @@ import Testing
         output.split(separator: "\n").filter { !$0.hasPrefix("See them:") }
     }
 
-    @Test func agentsOfTheLastDayAreListedUnlessMoreAreAskedFor() async throws {
+    @Test func agentsOfTheLastDayAreListedByDefault() async throws {
         let twoDaysAgo = SQLiteStorage.systemClock() - 2 * 86_400_000_000_000
         let storage = try SQLiteStorage(path: store, now: { twoDaysAgo })
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
@@ -97,7 +97,7 @@ import Testing
     @Test(arguments: [
         ("yes", 0, "deleted 0 kept requests"), ("no", 0, "Nothing was deleted"), ("", 1, "--yes deletes"),
     ])
-    func requestsAreClearedOnlyIfTheAnswerIsYes(answer: String, status: Int32, says: String) async throws {
+    func requestsAreClearedOnlyAfterYes(answer: String, status: Int32, says: String) async throws {
         let collector = try await CollectorProcess(store: store)
         let shell = ChildProcess.Program(url: URL(fileURLWithPath: "/bin/sh"))
         let command = [ChildProcess.Program.martletCollector.url.path, "requests", "clear"]
@@ -109,7 +109,7 @@ import Testing
         #expect((result.output + result.errors).contains(says))
     }
 
-    @Test func theListOfAgentsSaysWhatToDoIfNobodyEverSent() async throws {
+    @Test func emptyListOfAgentsSaysWhatToDo() async throws {
         let collector = try await CollectorProcess(store: store)
         for (source, setting) in [
             (["--collector", collector.address], "this collector with MARTLET_ENDPOINT=\(collector.address)"),
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func aServiceThatFellSilentIsToldFromAFilterThatMatchesNothing() async throws {
+    @Test func silentServiceDiffersFromAFilterThatMatchesNothing() async throws {
         let now = SQLiteStorage.systemClock()
         for (service, age) in [("payments", 40 * 60), ("catalog", 0)] as [(String, UInt64)] {
             let time = now - age * 1_000_000_000
@@ -140,7 +140,7 @@ import Testing
                 #expect(
                     silent.output.contains("Nothing came from --service payments in the last 5 min. The latest came at")
                 )
-                // Counted requests may not be kept.
+                // The store need not keep the counted requests.
                 let next = command == "requests" ? "report" : command
                 #expect(silent.output.contains("from payments (payments):\n  martlet-collector \(next) --since 2"))
             }
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func amongMoreNamesThanAreListedNoneIsCalledUnknown() async throws {
+    @Test func noNameIsCalledUnknownIfNotAllAreListed() async throws {
         let storage = try SQLiteStorage(path: store)
         let time = SQLiteStorage.systemClock()
         // The collector lists 1,000 values.
@@ -191,7 +191,7 @@ import Testing
         #expect(try await report(["--store", "sqlite:" + store]).totals.measures.count == 5)
     }
 
-    @Test func theReadTokenComesFromTheEnvironment() async throws {
+    @Test func readTokenComesFromTheEnvironment() async throws {
         let collector = try await CollectorProcess(
             store: store, environment: ["MARTLET_COLLECTOR_READ_TOKEN": "s3cret"])
         let flags = ["agents", "--collector", collector.address]
@@ -205,14 +205,14 @@ import Testing
         #expect(!(wrong.output + wrong.errors).contains("wr0ng"))
     }
 
-    @Test func aCollectorThatDoesNotAnswerIsReportedInASentence() async throws {
+    @Test func unreachableCollectorIsReportedInASentence() async throws {
         let result = try await run(["report", "--collector", "http://127.0.0.1:1"])
         #expect(result.status == 2)
         #expect(result.output.isEmpty)
         #expect(result.errors.contains("no collector answers at http://127.0.0.1:1"))
     }
 
-    @Test func aFailedWriteIsReportedInASentence() async throws {
+    @Test func failedWriteIsReportedInASentence() async throws {
         try SQLiteStorage(path: store).close()
         for command in [["report"], ["report", "--format", "json"], ["agents"], ["agents", "--format", "json"]] {
             let result = try await run(command, writingTo: "/dev/full")
@@ -222,7 +222,7 @@ import Testing
     }
 
     /// The reader leaves as `head` does in a pipe. The script ignores SIGPIPE, so the write fails with an error.
-    @Test func aReaderThatHasLeftIsNoError() async throws {
+    @Test func readerThatHasLeftIsNoError() async throws {
         try SQLiteStorage(path: store).close()
         let pipe = folder.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
@@ -248,7 +248,7 @@ import Testing
         return try await ChildProcess(shell, ["-c", script] + arguments + collector).finish()
     }
 
-    @Test func aFlagThatCannotBeUnderstoodIsReportedInASentence() async throws {
+    @Test func invalidFlagIsReportedInASentence() async throws {
         for flags in [["--sort", "colour"], ["--since", "someday"], ["--top", "0"], ["--store", "oracle:x"]] {
             let result = try await run(["report"] + flags)
             #expect(result.status == 64)
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatIsNotKeptIsOneSentenceAndStatus1() async throws {
+    @Test func requestThatIsNotKeptGivesOneSentenceAndStatus1() async throws {
         let collector = try await CollectorProcess(store: store)
         let sources = [["--store", "sqlite:" + store], ["--collector", collector.address]]
         for source in sources {
@@ -270,14 +270,14 @@ import Testing
         #expect(await collector.terminate() == 0)
     }
 
-    @Test func theCollectorDoesNotListenBeyondLoopbackWithoutTokens() async throws {
+    @Test func collectorWithoutTokensListensOnlyOnLoopback() async throws {
         let result = try await run(["serve", "--host", "0.0.0.0", "--store", "sqlite:" + store])
         #expect(result.status == 64)
         #expect(result.errors.contains("--ingest-token"))
         #expect(!FileManager.default.fileExists(atPath: store))
     }
 
-    @Test func aFileThatIsNoStoreIsReportedInASentence() async throws {
+    @Test func fileThatIsNoStoreIsReportedInASentence() async throws {
         try Data("dear diary".utf8).write(to: URL(fileURLWithPath: store))
         let result = try await run(["serve", "--port", "0", "--store", "sqlite:" + store])
         #expect(result.status == 2)

@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
-    func eachShellGetsAScriptThatKnowsTheCommands(shell: String) async throws {
+    func eachShellGetsAScriptWithTheCommands(shell: String) async throws {
         let script = try await script(for: shell)
         for word in ["report", "requests", "top", "map", "agents", "markdown"] { #expect(script.contains(word)) }
     }

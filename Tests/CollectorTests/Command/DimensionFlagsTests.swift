@@ -26,7 +26,7 @@ import Testing
         ["--\(dimension.rawValue)", try sender.value(of: dimension)]
     }
 
-    @Test func everyGroupOfFlagsHasOneForEachOfItsDimensions() throws {
+    @Test func everyFlagGroupHasAFlagForEachOfItsDimensions() throws {
         let none: [String] = []
         #expect(try Set(RequestFilters.parse(none).given.keys) == Set(MartletStorage.Dimension.allCases))
         #expect(try Set(SenderFilters<FilteredInstances>.parse(none).given.keys) == Set(AgentsParameter.filters))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func aFlagGivesTheValuesOfItsDimension(dimension: MartletStorage.Dimension) throws {
+    func flagGivesTheValuesOfItsDimension(dimension: MartletStorage.Dimension) throws {
         let flag = ["--\(dimension.rawValue)", "a", "--\(dimension.rawValue)", "b"]
         let filters = try RequestFilters.parse(flag).filters
         #expect(filters.map(\.dimension) == [dimension, dimension])
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func everyFormOfTheReportShowsIt(dimension: MartletStorage.Dimension) async throws {
+    func everyReportFormatShowsIt(dimension: MartletStorage.Dimension) async throws {
         for format in ["table", "json", "csv", "markdown"] {
             let report = try await run(["report", "--by", dimension.rawValue, "--format", format])
             #expect(report.status == 0, "\(report.errors)")
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func itSelectsRequestsOfAReportAndOfTheList(dimension: MartletStorage.Dimension) async throws {
+    func flagFiltersTheReportAndTheList(dimension: MartletStorage.Dimension) async throws {
         for sender in [TwoSenders.failing, TwoSenders.sound] {
             let flags = try flag(dimension, sender) + ["--format", "json"]
             let report = try await run(["report"] + flags)
@@ -68,20 +68,20 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func itSelectsRequestsOfACheck(dimension: MartletStorage.Dimension) async throws {
+    func flagFiltersACheck(dimension: MartletStorage.Dimension) async throws {
         let limit = ["check", "--max-failure-rate", "1%"]
         #expect(try await run(limit + flag(dimension, TwoSenders.failing)).status == 1)
         #expect(try await run(limit + flag(dimension, TwoSenders.sound)).status == 0)
     }
 
-    @Test func thoseOfTheMapSelectServices() async throws {
+    @Test func mapFlagsSelectServices() async throws {
         for dimension in MapParameter.filters {
             let map = try await run(["map", "--format", "json"] + flag(dimension, TwoSenders.sound))
             #expect(map.output.contains("cart") && !map.output.contains("checkout"), "\(dimension): \(map.output)")
         }
     }
 
-    @Test func thoseOfSendersSelectAgents() async throws {
+    @Test func senderFlagsSelectAgents() async throws {
         for dimension in AgentsParameter.filters {
             let flags = try flag(dimension, TwoSenders.sound) + ["--format", "json", "--since", "400d"]
             let store = ["--store", "sqlite:" + folder.path("collector.sqlite")]

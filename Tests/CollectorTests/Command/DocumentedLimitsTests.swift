@@ -20,7 +20,7 @@ import Testing
 
     private func grouped(_ count: Int) -> String { FigureText.grouped(UInt64(count)) }
 
-    @Test func eachRowOfTheLimitsHasTheLimitInForce() throws {
+    @Test func eachDocumentedLimitEqualsTheCode() throws {
         let (reads, seconds) = (server.maxWaitingReads, { (limit: Duration) in "\(limit.components.seconds) s" })
         let since = AgentsParameter.defaultSince.replacing("h", with: " h")
         // The beginnings of both cells.
@@ -60,8 +60,8 @@ import Testing
         #expect(try Repository.text(document).contains(memory))
     }
 
-    /// The two rows of the limits whose limit the code does not name.
-    @Test func aReportTakes64ParametersOf1KiBAndAWindowOf800Days() throws {
+    /// The two rows of the limits table whose limit the code does not name.
+    @Test func reportTakes64ParametersOf1KiBAndAWindowOf800Days() throws {
         let name = ReportParameter.service.rawValue
         _ = try Parameters<ReportParameter>([(name, String(repeating: "x", count: 1024))])
         #expect(throws: ParameterError("\(name) has more than 1024 bytes")) {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func eachFlagOfTheStoreHasItsDefaultInTheDocumentTheHelpAndTheCode() async throws {
+    @Test func storeFlagsHaveTheSameDefaultInDocumentHelpAndCode() async throws {
         let rows = try Repository.table(after: "martlet-collector serve --retention", in: document)
         let defaults = Dictionary(uniqueKeysWithValues: rows.map { (String($0[0].prefix { $0 != "," }), $0[1]) })
         let flags = ["retention", "details", "max-details", "max-details-bytes", "max-store", "max-cumulative-streams"]

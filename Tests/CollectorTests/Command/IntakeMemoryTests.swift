@@ -6,7 +6,7 @@ import Testing
 /// The most expensive bodies, sent to a collector's process.
 @Suite struct IntakeMemoryTests {
     private static let mebibyte = 1 << 20
-    /// The limit of the process's memory: its idle size, 192 MiB for the bodies in work, and the allocator's waste.
+    /// The limit of the process's memory: its idle size, 192 MiB for the bodies in progress, and the allocator's waste.
     private static let maxResidentBytes = 300 * mebibyte
 
     private static func field(_ number: UInt8, _ payload: [UInt8]) -> [UInt8] {
@@ -19,7 +19,7 @@ import Testing
         return bytes + [UInt8(length)] + payload
     }
 
-    /// Returns repeated `bytes`, more than half of `size` and at most `size` bytes.
+    /// Returns repeated `bytes`: more than half of `size` and at most `size` bytes.
     private static func repeated(_ bytes: [UInt8], _ size: Int) -> [UInt8] {
         var all = bytes
         while all.count <= size / 2 { all += all }
@@ -46,11 +46,11 @@ import Testing
         return try bodies.map { ($0, try Gzip.compress($1), $2, $3) }
     }
 
-    @Test func noBodyTakesMoreMemoryThanThereIsForIt() async throws {
+    @Test func noBodyExceedsTheMemoryForBodies() async throws {
         let folder = try TemporaryFolder()
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
         for (name, body, type, status) in try Self.bodies() {
-            // Two copies arrive together, and only one of the largest bodies has room.
+            // Two copies arrive together, and there is room for only one of the largest bodies.
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<2 {
                     group.addTask {

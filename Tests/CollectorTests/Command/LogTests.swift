@@ -4,12 +4,12 @@ import Testing
 
 @testable import martlet_collector
 
-/// The log, and the news for the service manager.
+/// The log, and the messages for the service manager.
 @Suite struct LogTests {
     private let repeats = LogRepeats()
     private let start = ContinuousClock.now
 
-    @Test func anEventIsToldOnceAMinuteWithTheNumberOfThoseInBetween() {
+    @Test func eventIsLoggedOnceAMinuteWithTheNumberLeftOut() {
         #expect(repeats.admit("full", at: start) == 0)
         for second in 1...59 { #expect(repeats.admit("full", at: start + .seconds(second)) == nil) }
         #expect(repeats.admit("other", at: start + .seconds(59)) == 0)
@@ -18,14 +18,14 @@ import Testing
         #expect(repeats.admit("full", at: start + .seconds(120)) == 1)
     }
 
-    @Test func aThousandEventsAreRememberedAtMost() {
+    @Test func atMostAThousandEventsAreRemembered() {
         for number in 0..<1000 { #expect(repeats.admit("\(number)", at: start) == 0) }
         #expect(repeats.admit("0", at: start) == nil)
         #expect(repeats.admit("1000", at: start) == 0)
         #expect(repeats.admit("0", at: start) == 0)
     }
 
-    @Test func aLineHasTheNumberOfThoseThatWereLeftOut() {
+    @Test func lineHasTheNumberOfRepeatsLeftOut() {
         let lines = Lines()
         let event = "the disk is full\n"
         _ = repeats.admit(event, at: start - .seconds(62))
@@ -36,7 +36,7 @@ import Testing
         #expect(lines.all == ["the disk is full 1", "a start", "a start", "a start"])
     }
 
-    /// Keeps what it is told, with the field `repeated`.
+    /// Keeps each line that it receives, with the field `repeated`.
     private final class Lines: LogHandler {
         private let lines = Mutex<[String]>([])
 
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [(pid: nil, isMeant: true), ("1", false)] as [(String?, Bool)])
-    func theWatchdogOfAnotherProcessIsNotFed(_ manager: (pid: String?, isMeant: Bool)) {
+    func watchdogOfAnotherProcessGetsNoSigns(_ manager: (pid: String?, isMeant: Bool)) {
         var variables = ["NOTIFY_SOCKET": "/run/notify", "WATCHDOG_USEC": "120000000"]
         variables["WATCHDOG_PID"] = manager.pid
         let watchdog = ServiceManager(variables, logger: Logger(label: "test")).watchdog

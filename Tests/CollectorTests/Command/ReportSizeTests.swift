@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func rowsUpToTheLimitAreAnsweredAndMoreAreRefused() async throws {
+    @Test func rowsUpToTheLimitAreAnsweredAndMoreRefused() async throws {
         var limits = SQLiteLimits()
         limits.maxGroups = 4
         let storage = try SQLiteStorage(path: path, limits: limits)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func theCollectorAndTheCommandSuggestASmallerReport() async throws {
+    @Test func collectorAndCommandSuggestASmallerReport() async throws {
         let limits = SQLiteLimits()
         let storage = try SQLiteStorage(path: path)
         try await fill(

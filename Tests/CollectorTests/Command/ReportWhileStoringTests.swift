@@ -26,13 +26,13 @@ import FoundationNetworking
         folder = try TemporaryFolder()
     }
 
-    @Test func batchesAreStoredWhileAReportOfOneMomentIsMade() async throws {
+    @Test func batchesAreStoredDuringAConsistentReport() async throws {
         let store = folder.path("collector.sqlite")
         try await fill(store)
         let collector = try await CollectorProcess(store: store)
         let body = try batch()
         var (sent, acknowledged, storedBehindItsBack) = (0, 0, 0)
-        // The loop ends after a report that at least three stored batches overtook.
+        // The loop ends after a report during which at least three batches were stored.
         while storedBehindItsBack < 3 {
             try await withThrowingTaskGroup(of: Event.self) { group in
                 func post() {
@@ -83,7 +83,7 @@ import FoundationNetworking
         try storage.close()
     }
 
-    /// Returns a batch of one request in a point of an hour and one in a point of ten seconds. A report reads all hours
+    /// Returns a batch of one request in a point of an hour and one request in a point of ten seconds. A report reads all hours
     /// first.
     private func batch() throws -> [UInt8] {
         try [("/hours", Self.hour), ("/seconds", 10_000_000_000)].flatMap { endpoint, length in

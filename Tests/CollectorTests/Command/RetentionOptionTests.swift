@@ -5,7 +5,7 @@ import Testing
 @testable import martlet_collector
 
 @Suite struct RetentionOptionTests {
-    @Test func anUnnamedRetentionKeepsItsDefault() throws {
+    @Test func unnamedRetentionKeepsItsDefault() throws {
         let hour: UInt64 = 3_600_000_000_000
         #expect(try RetentionOption.parse("10s=6h,1m=7d,1h=400d") == Retention())
         let retention = try RetentionOption.parse("1h=30d,10s=90m")
@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: [
         "", "10s", "10s=", "=6h", "10s=6", "5s=6h", "10s=6h,", "10s=6h,10s=7h", "10s=0s", "1h=-1d",
         "1h=99999999999999999999d", "1h=300000d", "10s=8d", "1h=3d", "10s=6h;1m=7d",
-    ]) func anImpossibleRetentionIsRefusedWithASentence(text: String) {
+    ]) func impossibleRetentionIsRefusedWithASentence(text: String) {
         let error = #expect(throws: ValidationError.self) { try RetentionOption.parse(text) }
         #expect(error?.message.contains("--retention") == true)
     }

@@ -15,7 +15,7 @@ import Testing
 
     private var serve: [String] { ["serve", "--port", "0", "--store", "sqlite:" + folder.path("collector.sqlite")] }
 
-    /// Starts the collector behind a shell's command, and returns it with its port.
+    /// Starts the collector after a shell command, and returns it with its port.
     private func start(
         after command: String = "true", _ flags: [String] = [], environment: [String: String] = [:]
     ) async throws -> (process: ChildProcess, port: Int) {
@@ -49,7 +49,7 @@ import Testing
         return await answers.first { _ in true } ?? nil
     }
 
-    @Test func theLimitOfOpenFilesIsRaised() async throws {
+    @Test func openFileLimitIsRaised() async throws {
         let (process, port) = try await start(after: "ulimit -Sn 300")
         let limits = try String(contentsOfFile: "/proc/\(process.pid)/limits", encoding: .utf8)
         let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aLimitBelowTheConnectionsAskedForIsTold() async throws {
+    @Test func fileLimitBelowTheRequestedConnectionsIsReported() async throws {
         let (process, _) = try await start(after: "ulimit -n 400", ["--max-connections", "50000"])
         let warning = try #require(await connectionsLine(in: process))
         #expect(warning.contains("warning"))
@@ -77,7 +77,7 @@ import Testing
         #expect(await !self.log(of: modest).contains("--max-connections"))
     }
 
-    @Test func connectionsPastTheLimitOfOpenFilesLeaveFilesForTheCollector() async throws {
+    @Test func connectionsOverTheFileLimitLeaveFilesForTheCollector() async throws {
         let (process, port) = try await start(after: "ulimit -n 300")
         try await RawConnection.open(port: port) { reader in
             try await reader.post(try Samples.body())
@@ -92,7 +92,7 @@ import Testing
         #expect(await process.stop(with: SIGTERM) == 0)
     }
 
-    @Test func moreThanAThousandIdleConnectionsKeepNobodyOut() async throws {
+    @Test func overAThousandIdleConnectionsKeepNobodyOut() async throws {
         let (process, port) = try await start()
         let clients = [try await holdConnections(900, port: port), try await holdConnections(900, port: port)]
         #expect(try await RawConnection.get("/healthz", port: port)?.status == 200)
@@ -122,7 +122,7 @@ import Testing
         ["report", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],
         ["migrate", "--store", "clickhouse:http://127.0.0.1:99999/martlet"],
     ])
-    func anImpossiblePortIsAnErrorInASentence(command: [String]) async throws {
+    func impossiblePortIsAnErrorInASentence(command: [String]) async throws {
         let result = try await ChildProcess(
             .martletCollector, command, environment: ["MARTLET_COLLECTOR_PORT": "99999"]
         ).finish()
@@ -142,7 +142,7 @@ import Testing
         return (process, main, admin)
     }
 
-    @Test func aMisspeltVariableIsToldAtTheStart() throws {
+    @Test func misspelledVariableIsReportedAtTheStart() throws {
         let environment = CollectorEnvironment([
             "MARTLET_COLLECTOR_MAX_DETIALS": "5", "MARTLET_COLLECTOR_PORT": "1", "PATH": "",
         ])
@@ -155,7 +155,7 @@ import Testing
         #expect(CollectorEnvironment(Dictionary(named) { first, _ in first }).unknown == [])
     }
 
-    @Test func aTakenAdminPortIsNamedAndNothingIsCutOff() async throws {
+    @Test func takenAdminPortIsNamedAndNothingIsCutOff() async throws {
         let (process, _, admin) = try await startWithAdminPort()
         let second = try await ChildProcess(
             .martletCollector, ["serve", "--port", "0", "--store", "sqlite:" + folder.path("other.sqlite")],
@@ -172,7 +172,7 @@ import Testing
         #expect(same.errors.contains("--admin-port must differ from --port"))
     }
 
-    @Test func theAdminPortHasHealthAndMetricsAlone() async throws {
+    @Test func adminPortServesOnlyHealthAndMetrics() async throws {
         let (process, main, admin) = try await startWithAdminPort()
         for path in ["/healthz", "/readyz", "/metrics"] {
             for port in [main, admin] { #expect(try await RawConnection.get(path, port: port)?.status == 200) }
@@ -183,27 +183,27 @@ import Testing
         #expect(await process.stop(with: SIGTERM) == 0)
     }
 
-    @Test func theAdminPortsMetricsNeedTheReadTokenAndItsHealthNeedsNone() async throws {
+    @Test func adminPortNeedsTheReadTokenForMetricsButNotForHealth() async throws {
         let (process, _, admin) = try await startWithAdminPort(["MARTLET_COLLECTOR_READ_TOKEN": "may-read"])
         #expect(try await RawConnection.get("/metrics", port: admin)?.status == 401)
         let right = ["Authorization: Bearer may-read"]
         #expect(try await RawConnection.get("/metrics", headers: right, port: admin)?.status == 200)
         #expect(try await RawConnection.get("/readyz", port: admin)?.status == 200)
-        // A port on which nobody listens: `health` asks the other one.
+        // Nobody listens on this port: `health` queries the other one.
         let variables = ["MARTLET_COLLECTOR_PORT": "1", "MARTLET_COLLECTOR_ADMIN_PORT": "\(admin)"]
         #expect(try await ChildProcess(.martletCollector, ["health"], environment: variables).finish().status == 0)
         #expect(await process.stop(with: SIGTERM) == 0)
     }
 
     @Test(arguments: ["--host", "--store", "--ingest-token", "--tls-certificate", "--tls-key", "--log-level"])
-    func anEmptyFlagIsAnError(flag: String) async throws {
+    func emptyFlagIsAnError(flag: String) async throws {
         let result = try await ChildProcess(.martletCollector, serve + [flag, ""]).finish()
         #expect(result.status == 64)
         #expect(result.errors.contains("\(flag) must not be empty"))
     }
 
-    /// A file that may not grow stands for a disk with a fault.
-    @Test func aStoreThatCannotBeWrittenIsNotReady() async throws {
+    /// A file that may not grow simulates a disk with a fault.
+    @Test func unwritableStoreIsNotReady() async throws {
         let (process, port) = try await start(after: "trap '' XFSZ; ulimit -f 2000")
         var number = 0
         while try await post(try Samples.body(endpoint: "/\(number)"), port: port) == 200 { number += 1 }
@@ -213,7 +213,7 @@ import Testing
         await process.stop(with: SIGTERM)
     }
 
-    @Test func aStoreWithoutRoomForAnythingIsAnError() async throws {
+    @Test func storeSizeWithoutRoomForAnythingIsAnError() async throws {
         let result = try await ChildProcess(.martletCollector, serve + ["--max-store", "10"]).finish()
         #expect(result.status == 64)
         #expect(result.errors.contains("--max-store must be 1MiB or more"))
@@ -224,7 +224,7 @@ import Testing
         ("MARTLET_COLLECTOR_RETENTION", "ten"), ("MARTLET_COLLECTOR_LOG_LEVEL", "loud"),
         ("MARTLET_COLLECTOR_INGEST_TOKEN", "a b"), ("MARTLET_COLLECTOR_READ_TOKEN", "ü"),
     ])
-    func aBadVariableIsNamedInsteadOfItsFlag(name: String, value: String) async throws {
+    func invalidVariableIsNamedInsteadOfItsFlag(name: String, value: String) async throws {
         let result = try await ChildProcess(
             .martletCollector, ["serve", "--store", "sqlite:" + folder.path("collector.sqlite")],
             environment: [name: value]
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test(arguments: ["--ingest-token", "--read-token"])
-    func aTokenThatNoHeaderFieldCanHaveIsRefused(flag: String) async throws {
+    func tokenThatNoHeaderFieldCanCarryIsRefused(flag: String) async throws {
         let file = folder.url.appendingPathComponent("tokens")
         try Data("good\na b\n".utf8).write(to: file)
         let flagged = try await ChildProcess(.martletCollector, serve + [flag, "a b"]).finish()
@@ -245,7 +245,7 @@ import Testing
         #expect(filed.errors.contains("contains a token that is not made of ASCII characters without spaces"))
     }
 
-    @Test func tokensAreReadAgainAtSIGHUPAndAFaultKeepsThem() async throws {
+    @Test func tokensAreReloadedAtSIGHUPAndKeptAfterAFault() async throws {
         let file = folder.url.appendingPathComponent("tokens")
         try Data("# rotation\n\nold\n new \n".utf8).write(to: file)
         let (process, port) = try await start(
@@ -271,7 +271,7 @@ import Testing
         #expect(log.contains("reason=the ingest token is missing or wrong status=401"))
     }
 
-    @Test func everyFileThatWasReadAgainIsTold() async throws {
+    @Test func everyReloadedFileIsLogged() async throws {
         let file = folder.url.appendingPathComponent("tokens")
         try Data("old".utf8).write(to: file)
         let (process, port) = try await start(["--ingest-token-file", file.path])
@@ -299,7 +299,7 @@ import Testing
         #expect(refusals.allSatisfy { $0["level"] as? String == "notice" })
     }
 
-    @Test func theLeastLevelOfTheLogIsChosen() async throws {
+    @Test func logLevelIsSelected() async throws {
         let (process, port) = try await start(["--log-level", "error"])
         #expect(try await post(Array("garbage".utf8), port: port) == 400)
         #expect(await log(of: process).isEmpty)
@@ -308,7 +308,7 @@ import Testing
         #expect(wrong.errors.contains("--log-level must be one of trace, debug"))
     }
 
-    @Test func healthTellsByItsStatusWhetherACollectorLives() async throws {
+    @Test func healthStatusShowsWhetherACollectorIsAlive() async throws {
         let (process, port) = try await start()
         let flags = ["health", "--collector", "http://127.0.0.1:\(port)"]
         #expect(try await ChildProcess(.martletCollector, flags).finish().status == 0)
@@ -320,7 +320,7 @@ import Testing
         #expect(dead.errors.contains("no collector answers"))
     }
 
-    /// Starts a service manager that prints what it is told.
+    /// Starts a service manager that prints the messages it receives.
     private func startManager(at socket: String) async throws -> ChildProcess {
         let script = """
             import socket, sys
@@ -335,7 +335,7 @@ import Testing
         return manager
     }
 
-    @Test func systemdIsToldOfReadinessLifeAndTheEnd() async throws {
+    @Test func systemdIsNotifiedOfReadinessLifeAndStop() async throws {
         let socket = folder.path("notify")
         let manager = try await startManager(at: socket)
         let (process, _) = try await start(environment: ["NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "200000"])
@@ -346,7 +346,7 @@ import Testing
     }
 
     @Test(arguments: [(1, "STOPPING=1"), (2, "READY=1")])
-    func aCollectorIsReadyWhenAllOfItsAddressesAre(listening count: Int, first: String) async throws {
+    func collectorIsReadyWhenAllItsAddressesAre(listening count: Int, first: String) async throws {
         let socket = folder.path("notify")
         let manager = try await startManager(at: socket)
         let (listening, began) = AsyncStream.makeStream(of: Void.self)

@@ -9,7 +9,7 @@ import Testing
 
     private mutating func lines() -> [String] { news.lines(after: state).map(\.text) }
 
-    @Test mutating func aJumpOfTheClockIsToldWhenItBeginsAndWhenItIsOver() {
+    @Test mutating func clockJumpIsLoggedAtItsBeginningAndItsEnd() {
         #expect(lines() == [])
         state.clockJump = 7200
         #expect(lines().first?.hasPrefix("the clock is 2.0 hours ahead of the time") == true)
@@ -19,7 +19,7 @@ import Testing
         #expect(lines() == ["the clock is trusted; data is deleted by age from now on"])
     }
 
-    @Test mutating func aStoreThatTakesNothingIsToldWhenItBeginsAndWhenItIsOver() {
+    @Test mutating func storeFaultIsLoggedAtItsBeginningAndItsEnd() {
         let told = [nil, "the disk is full", "the disk is full", nil, nil].map { news.line(on: $0)?.text }
         #expect(
             told == [
@@ -27,7 +27,7 @@ import Testing
             ])
     }
 
-    @Test mutating func sheddingIsToldOnceAnHour() {
+    @Test mutating func sheddingIsLoggedOnceAnHour() {
         state.maxBytes = 10 << 30
         var told: [Int] = []
         for pass in 0...361 {
@@ -41,9 +41,9 @@ import Testing
         #expect(told == [0, 360])
     }
 
-    @Test mutating func aStoreThatCannotShrinkIsToldOnce() {
+    @Test mutating func storeThatCannotShrinkIsLoggedOnce() {
         (state.bytesInUse, state.maxBytes) = (1_610_612_736, 1 << 30)
-        // Points that are not rolled up yet may go later.
+        // Points that are not rolled up yet may be deleted later.
         #expect(lines() == [])
         state.mayShrink = false
         #expect(lines().first?.hasPrefix("the store holds 1.5 GiB and nothing more may be deleted") == true)
@@ -51,11 +51,11 @@ import Testing
     }
 
     @Test(arguments: [("1GiB", 1 << 30), ("500MB", 500_000_000), ("1.5kib", 1536), ("7", 7), ("12B", 12), ("0", 0)])
-    func aSizeIsRead(text: String, bytes: Int) throws {
+    func sizeIsParsed(text: String, bytes: Int) throws {
         #expect(try ByteSize.parse(text, of: "--max-store") == bytes)
     }
 
-    @Test(arguments: ["", "GiB", "-1", "1XB", "ten", "1e30GiB", "nan", "inf"]) func aSizeThatIsNoneIsRefused(
+    @Test(arguments: ["", "GiB", "-1", "1XB", "ten", "1e30GiB", "nan", "inf"]) func invalidSizeIsRefused(
         text: String
     ) {
         let error = #expect(throws: (any Error).self) { try ByteSize.parse(text, of: "--max-store") }

@@ -21,7 +21,7 @@ import Testing
         try await ChildProcess(.martletCollector, arguments, environment: environment).finish()
     }
 
-    @Test func aSecondCollectorOnTheStoreEndsWithASentenceUntilTheFirstIsKilled() async throws {
+    @Test func secondCollectorOnTheStoreFailsUntilTheFirstIsKilled() async throws {
         let first = try await CollectorProcess(store: store)
         await #expect(throws: ChildProcess.Failure.self) { try await CollectorProcess(store: store) }
         let second = try await run(["serve", "--port", "0", "--store", "sqlite:" + store])
@@ -34,7 +34,7 @@ import Testing
         #expect(await third.terminate() == 0)
     }
 
-    @Test func aBackupBesideARunningCollectorIsRestoredAfterItEnded() async throws {
+    @Test func backupOfARunningCollectorCanBeRestoredAfterItEnded() async throws {
         let backup = folder.path("backup.sqlite")
         let collector = try await CollectorProcess(store: store)
         #expect(try await collector.post(try Samples.body(), batch: "i-1/1/metrics") == 200)

@@ -42,7 +42,7 @@ import Testing
         return result.errors
     }
 
-    @Test func theCollectorServesHTTPSAndSaysSo() async throws {
+    @Test func collectorServesAndAnnouncesHTTPS() async throws {
         let collector = try await CollectorProcess(
             store: folder.path("c.sqlite"),
             environment: ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key])
@@ -61,7 +61,7 @@ import Testing
             ])
         #expect(post.output == "200")
 
-        // curl ends with 60 if it does not trust the certificate, 35 if TLS 1.1 is refused, and 1, 52 or 56 without TLS.
+        // curl exits with 60 if it does not trust the certificate, 35 if TLS 1.1 is refused, and 1, 52 or 56 without TLS.
         #expect(try await run("curl", flags + [collector.address + "/healthz"]).status == 60)
         let old = ["--cacert", certificate, "--tls-max", "1.1", "--ciphers", "DEFAULT@SECLEVEL=0"]
         #expect(try await run("curl", flags + old + [collector.address + "/healthz"]).status == 35)
@@ -93,7 +93,7 @@ import Testing
     @Test(arguments: [
         (true, "begins with https://"), (false, "it answers without TLS; its address begins with http://"),
     ])
-    func aCommandWithTheOtherSchemeNamesTheRightOne(isTLS: Bool, sentence: String) async throws {
+    func commandWithTheWrongSchemeNamesTheRightOne(isTLS: Bool, sentence: String) async throws {
         let files = ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key]
         let collector = try await CollectorProcess(
             store: folder.path("c.sqlite"), environment: isTLS ? files : [:])
@@ -103,7 +103,7 @@ import Testing
         #expect(report.errors.hasSuffix(sentence + "\n"), "\(report.errors)")
     }
 
-    @Test func aNewCertificateIsServedAfterSIGHUPAndAWrongOneIsNot() async throws {
+    @Test func newCertificateIsServedAfterSIGHUPButNotAWrongOne() async throws {
         let collector = try await CollectorProcess(
             store: folder.path("c.sqlite"),
             environment: ["MARTLET_COLLECTOR_TLS_CERTIFICATE": certificate, "MARTLET_COLLECTOR_TLS_KEY": key])
@@ -126,13 +126,13 @@ import Testing
         return try await run("curl", flags).status == 0
     }
 
-    @Test func oneFileWithoutTheOtherIsReportedInASentence() async throws {
+    @Test func certificateOrKeyWithoutTheOtherIsReportedInASentence() async throws {
         let sentence = "--tls-certificate and --tls-key must be given together"
         #expect(try await complaint(certificate: certificate, key: nil).contains(sentence))
         #expect(try await complaint(certificate: nil, key: key).contains(sentence))
     }
 
-    @Test func aFileThatIsMissingIsNamed() async throws {
+    @Test func missingFileIsNamed() async throws {
         let missing = folder.path("nothing")
         #expect(try await complaint(certificate: missing, key: key).contains("\(missing) is missing or cannot be read"))
         #expect(
@@ -140,20 +140,20 @@ import Testing
                 "\(missing) is missing or cannot be read"))
     }
 
-    @Test func aFileOfAnotherKindIsNamed() async throws {
+    @Test func fileOfAnotherKindIsNamed() async throws {
         #expect(try await complaint(certificate: key, key: key).contains("\(key) contains no certificate in PEM"))
         #expect(
             try await complaint(certificate: certificate, key: certificate)
                 .contains("\(certificate) contains no unencrypted private key"))
     }
 
-    @Test func aKeyWithAPassphraseIsRefusedWithoutAskingForIt() async throws {
+    @Test func keyWithAPassphraseIsRefusedWithoutAPrompt() async throws {
         try await makeCertificate("locked", "-passout", "pass:secret")
         let errors = try await complaint(certificate: folder.path("locked.crt"), key: folder.path("locked.key"))
         #expect(errors.contains("contains no unencrypted private key in PEM"))
     }
 
-    @Test func aKeyOfAnotherCertificateIsReportedInASentence() async throws {
+    @Test func keyOfAnotherCertificateIsReportedInASentence() async throws {
         try await makeCertificate("other")
         let errors = try await complaint(certificate: certificate, key: folder.path("other.key"))
         #expect(errors.contains("does not belong to the certificate in \(certificate)"))

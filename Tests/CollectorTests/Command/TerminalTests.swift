@@ -36,7 +36,7 @@ import Testing
         return try await ChildProcess(script, ["-qec", line, "/dev/null"], environment: environment).finish().output
     }
 
-    @Test func aTerminalHasItsWidthAndColoursAndAPipeHasNeither() async throws {
+    @Test func terminalGetsItsWidthAndColoursAndAPipeNeither() async throws {
         let environment = ["TERM": "xterm"]
         let terminal = try await report(columns: 90, environment: environment)
         #expect(terminal.contains("\u{1b}[1m"))
@@ -49,7 +49,7 @@ import Testing
         #expect(pipe.contains("/products/{product}/reviews/of/the/last/month/by/people/who/bought/it"))
     }
 
-    @Test func columnsOfTheEnvironmentGoBeforeTheTerminals() async throws {
+    @Test func columnsVariableOverridesTheTerminalsWidth() async throws {
         let text = try await report(columns: 90, environment: ["COLUMNS": "250", "NO_COLOR": "1"])
         #expect(!text.contains("…"))
     }
@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [
         ("csv", "from,to,completeness,service,"), ("markdown", "4 of 4 requests failed"), ("json", "{\n"),
     ])
-    func aFormatForProgramsIsTheSameEverywhere(format: String, start: String) async throws {
+    func formatForProgramsIsTheSameEverywhere(format: String, start: String) async throws {
         let flags = ["--format", format, "--since", "2h", "--until", "0s", "--by", "service,endpoint"]
         let piped = try await report(flags, columns: nil)
         #expect(piped.hasPrefix(start))

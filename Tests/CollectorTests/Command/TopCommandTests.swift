@@ -26,7 +26,7 @@ import Testing
         try PseudoTerminal(.martletCollector, ["top", "--store", store] + flags, columns: columns, rows: 24)
     }
 
-    @Test func qGivesTheTerminalBackAsItWas() async throws {
+    @Test func qRestoresTheTerminal() async throws {
         let terminal = try top()
         let modes = terminal.modes
         let drawn = await terminal.read(until: "/payments")
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
-    func aSignalGivesTheTerminalBackAsItWas(signal: Int32) async throws {
+    func signalRestoresTheTerminal(signal: Int32) async throws {
         let terminal = try top()
         let modes = terminal.modes
         _ = await terminal.read(until: "/payments")
@@ -64,14 +64,14 @@ import Testing
         #expect(await terminal.finish().status == 0)
     }
 
-    @Test func aResizedTerminalIsDrawnAnew() async throws {
+    @Test func resizedTerminalIsRedrawn() async throws {
         let terminal = try top(columns: 60)
         #expect(!(await terminal.read(until: "q quit").contains("p99")))
         terminal.resize(columns: 200, rows: 40)
         #expect(await terminal.read(until: "p99").contains("p99"))
     }
 
-    @Test func aCollectorThatIsGoneIsToldAndAskedAgain() async throws {
+    @Test func lostCollectorIsReportedAndQueriedAgain() async throws {
         let collector = try await CollectorProcess(store: folder.path("collector.sqlite"))
         let terminal = try PseudoTerminal(
             .martletCollector, ["top", "--collector", collector.address], columns: 120, rows: 24)
@@ -89,7 +89,7 @@ import Testing
         _ = await again.terminate()
     }
 
-    @Test func anErrorIsPrintedAfterTheScreenIsGivenBack() async throws {
+    @Test func errorIsPrintedAfterTheScreenIsRestored() async throws {
         let router = Router(context: BasicRequestContext.self)
         router.get("api/v1/report") { _, _ in
             Response(status: .badRequest, body: .init(byteBuffer: ByteBuffer(string: #"{"error": "too many rows"}"#)))
@@ -107,14 +107,14 @@ import Testing
         }
     }
 
-    @Test func aBadFlagIsRefusedBeforeTheScreenChanges() async throws {
+    @Test func invalidFlagIsRefusedBeforeTheScreenChanges() async throws {
         let end = await (try top(["--by", "colour"])).finish()
         #expect(end.drawn.contains("by must be one of"))
         #expect(!end.drawn.contains(Self.enter))
         #expect(end.status == 64)
     }
 
-    @Test func aPipeIsRefusedWithASentence() async throws {
+    @Test func pipeIsRefusedWithASentence() async throws {
         let end = try await ChildProcess(.martletCollector, ["top", "--store", store]).finish()
         #expect(end.status == 64)
         #expect(end.errors.contains("top needs a terminal"))

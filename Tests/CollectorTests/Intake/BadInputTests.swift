@@ -3,8 +3,8 @@ import MartletOTLP
 import SwiftProtobuf
 import Testing
 
-/// Answers to requests that are damaged in a way of which the OTLP specification does not speak (``OTLPConformanceTests`` has
-/// the others): each has a status and a reason, and the next good request is taken.
+/// Answers to requests that are damaged in ways that the OTLP specification does not mention (``OTLPConformanceTests`` has the
+/// others). Each answer has a status and a reason, and the next good request is taken.
 @Suite struct BadInputTests {
     /// Checks the answer to a bad request, then sends a good batch on the same connection.
     private func expect(
@@ -20,18 +20,18 @@ import Testing
         }
     }
 
-    @Test func aDamagedGzipStreamIs400() async throws {
+    @Test func damagedGzipStreamIs400() async throws {
         let stream = try Gzip.compress(try Samples.body())
         try await expect(400) { try await $0.post(Array(stream.dropLast(9)), encoding: "gzip") }
         try await expect(400) { try await $0.post(Array("garbage".utf8), encoding: "gzip") }
     }
 
-    @Test func anUnknownContentEncodingIs400() async throws {
+    @Test func unknownContentEncodingIs400() async throws {
         let body = try Samples.body()
         try await expect(400) { try await $0.post(body, encoding: "br") }
     }
 
-    @Test func aMalformedBatchHeaderIs400() async throws {
+    @Test func malformedBatchHeaderIs400() async throws {
         let body = try Samples.body()
         for batch in ["x", "i-1/1", "i-1/-1/metrics", "i 1/1/metrics", "i-1/1/traces"] {
             try await expect(400) { try await $0.post(body, batch: batch) }

@@ -23,7 +23,7 @@ import Testing
         return try #require(taken.values.first?.points.first).statistics.duration
     }
 
-    @Test(arguments: [true, false]) func quantilesLieInTheBucketOfTheExactOnes(withRange: Bool) throws {
+    @Test(arguments: [true, false]) func quantilesLieInTheSameBucketAsTheExactOnes(withRange: Bool) throws {
         var random = SeededGenerator(seed: 5)
         let values = (0..<5000).map { _ in
             Double.random(in: 0.001...3, using: &random) * .random(in: 0...4, using: &random)
@@ -50,7 +50,7 @@ import Testing
         #expect(sketch.quantile(1) == 1)
     }
 
-    @Test func theHighestBucketReachesToTheLargestValueOrTwiceItsBound() throws {
+    @Test func highestBucketEndsAtTheLargestValueOrTwiceItsBound() throws {
         let values = [11, 15, 20, 30.0]
         let bounded = try durations(OtherMetrics.point(values, bounds: [1, 10]))
         #expect((11...30).contains(try #require(bounded.quantile(0.5))))
@@ -59,7 +59,7 @@ import Testing
         #expect((10...20).contains(try #require(open.quantile(0.5))))
     }
 
-    @Test func theLowestBucketBeginsAtTheSmallestValue() throws {
+    @Test func lowestBucketBeginsAtTheSmallestValue() throws {
         let values = (0...1000).map { 0.9 + Double($0) / 10_000 }
         let sketch = try durations(OtherMetrics.point(values, bounds: [1]))
         #expect(abs(try #require(sketch.quantile(0.5)) - 0.95) < 0.01)
@@ -67,7 +67,7 @@ import Testing
 
     /// A cumulative histogram also counts the requests of earlier ones, so its count is not the number of lost requests.
     @Test(arguments: [(.delta, 2), (.cumulative, 0)] as [(OTLPAggregationTemporality, UInt64)])
-    func onlyTheRequestsOfARefusedDeltaAreCounted(temporality: OTLPAggregationTemporality, requests: UInt64) throws {
+    func onlyRefusedDeltasCountTheirRequests(temporality: OTLPAggregationTemporality, requests: UInt64) throws {
         var damaged = OtherMetrics.point([0.2, 0.3])
         damaged.explicitBounds.reverse()
         let refusals = try take([damaged], temporality).refusals
@@ -75,7 +75,7 @@ import Testing
         #expect(refusals.requests == requests)
     }
 
-    @Test func valuesWithoutBucketsAreTakenForTheirMean() throws {
+    @Test func valuesWithoutBucketsCountAsTheirMean() throws {
         for counts in [[], [3]] as [[UInt64]] {
             var point = OtherMetrics.point([0.1, 0.2, 0.6], bounds: [])
             point.bucketCounts = counts
@@ -87,13 +87,13 @@ import Testing
         }
     }
 
-    @Test func valuesOfZeroAreValuesOfZero() throws {
+    @Test func zeroValuesStayZero() throws {
         let sketch = try durations(OtherMetrics.point([0, 0, 0.3], bounds: [0, 0.5]))
         #expect(sketch.zeroCount == 2)
         #expect(sketch.count == 3)
     }
 
-    @Test func pointsThatCannotBeAreRefusedAndTheirNeighboursTaken() throws {
+    @Test func impossiblePointsAreRefusedAndTheOthersTaken() throws {
         let damages: [(inout OTLPHistogramDataPoint) -> Void] = [
             { $0.explicitBounds = [0.5, 0.1, 1] }, { $0.explicitBounds = [.nan, 0.1, 1] }, { $0.bucketCounts = [1] },
             { $0.explicitBounds = [0.1] }, { $0.count = 9 }, { $0.bucketCounts = [.max, .max, 3, 0] },
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalNamesItsCause() throws {
+    @Test func refusalNamesItsCause() throws {
         let many = ExponentialHistogram.maxBuckets + 1
         let causes: [(cause: String, damage: (inout OTLPHistogramDataPoint) -> Void)] = [
             ("the count is not the sum of the buckets", { $0.count = 0 }),
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalOfExponentialBucketsNamesItsCause() throws {
+    @Test func refusalOfExponentialBucketsNamesItsCause() throws {
         let causes: [(cause: String, damage: (inout OTLPExponentialHistogramDataPoint) -> Void)] = [
             ("the count is not the sum of the buckets", { $0.count = 0 }),
             ("a duration is negative", { $0.negative.bucketCounts = [0, 1] }),
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func oddNumbersAreNoTrap() throws {
+    @Test func unusualNumbersDoNotCrash() throws {
         let odd: [(inout OTLPHistogramDataPoint) -> Void] = [
             { $0.explicitBounds = [-1, 0, .greatestFiniteMagnitude] },
             { $0.explicitBounds = [0, .leastNonzeroMagnitude, 1e-300] },
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func aBodyCannotStandForMoreBucketsThanItsLimit() throws {
+    @Test func bodyCannotExceedTheLimitOfBuckets() throws {
         // Two values far apart make thousands of buckets from a hundred bytes.
         let points = (0..<10).map { number in
             OtherMetrics.point(
@@ -178,7 +178,7 @@ import Testing
         #expect(try take([OtherMetrics.point([1], bounds: (0..<5000).map(Double.init))]).refusals.total == 1)
     }
 
-    @Test func aTemporalityThatIsNotGivenIsRefused() throws {
+    @Test func missingTemporalityIsRefused() throws {
         #expect(try take([OtherMetrics.point([1])], .unspecified).refusals.message.contains("cumulative"))
     }
 }

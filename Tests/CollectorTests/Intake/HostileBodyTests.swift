@@ -6,7 +6,7 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// Real bodies with a few bytes changed, sent to a real server. Each is taken or refused as the sender's fault. `make fuzz`
+/// Real bodies with a few bytes changed, sent to a real server. Each is taken, or refused as the sender's fault. `make fuzz`
 /// runs more of them.
 @Suite struct HostileBodyTests {
     private static let seed: UInt64 = 20_261_121
@@ -55,7 +55,7 @@ import Testing
             }
     }
 
-    @Test func aDamagedBodyIsTakenOrRefusedAsTheSendersFault() async throws {
+    @Test func damagedBodyIsTakenOrRefusedAsTheSendersFault() async throws {
         let bodies = try Self.bodies()
         try await withServer { client in
             var random = SeededGenerator(seed: Self.seed)

@@ -19,7 +19,7 @@ import Testing
         return try Intake().details(try request.serializedBytes(), encoding: .identity)
     }
 
-    @Test func theAgentsBatchArrivesUnchanged() throws {
+    @Test func agentBatchArrivesUnchanged() throws {
         let taken = try take()
         #expect(taken.refusals.total == 0)
         #expect(
@@ -28,13 +28,13 @@ import Testing
             ])
     }
 
-    @Test func everythingThatASpanHasArrives() throws {
+    @Test func everyFieldOfASpanArrives() throws {
         let batch = DetailsBatch(resource: Samples.resource(), details: [Samples.span(1), Samples.detail(2)])
         let taken = try Intake().details(try batch.otlp(), encoding: .identity)
         #expect(taken.values == [batch])
     }
 
-    @Test func spansThatAreNoRequestsAreKeptAsSpans() throws {
+    @Test func spansOtherThanRequestsAreKeptAsSpans() throws {
         for change in [
             { $0.kind = .internal }, { $0.attributes.removeAll { $0.key == "http.request.method" } },
             { $0.attributes.append(attribute("martlet.counted") { $0.boolValue = false }) },
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// Sends a span with the attributes of an instrument older than the stable conventions.
-    @Test func otherSDKsRequestsAreRequests() throws {
+    @Test func requestsOfOtherSDKsAreRequests() throws {
         let taken = try take(fromAnotherSDK: true) { span in
             span.kind = .server
             span.name = "GET /users/<id>"
@@ -70,7 +70,7 @@ import Testing
         #expect(span.attributes == ["http.user_agent": .string("curl")])
     }
 
-    @Test func aFailedRequestOfAnOldInstrumentIsAFailureAndItsServerMayNameItsPort() throws {
+    @Test func oldInstrumentsFailedRequestIsAFailureAndItsServerMayHaveAPort() throws {
         let taken = try take(fromAnotherSDK: true) { span in
             span.kind = .client
             span.status.code = .error
@@ -86,7 +86,7 @@ import Testing
     @Test(arguments: [
         ("https://Shop.Example/basket", "shop.example:443"), ("http://[2001:DB8::1]:8080/basket", "[2001:db8::1]:8080"),
     ])
-    func aHostThatOnlyTheAddressNamesIsKnownInLowerCase(url: String, authority: String) throws {
+    func hostFromTheAddressIsLowercased(url: String, authority: String) throws {
         let taken = try take(fromAnotherSDK: true) { span in
             span.kind = .client
             span.attributes = [
@@ -99,7 +99,7 @@ import Testing
     @Test(
         arguments: [(.client, 404, "404"), (.server, 404, nil), (.server, 500, "500")]
             as [(OTLPSpan.SpanKind, Int64, String?)])
-    func aFailureThatIsNotNamedIsNamedByItsStatus(kind: OTLPSpan.SpanKind, status: Int64, error: String?) throws {
+    func unnamedFailureIsNamedByItsStatus(kind: OTLPSpan.SpanKind, status: Int64, error: String?) throws {
         let taken = try take(fromAnotherSDK: true) { span in
             span.kind = kind
             span.attributes = [OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.status_code", status)]
@@ -107,7 +107,7 @@ import Testing
         #expect(try #require(taken.values.first?.details.first?.request).error == error)
     }
 
-    @Test func partsOfASpanOverTheLimitsAreCutAndCounted() throws {
+    @Test func spanPartsOverTheLimitsAreCutAndCounted() throws {
         var limits = IntakeLimits()
         (limits.maxSpanAttributes, limits.maxSpanEvents, limits.maxSpanLinks) = (4, 2, 1)
         (limits.maxAttributeElements, limits.maxTextBytes, limits.maxAttributeBytes) = (3, 10, 20)
@@ -135,7 +135,7 @@ import Testing
         #expect(kept.droppedLinks == span.droppedLinks + 2)
     }
 
-    @Test func allAttributesOfASpanTogetherAreLimited() throws {
+    @Test func totalAttributesOfASpanAreLimited() throws {
         var limits = IntakeLimits()
         limits.maxSpanBytes = 100
         var span = Samples.detail(1)
@@ -147,7 +147,7 @@ import Testing
         #expect(kept.droppedAttributes == 20)
     }
 
-    @Test func valuesThatNoConventionUsesAreLeftOutAndCounted() throws {
+    @Test func valuesOutsideTheConventionsAreLeftOutAndCounted() throws {
         let taken = try take { span in
             span.attributes += [
                 attribute("map") { $0.kvlistValue = .init() }, attribute("bytes") { $0.bytesValue = Data([1]) },
@@ -164,7 +164,7 @@ import Testing
         #expect(span.droppedAttributes == 4)
     }
 
-    @Test func noSecretOfAnAttributeIsKept() throws {
+    @Test func secretsInAttributesAreNotKept() throws {
         let taken = try take { span in
             span.kind = .internal
             span.attributes += [
@@ -186,7 +186,7 @@ import Testing
         return attribute
     }
 
-    @Test func spansThatCannotBeAreRefused() throws {
+    @Test func impossibleSpansAreRefused() throws {
         let damages: [(inout OTLPSpan) -> Void] = [
             { $0.traceID = Data([1]) }, { $0.traceID = Data(count: 16) }, { $0.spanID = Data() },
             { $0.parentSpanID = Data([1, 2]) }, { $0.endTimeUnixNano = $0.startTimeUnixNano - 1 },
@@ -203,7 +203,7 @@ import Testing
         ("https://u@:secret@a.example", "https://a.example"), ("/x?secret", "/x"),
         ("https://a.example/x@y", "https://a.example/x@y"),
     ])
-    func noCredentialAndNoQueryIsKept(url: String, kept: String) throws {
+    func credentialsAndQueriesAreNotKept(url: String, kept: String) throws {
         let taken = try take(fromAnotherSDK: true) { span in
             span.attributes.removeAll { $0.key == "url.full" }
             span.attributes.append(OTLPKeyValue("url.full", url))
@@ -211,7 +211,7 @@ import Testing
         #expect(taken.values[0].details[0].url == kept)
     }
 
-    @Test func theRedactedURLOfAMartletAgentIsKept() throws {
+    @Test func redactedURLOfAMartletAgentIsKept() throws {
         let url = "https://a.example/x?page=REDACTED"
         let taken = try take { span in
             span.attributes.removeAll { $0.key == "url.full" }
@@ -220,7 +220,7 @@ import Testing
         #expect(taken.values[0].details[0].url == url)
     }
 
-    @Test func bodiesThatAnAgentWasAskedForAreKeptBesideTheOtherAttributes() throws {
+    @Test func configuredBodiesAreKeptWithTheOtherAttributes() throws {
         var limits = IntakeLimits()
         (limits.maxSpanBytes, limits.maxBodyTextBytes) = (20, 10_000)
         var span = Samples.detail(1)

@@ -32,7 +32,7 @@ import Testing
         return request
     }
 
-    @Test func theAgentsBatchArrivesUnchanged() throws {
+    @Test func agentBatchArrivesUnchanged() throws {
         let taken = try Intake().metrics(try Gzip.compress(try batch.otlp()), encoding: .gzip)
         let metrics = try #require(taken.values.first)
         #expect(taken.values.count == 1)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [-1, .nan, .infinity, 1e300] as [Double])
-    func aTimeOfTheAgentThatCannotBeIsNoneOrTheLongest(seconds: Double) throws {
+    func impossibleAgentTimeIsMissingOrTheLongest(seconds: Double) throws {
         var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: batch.otlp())
         let last = request.resourceMetrics[0].scopeMetrics[0].metrics.count - 1
         request.resourceMetrics[0].scopeMetrics[0].metrics[last].sum.dataPoints[0].asDouble = seconds
@@ -58,8 +58,8 @@ import Testing
         #expect(ledger.agentCPU == (seconds > 0 ? UInt64(Int64.max / 2) + 1 : 0))
     }
 
-    /// SQLite would end the name at the zero byte, so nothing of it would remain.
-    @Test func aNameWithAZeroInItStaysAName() throws {
+    /// SQLite would end the name at the zero byte and keep nothing of it.
+    @Test func nameWithAZeroByteStaysAName() throws {
         var batch = batch
         batch.series = [Samples.dimensions(status: nil, error: "\0boom"): Samples.statistics([0.1])]
         let point = try Intake().metrics(try batch.otlp(), encoding: .identity).values.first?.points.first
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// The intake remembers the bytes of a resource with their decoded value.
-    @Test func aResourceThatChangesIsReadAsItIs() throws {
+    @Test func changedResourceIsReadAgain() throws {
         let intake = Intake()
         for instance in ["i-1", "i-2", "i-1", "i-12"] {
             var batch = batch
@@ -78,27 +78,27 @@ import Testing
     }
 
     @Test(arguments: [(0, nil), (-1, nil), (2, 2)] as [(Int, Int?)])
-    func aSenderWithoutRulesHasNoNumberOfThem(sent: Int, found: Int?) throws {
+    func senderWithoutRulesHasNoRuleCount(sent: Int, found: Int?) throws {
         var batch = batch
         batch.resource.rules = sent
         let taken = try Intake().metrics(try batch.otlp(), encoding: .identity)
         #expect(taken.values.map(\.resource.rules) == [found])
     }
 
-    @Test func anEmptyBodyIsAnEmptyRequest() throws {
+    @Test func emptyBodyIsAnEmptyRequest() throws {
         let taken = try Intake().metrics([], encoding: .identity)
         #expect(taken.values.isEmpty)
         #expect(taken.refusals.total == 0)
     }
 
-    @Test func aLedgerAloneIsTaken() throws {
+    @Test func ledgerWithoutRequestsIsTaken() throws {
         var idle = batch
         idle.series = [:]
         let taken = try Intake().metrics(try idle.otlp(), encoding: .identity)
         #expect(taken.values.map(\.ledger?.captured) == [10])
     }
 
-    @Test func aSenderThatNamesNeitherEndpointNorInstanceIsTaken() throws {
+    @Test func senderWithoutEndpointAndInstanceIsTaken() throws {
         var request = try changed { $0.dataPoints[0].attributes = [OTLPKeyValue("http.request.method", "PUT")] }
         request.resourceMetrics[0].resource = OTLPResource()
         let metrics = try #require(try take(request).values.first)
@@ -123,7 +123,7 @@ import Testing
         #expect(taken.ignored == 3)
     }
 
-    @Test func pointsThatCannotBeAreRefusedAndTheirNeighboursTaken() throws {
+    @Test func impossiblePointsAreRefusedAndTheOthersTaken() throws {
         let damages: [(inout OTLPExponentialHistogramDataPoint) -> Void] = [
             { $0.scale = 99 }, { $0.sum = .nan }, { $0.sum = -1 }, { $0.sum = 1e300 }, { $0.clearSum() },
             { $0.count = 7 }, { $0.positive.offset = .max }, { $0.positive.offset = .min },
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func aSizeNeedsNoDurationBesideIt() throws {
+    @Test func sizeNeedsNoDuration() throws {
         var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: batch.otlp())
         request.resourceMetrics[0].scopeMetrics[0].metrics.removeAll { $0.name == MetricName.serverDuration }
         let taken = try take(request)

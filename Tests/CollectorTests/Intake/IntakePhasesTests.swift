@@ -39,14 +39,14 @@ import Testing
         taken.values.first?.points.first { $0.dimensions.error == error }?.statistics.phases
     }
 
-    @Test func phasesArriveAsTheyWere() throws {
+    @Test func phasesArriveUnchanged() throws {
         let taken = try take(try request())
         #expect(phases(taken) == Self.phases)
         #expect(phases(taken, of: "timeout") == PhaseTotals())
         #expect(taken.refusals.total == 0)
     }
 
-    @Test func onlyPhasesThatARequestHadAreOnTheWire() throws {
+    @Test func onlyThePhasesOfARequestAreSent() throws {
         let request = try changed { histogram in
             #expect(histogram.aggregationTemporality == .delta)
             #expect(
@@ -60,7 +60,7 @@ import Testing
         )
     }
 
-    @Test func phasesJoinTheirDurationInAnyOrderOfTheMetrics() throws {
+    @Test func phasesJoinTheirDurationInAnyMetricOrder() throws {
         var request = try request()
         request.resourceMetrics[0].scopeMetrics[0].metrics.reverse()
         var apart = request.resourceMetrics[0].scopeMetrics[0]
@@ -81,7 +81,7 @@ import Testing
         #expect(taken.refusals.message.contains("5 rejected: the phase has no duration"))
     }
 
-    @Test func pointsThatCannotBeAreRefusedAndTheirNeighboursTaken() throws {
+    @Test func impossiblePointsAreRefusedAndTheOthersTaken() throws {
         let damages: [(inout OTLPHistogramDataPoint) -> Void] = [
             { $0.sum = -1 }, { $0.sum = .nan }, { $0.sum = 1e300 }, { $0.count = 4 }, { $0.count = .max },
             { $0.attributes.removeLast() },
@@ -106,15 +106,15 @@ import Testing
         }
     }
 
-    /// An agent that is asked for cumulative points sends phases so too, which is no mistake.
-    @Test func cumulativePhasesAreLeftOutAndNotRefused() throws {
+    /// An agent configured for cumulative points sends cumulative phases too, and that is no mistake.
+    @Test func cumulativePhasesAreIgnoredAndNotRefused() throws {
         let taken = try take(try changed { $0.aggregationTemporality = .cumulative })
         #expect(taken.refusals.total == 0)
         #expect(taken.values.map(\.requests) == [4])
         #expect(phases(taken) == PhaseTotals())
     }
 
-    @Test func aRepeatedPhaseCountsNoMoreRequestsThanTheDuration() throws {
+    @Test func repeatedPhaseCountsNoMoreRequestsThanTheDuration() throws {
         let taken = try take(try changed { $0.dataPoints += $0.dataPoints })
         // The second points of dns and tls are taken, because one request of three had each.
         #expect(taken.refusals.total == 3)

@@ -40,7 +40,7 @@ import Testing
         return try Intake().metrics(try request.serializedBytes(), encoding: .identity)
     }
 
-    @Test func anAgentsBatchHasTheFiguresOfItsProcess() throws {
+    @Test func agentBatchHasTheFiguresOfItsProcess() throws {
         var process = ProcessStatistics()
         process.counts = Dictionary(
             uniqueKeysWithValues: ProcessCounter.allCases.map { ($0, 1000 + UInt64($0.rawValue)) })
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["cpu.mode", "process.cpu.state", "state", "type"])
-    func theModesOfCPUTimeHaveTheNamesOfAllConventions(attribute: String) throws {
+    func cpuModesAreReadUnderTheNamesOfAllConventions(attribute: String) throws {
         let points = [("user", 2.5), ("system", 0.5), ("wait", 9)].map { mode, seconds in
             Self.point(.asDouble(seconds), [OTLPKeyValue(attribute, mode)])
         }
@@ -78,21 +78,21 @@ import Testing
     }
 
     @Test(arguments: ["process.unix.file_descriptor.count", "process.open_file_descriptor.count"])
-    func descriptorsHaveTheirPresentAndTheirEarlierName(name: String) throws {
+    func descriptorsAreReadUnderCurrentAndEarlierNames(name: String) throws {
         for metric in [Self.sum(name, [Self.point(.asInt(42))]), Self.gauge(name, [Self.point(.asDouble(42))])] {
             let point = try #require(try take(metric).values.first?.process.first)
             #expect(point.statistics.gauges == [.descriptors: .init(42)])
         }
     }
 
-    @Test func aGrowthWithoutAStartHasNoLength() throws {
+    @Test func increaseWithoutAStartHasNoLength() throws {
         let taken = try take(Self.sum("process.cpu.time", [Self.point(.asInt(3), start: nil)], .delta))
         let point = try #require(taken.values.first?.process.first)
         #expect(point.statistics.counts == [.cpuUser: 3_000_000_000])
         #expect(point.start == Self.time && point.statistics.covered == 0)
     }
 
-    @Test func theProcessesOfAHostAreNoServices() throws {
+    @Test func processesOfAHostAreNotServices() throws {
         let request = OtherMetrics.request(
             scopes: [[Self.gauge("process.thread.count", [Self.point(.asInt(7))])]],
             resource: [OTLPKeyValue("process.pid", 7), OTLPKeyValue("host.name", "web-1")])
@@ -101,7 +101,7 @@ import Testing
         #expect(taken.refusals.total == 0)
     }
 
-    @Test func aLevelInPartsIsTheirSum() throws {
+    @Test func levelInPartsIsTheirSum() throws {
         let parts = [5, 2].map { Self.point(.asInt($0), [OTLPKeyValue("state", "\($0)")]) }
         let point = try #require(try take(Self.gauge("process.thread.count", parts)).values.first?.process.first)
         #expect(point.statistics.gauges == [.threads: .init(7)])
@@ -119,7 +119,7 @@ import Testing
         #expect(taken.refusals.message.contains("process"))
     }
 
-    @Test func formsThatSayNothingAreRefused() throws {
+    @Test func uninformativeFormsAreRefused() throws {
         let taken = try take(
             Self.gauge("process.cpu.time", [Self.point(.asInt(1))]),
             Self.sum("process.memory.usage", [Self.point(.asInt(1))], .delta),
@@ -129,7 +129,7 @@ import Testing
         #expect(taken.refusals.total == 4)
     }
 
-    @Test func morePointsThanASenderHasAreRefused() throws {
+    @Test func pointsOverTheLimitAreRefused() throws {
         let many = (0..<5000 as Range<UInt64>).map { number in
             var point = Self.point(.asInt(1))
             point.timeUnixNano = Samples.time(number)

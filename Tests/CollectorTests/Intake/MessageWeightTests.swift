@@ -7,7 +7,7 @@ import Testing
 
 @testable import MartletIntake
 
-/// The refusal of bodies that would need too much memory as messages, before any message is built.
+/// Bodies whose messages would need too much memory are refused before any message is built.
 @Suite struct MessageWeightTests {
     private func status(_ body: [UInt8], _ format: IntakeFormat = .protobuf) -> Int? {
         var limits = IntakeLimits()
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func tooManyElementsOfAnArrayAre413() {
+    @Test func tooManyArrayElementsAre413() {
         let array = field(5, many([0x0a, 0x00], 200_000))
         #expect(status(field(1, field(1, field(1, field(2, array))))) == 413)
     }
@@ -78,13 +78,13 @@ import Testing
         #expect(status(Array(numbers.utf8), .json) == 413)
     }
 
-    @Test(arguments: [#""\\""#, #""\"""#, #""\\\"""#]) func objectsAfterATextWithEscapesAreWeighed(text: String) {
+    @Test(arguments: [#""\\""#, #""\"""#, #""\\\"""#]) func objectsAfterEscapedTextAreWeighed(text: String) {
         let objects = #"{"x":\#(text),"resourceMetrics":[{}"# + String(repeating: ",{}", count: 200_000) + "]}"
         #expect(status(Array(objects.utf8), .json) == 413)
     }
 
     /// A decoder copies the value so far at each repetition.
-    @Test func aValueThatIsGivenTwiceIs400() {
+    @Test func repeatedValueIs400() {
         let array = field(5, [0x0a, 0x00])
         #expect(status(field(1, field(1, field(1, field(2, many(array, 10_000)))))) == 400)
         #expect(status(field(1, field(2, field(2, many(field(7, [0x0a, 0x00]), 10_000))))) == 400)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func aFullBatchOfAnOpenTelemetryCollectorIsTaken() throws {
+    @Test func fullBatchOfAnOpenTelemetryCollectorIsTaken() throws {
         let attributes = (0..<20).map { index in
             var attribute = OTLPKeyValue()
             attribute.key = "attribute.number.\(index)"
@@ -121,7 +121,7 @@ import Testing
         #expect(try JSONWeight.of(try request.jsonUTF8Bytes(), limit: limit) < limit)
     }
 
-    @Test func aStreamThatIsLongerThanItSaysIs400() throws {
+    @Test func streamLongerThanDeclaredIs400() throws {
         var stream = try Gzip.compress([UInt8](repeating: 0, count: 1_000_000))
         stream.replaceSubrange(stream.count - 4..<stream.count, with: [1, 0, 0, 0])
         let rejection = #expect(throws: IntakeRejection.self) { try Intake().metrics(stream, encoding: .gzip) }
@@ -129,7 +129,7 @@ import Testing
     }
 
     /// Compares the weighed fields with the protocol's files.
-    @Test func everyFieldOfTheProtocolIsWeighed() throws {
+    @Test func everyProtocolFieldIsWeighed() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../Sources/MartletOTLP/Protos").standardized
         let text = try ["common", "metrics", "trace", "service"].map {

@@ -6,11 +6,11 @@ import Testing
 
 @testable import MartletIntake
 
-/// The reading of metrics in the bytes of a body, compared with the messages that SwiftProtobuf decodes.
+/// The reading of metrics from the bytes of a body, compared with the messages that SwiftProtobuf decodes.
 @Suite struct MetricsReadingTests {
     private static let seed: UInt64 = 20_261_122
 
-    @Test func pointsAreReadAsSwiftProtobufDecodesThem() throws {
+    @Test func pointsReadTheSameAsWithSwiftProtobuf() throws {
         var random = SeededGenerator(seed: Self.seed)
         let known = KnownAttributes()
         var read = 0
@@ -43,8 +43,8 @@ import Testing
         #expect(read > 1000)
     }
 
-    /// The bodies are valid, though no encoder writes them so.
-    @Test func unusualBodiesAreTakenAsSwiftProtobufDecodesThem() throws {
+    /// The bodies are valid, but no encoder writes them in this form.
+    @Test func unusualBodiesReadTheSameAsWithSwiftProtobuf() throws {
         var random = SeededGenerator(seed: Self.seed + 1)
         var outcomes: [Outcome: Int] = [:]
         for round in UInt64(0)..<3000 {
@@ -55,7 +55,7 @@ import Testing
         #expect(Outcome.allCases.allSatisfy { (outcomes[$0] ?? 0) > 50 }, "\(outcomes)")
     }
 
-    @Test func damagedBodiesAreTakenOrRefusedAsSwiftProtobufWould() throws {
+    @Test func damagedBodiesAreTakenOrRefusedAsBySwiftProtobuf() throws {
         var random = SeededGenerator(seed: Self.seed + 2)
         var outcomes: [Outcome: Int] = [:]
         for round in 0..<3000 {
@@ -74,7 +74,7 @@ import Testing
         #expect([.readWhereItStands, .refused].allSatisfy { (outcomes[$0] ?? 0) > 50 }, "\(outcomes)")
     }
 
-    @Test func aBodyReadsTheSameTheSecondTime() throws {
+    @Test func bodyReadsTheSameTheSecondTime() throws {
         var random = SeededGenerator(seed: Self.seed + 3)
         let intake = Intake()
         for _ in 0..<200 {
@@ -91,7 +91,8 @@ import Testing
         case readWhereItStands, writtenAnew, refused
     }
 
-    /// Checks that a body reads like SwiftProtobuf's encoding of its decoded message. Returns how the intake read the body.
+    /// Checks that a body reads the same as SwiftProtobuf's encoding of its decoded message. Returns how the intake read the
+    /// body.
     private func compare(_ body: [UInt8], _ comment: Comment) throws -> Outcome {
         let isUsual = (try? Intake().metrics(reading: body)) != nil
         guard let message = try? OTLPExportMetricsServiceRequest(serializedBytes: body, options: .otlp) else {

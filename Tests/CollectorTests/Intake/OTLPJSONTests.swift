@@ -11,7 +11,7 @@ import Testing
     private let trace = "5B8EFFF798038103D269B633813FC60C"
     private let span = "EEE19B7EC3C1B174"
 
-    /// Returns a span with these members beside its ids and times.
+    /// Returns a span with these members in addition to its ids and times.
     private func body(_ members: String = #""name": "x""#, ids: String? = nil, around: String = "") -> [UInt8] {
         let ids = ids ?? #""traceId": "\#(trace)", "spanId": "\#(span)""#
         return Array(
@@ -31,7 +31,7 @@ import Testing
         return try #require(taken.values.first?.details.first, "\(taken.refusals.message)")
     }
 
-    @Test func idsAreHexadecimalDigitsOfEitherCase() throws {
+    @Test func idsAreHexadecimalInEitherCase() throws {
         for spell in [{ $0 }, { $0.lowercased() }] as [(String) -> String] {
             let record = try record(
                 body(
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func aSpanWithoutAParentIsARoot() throws {
+    @Test func spanWithoutAParentIsARoot() throws {
         #expect(try record(body()).parentSpanID == nil)
         #expect(try record(body(#""parentSpanId": """#)).parentSpanID == nil)
     }
@@ -55,31 +55,31 @@ import Testing
         "", "5B8E", "5B8EFFF798038103D269B633813FC60", "5B8EFFF798038103D269B633813FC60G",
         "5B8EFFF798038103D269B633813FC60C00", "W47/95gDgQPSabYzgT/GDA==",
     ])
-    func anInvalidTraceIDIsRefusedWithASentence(id: String) throws {
+    func invalidTraceIDIsRefusedWithASentence(id: String) throws {
         let taken = try taken(body(ids: #""traceId": "\#(id)", "spanId": "\#(span)""#))
         #expect(taken.values.isEmpty)
         #expect(taken.refusals.message == "1 rejected: the span has no valid ids")
     }
 
     @Test(arguments: ["7uGbfsPBsXQ=", "EEE1", "zzzzzzzzzzzzzzzz"])
-    func aSpanWithAnInvalidParentIDIsRefused(id: String) throws {
+    func spanWithAnInvalidParentIDIsRefused(id: String) throws {
         #expect(try taken(body(#""parentSpanId": "\#(id)""#)).refusals.total == 1)
     }
 
-    @Test func enumsAreIntegersAndTheirNamesAreUnderstood() throws {
+    @Test func enumsAreReadAsIntegersAndAsNames() throws {
         #expect(try record(body(#""kind": 3, "status": {"code": 2}"#)).kind == .client)
         #expect(try record(body(#""kind": 3, "status": {"code": 2}"#)).isError)
         #expect(try record(body(#""kind": "SPAN_KIND_SERVER""#)).kind == .server)
         #expect(try record(body(#""kind": 99"#)).kind == .internal)
     }
 
-    @Test func unknownFieldsAreIgnoredWhereverTheyAre() throws {
+    @Test func unknownFieldsAreIgnoredEverywhere() throws {
         let unknown = #""tomorrow": {"a": [1, [2, {"b": null}], "\"}"], "c": true},"#
         let record = try record(body(unknown + #""name": "n""#, around: unknown))
         #expect(record.name == "n")
     }
 
-    @Test func attributesOfEveryKindAreUnderstood() throws {
+    @Test func everyKindOfAttributeIsRead() throws {
         let record = try record(
             body(
                 """
@@ -103,7 +103,7 @@ import Testing
         #"{"resourceSpans": [{"scopeSpans": [{"spans": [{"name": 5}]}]}]}"#,
         #"{"resourceSpans": [{"scopeSpans": [{"spans": [{"startTimeUnixNano": "-1"}]}]}]}"#,
     ])
-    func aBodyThatIsNoMessageIs400(text: String) async throws {
+    func bodyThatIsNoMessageIs400(text: String) async throws {
         try await withServer { client in
             let answer = try await client.post(Array(text.utf8), to: "/v1/traces", type: "application/json")
             #expect(answer.status == .badRequest)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func metricsAreTheSameAsInProtobuf() async throws {
+    @Test func metricsReadTheSameAsFromProtobuf() async throws {
         let message = try OTLPExportMetricsServiceRequest(serializedBytes: try Samples.body())
         let json: [UInt8] = try message.jsonUTF8Bytes()
         try await withServer { client in
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func refusalsOfAJSONBodyAreJSON() async throws {
+    @Test func refusalOfAJSONBodyIsJSON() async throws {
         let refused = body(ids: #""traceId": "00", "spanId": "00""#)
         try await withServer { client in
             let answer = try await client.post(refused, to: "/v1/traces", type: "application/json")

@@ -18,7 +18,7 @@ import Testing
         return try #require(taken.values.first?.points.first).dimensions
     }
 
-    @Test func durationsAreMillisecondsWhereTheUnitSaysSoOrTheNameIsOld() throws {
+    @Test func durationsAreMillisecondsByUnitOrOldName() throws {
         for (name, unit, seconds) in [
             ("http.server.duration", "ms", 0.02), ("http.server.duration", "", 0.02), ("http.server.duration", "s", 20),
             ("http.server.request.duration", "", 20), ("http.server.request.duration", "ms", 0.02),
@@ -34,7 +34,7 @@ import Testing
         #expect(odd.refusals.message.contains("unit"))
     }
 
-    @Test func twoScopesThatDifferInTheirSchemaAloneCountEachRequestOnce() throws {
+    @Test func scopesThatDifferOnlyInSchemaCountEachRequestOnce() throws {
         let point = OtherMetrics.point([20, 20], bounds: [10, 50])
         var request = OtherMetrics.request(scopes: [
             [OtherMetrics.histogram([point], name: "http.server.duration", unit: "ms", .delta)],
@@ -54,7 +54,7 @@ import Testing
         #expect(taken.values.first?.points.map(\.statistics.duration.sum) == [0.002])
     }
 
-    @Test func aStatusMayBeATextOrAFloatingPointNumber() throws {
+    @Test func statusMayBeATextOrAFloatingPointNumber() throws {
         for status in [
             OTLPKeyValue("http.response.status_code", "500"),
             .with {
@@ -68,7 +68,7 @@ import Testing
         #expect(try dimensions("http.server.request.duration", [odd]).status == nil)
     }
 
-    @Test func sizesThatAreSumsAreIgnored() throws {
+    @Test func sizesSentAsSumsAreIgnored() throws {
         var metric = OTLPMetric()
         metric.name = "http.server.request.size"
         metric.sum.dataPoints = [.with { $0.asInt = 512 }]
@@ -76,7 +76,7 @@ import Testing
         #expect(taken.refusals.message == "")
     }
 
-    @Test func aDeltaThatEndsBeforeItStartsStandsForTheMomentOfItsEnd() throws {
+    @Test func deltaThatEndsBeforeItStartsCoversOnlyItsEnd() throws {
         let point = OtherMetrics.point([0.2], start: 20, end: 10)
         let taken = try take([[OtherMetrics.histogram([point], .delta)]])
         let counted = try #require(taken.values.first?.points.first)
@@ -84,7 +84,7 @@ import Testing
         #expect(taken.refusals.message == "")
     }
 
-    @Test func anExponentialHistogramOfMillisecondsIsOneOfSeconds() throws {
+    @Test func exponentialHistogramInMillisecondsBecomesSeconds() throws {
         var milliseconds = ExponentialHistogram()
         for value in 1...1000 { milliseconds.record(Double(value)) }
         var point = OTLPExponentialHistogramDataPoint(milliseconds)
@@ -99,7 +99,7 @@ import Testing
         for q in [0.1, 0.5, 0.99] { #expect(abs(try #require(duration.quantile(q)) / q - 1) < 0.0056) }
     }
 
-    @Test func aClientsOldAttributesAreRead() throws {
+    @Test func oldClientAttributesAreRead() throws {
         let server = [
             OTLPKeyValue("http.method", "GET"), OTLPKeyValue("net.peer.name", "api.example"),
             OTLPKeyValue("net.peer.port", Int64(8080)), OTLPKeyValue("http.scheme", "http"),
@@ -115,12 +115,12 @@ import Testing
     }
 
     @Test(arguments: ["server.address", "net.peer.name", "http.host"])
-    func aHostIsKnownInLowerCase(attribute: String) throws {
+    func hostIsLowercased(attribute: String) throws {
         let host = try dimensions("http.client.duration", [OTLPKeyValue(attribute, "Shop.Example:8443")])
         #expect((host.host, host.port) == ("shop.example", 8443))
     }
 
-    @Test func aServersOldAttributesAreRead() throws {
+    @Test func oldServerAttributesAreRead() throws {
         let request = [
             OTLPKeyValue("http.method", "POST"), OTLPKeyValue("http.status_code", Int64(500)),
             OTLPKeyValue("http.target", "/orders/{id}?secret"), OTLPKeyValue("http.scheme", "https"),
@@ -143,7 +143,7 @@ import Testing
             ("http.client.duration", 404, nil, "404"), ("http.client.duration", 302, nil, nil),
             ("http.server.duration", 500, "TypeError", "TypeError"), ("http.server.duration", 404, "absent", "absent"),
         ] as [(String, Int, String?, String?)])
-    func aFailureThatIsNotNamedIsNamedByItsStatus(name: String, status: Int, error: String?, found: String?) throws {
+    func unnamedFailureIsNamedByItsStatus(name: String, status: Int, error: String?, found: String?) throws {
         var attributes = [
             OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.status_code", Int64(status)),
         ]
@@ -156,14 +156,14 @@ import Testing
         ("[::1]", "::1", 80), ("::1", "::1", 80), (":", ":", 80), ("a:", "a", 80), ("[", "[", 80), ("a:b", "a", 80),
         ("a:99999", "a", 0), ("]", "]", 80),
     ])
-    func theHostHeaderNamesAServer(header: String, host: String, port: Int) throws {
+    func hostHeaderNamesTheServer(header: String, host: String, port: Int) throws {
         let found = try dimensions(
             "http.server.duration", [OTLPKeyValue("http.host", header), OTLPKeyValue("http.scheme", "http")])
         #expect(found.host == host)
         #expect(found.port == port)
     }
 
-    @Test func oldAndStableNamesOfOneInstrumentAreTheSameRequests() throws {
+    @Test func oldAndStableNamesOfOneInstrumentCountTheSameRequests() throws {
         let old = OtherMetrics.histogram(
             [OtherMetrics.point([20, 30])], name: "http.server.duration", unit: "ms", .delta)
         let stable = OtherMetrics.histogram([OtherMetrics.point([0.02, 0.03])], .delta)
@@ -175,7 +175,7 @@ import Testing
             try take([[old], [stable]]).values.map(\.requests) == [4], "two instruments have requests of their own")
     }
 
-    @Test func sizesOfOldNamesAreRead() throws {
+    @Test func sizesUnderOldNamesAreRead() throws {
         let size = OtherMetrics.point([10, 20], bounds: [])
         let metrics = ["http.client.request.size", "http.client.response.size"].map { name in
             OtherMetrics.histogram([size], name: name, unit: "By", .delta)
@@ -190,7 +190,7 @@ import Testing
             ([("service.instance.id", "i"), ("container.id", "c")], "i"), ([("container.id", "c")], "c"),
             ([("k8s.pod.uid", "p"), ("container.id", "c")], "p"), ([], ""),
         ] as [([(String, String)], String)])
-    func anInstanceIsNamedByAnAttributeOfItsProcess(attributes: [(String, String)], instance: String) throws {
+    func processAttributeNamesTheInstance(attributes: [(String, String)], instance: String) throws {
         let metric = OtherMetrics.histogram([OtherMetrics.point([1])], .delta)
         let taken = try take([[metric]], resource: attributes.map { OTLPKeyValue($0.0, $0.1) })
         #expect(taken.values.map(\.resource.instance) == [instance])

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct StreamIdentityTests {
     /// Stores keep stream IDs, so an ID must never change.
-    @Test func aStreamOfAScopeWithoutAttributesKeepsItsID() throws {
+    @Test func streamOfAScopeWithoutAttributesKeepsItsID() throws {
         var scope = OTLPInstrumentationScope()
         (scope.name, scope.version) = ("instrument", "1.2")
         let attributes = [OTLPKeyValue("b", "2"), OTLPKeyValue("a", Int64(1))]

@@ -2,9 +2,8 @@ import Fixtures
 
 @testable import MartletIntake
 
-/// A rewriter of messages into forms that no encoder writes, and that every decoder has to understand or to refuse: parts
-/// twice or in pieces, in another order, lists that are not packed, numbers longer than needed, groups, unknown fields, other
-/// wire types.
+/// Rewrites messages into forms that no encoder writes, but that every decoder must either read or refuse: parts twice or in
+/// pieces, in another order, unpacked lists, numbers longer than needed, groups, unknown fields, other wire types.
 struct UnusualMessages {
     private struct Field {
         var number: Int
@@ -14,7 +13,7 @@ struct UnusualMessages {
     }
 
     private var random: SeededGenerator
-    /// The average number of fields for each changed one.
+    /// One field in this many is changed, on average.
     private let rarity: Int
 
     init(seed: UInt64, rarity: Int) {
@@ -80,7 +79,7 @@ struct UnusualMessages {
         value < 0x80 ? [UInt8(value)] : [UInt8(value & 0x7f) | 0x80] + varint(value >> 7)
     }
 
-    /// Returns the same number with one byte more.
+    /// Returns the same number in one more byte.
     private static func longer(_ varint: [UInt8]) -> [UInt8] {
         varint.dropLast() + [(varint.last ?? 0) | 0x80, 0]
     }

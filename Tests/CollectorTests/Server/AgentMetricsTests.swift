@@ -25,7 +25,7 @@ import Testing
         return try batch.otlp()
     }
 
-    @Test func anAgentsLedgerIsOnThePage() async throws {
+    @Test func agentLedgerIsOnThePage() async throws {
         try await withServer(clock: { Samples.time(30) }) { client in
             #expect(try await client.post(try body(), batch: "i-1/3/metrics").status == .ok)
             let page = try await client.nextPage()
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func anAgentThatDoesNotCaptureSaysSo() async throws {
+    @Test func agentThatDoesNotCaptureIsMarked() async throws {
         try await withServer { client in
             let body = try body(capture: "off", unwatched: 90_000_000_000)
             #expect(try await client.post(body).status == .ok)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func anotherSDKHasNoLedgerAndNoMode() async throws {
+    @Test func otherSDKHasNoLedgerAndNoMode() async throws {
         var resource = Samples.resource()
         (resource.agent, resource.captureMode) = ("opentelemetry 1.38", nil)
         let record = AgentRecord(resource: resource, firstSeen: 0, lastSeen: Samples.time(1), ledger: nil, gaps: nil)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [(seconds: UInt64(3599), isListed: true), (3601, false)])
-    func aSenderLeavesThePageAfterAnHourOfSilence(_ silence: (seconds: UInt64, isListed: Bool)) async throws {
+    func senderLeavesThePageAfterASilentHour(_ silence: (seconds: UInt64, isListed: Bool)) async throws {
         try await withServer(clock: { Samples.time(0) }, now: { Samples.time(silence.seconds) }) { client in
             #expect(try await client.post(try body()).status == .ok)
             let page = try await client.nextPage()
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Prometheus refuses a page with two samples of the same name and labels.
-    @Test func namesThatDifferInControlCharactersAreOneSample() throws {
+    @Test func namesThatDifferOnlyInControlCharactersAreOneSample() throws {
         let ledger = LedgerReading(time: 1, captured: 3, dropped: ["a\u{1}": 1, "a\u{2}": 2])
         let records = ["i\u{1}", "i\u{2}"].map { instance in
             AgentRecord(

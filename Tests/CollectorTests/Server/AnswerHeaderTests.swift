@@ -5,7 +5,7 @@ import Testing
 
 /// Header fields and bodies of all kinds of answers.
 @Suite struct AnswerHeaderTests {
-    @Test func everyAnswerTellsABrowserToDoNothingWithIt() async throws {
+    @Test func everyAnswerHasTheSecurityHeaders() async throws {
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
             for response in [
                 try await client.get("/healthz"),
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func anUnknownAddressIs404AsJSON() async throws {
+    @Test func unknownAddressIs404InJSON() async throws {
         try await withServer { client in
             for path in ["/nothing", "/api/v1/nothing", "/v1x/metrics", "/../etc/passwd", "/api/v1/"] {
                 let response = try await client.get(path)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aBrowserGetsAPageAboutAnUnknownAddress() async throws {
+    @Test func browserGetsAPageForAnUnknownAddress() async throws {
         try await withServer { client in
             for (path, type) in [
                 ("/nothing", "text/html; charset=utf-8"), ("/endpoints?service=shop", "text/html; charset=utf-8"),
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func headIsAnsweredLikeGetWithoutTheBody() async throws {
+    @Test func headAnswersLikeGetWithoutTheBody() async throws {
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
             try await RawConnection.open(port: client.port) { connection in
                 for (path, status) in [
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func headOfAPageWithoutALengthHasTheLengthAndNoBody() async throws {
+    @Test func headOfAStreamedPageHasTheLengthAndNoBody() async throws {
         try await withServer { client in
             let page = try await client.get("/metrics")
             try await RawConnection.open(port: client.port) { connection in
@@ -80,7 +80,7 @@ import Testing
                 #expect(head?.status == 200)
                 #expect(head?.headers["content-type"] == page.headers[.contentType])
                 #expect(head?.headers["transfer-encoding"] == nil)
-                // The page tells of its own process, whose figures change.
+                // The page has figures of its own process, and they change.
                 let length = try #require(head?.headers["content-length"].flatMap { Int($0) })
                 #expect(abs(length - page.body.readableBytes) < 100)
                 try await connection.expectSameOfHeadAndGet("/healthz", 200)
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Checks the body and the header fields.
-    @Test func nothingOfARequestComesBackInAFailure() async throws {
+    @Test func failureQuotesNothingFromTheRequest() async throws {
         let mark = "r3flect3d"
         try await withServer(tokens: ServerTokens(ingest: "a", read: "b")) { client in
             for response in [

@@ -7,9 +7,9 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// Time-outs of clients that leave a connection idle, or send or read too slowly.
+/// Time-outs of clients that leave a connection idle, or that send or read too slowly.
 @Suite(.timeLimit(.minutes(2))) struct ConnectionLimitTests {
-    @Test func aConnectionThatSaysNothingIsClosed() async throws {
+    @Test func silentConnectionIsClosed() async throws {
         var limits = ServerLimits()
         limits.idleTimeout = .milliseconds(50)
         try await withServer(serverLimits: limits) { client in
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func aHeadThatNeverEndsIsCutOffHoweverItDrips() async throws {
+    @Test func endlessHeadIsCutOffHoweverSlowlyItComes() async throws {
         var limits = ServerLimits()
         limits.idleTimeout = .milliseconds(100)
         try await withServer(serverLimits: limits) { client in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatStopsIsCutOff() async throws {
+    @Test func stalledBodyIsCutOff() async throws {
         var limits = ServerLimits()
         limits.idleTimeout = .milliseconds(50)
         try await withServer(serverLimits: limits) { client in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatNeverBeginsHasTheTimeForABody() async throws {
+    @Test func bodyThatNeverBeginsHasTheBodyTimeout() async throws {
         var limits = ServerLimits()
         limits.idleTimeout = .seconds(3600)
         limits.bodyTimeout = .milliseconds(50)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatTakesTooLongIsCutOffHoweverSteadilyItComes() async throws {
+    @Test func bodyThatTakesTooLongIsCutOffHoweverSteadilyItComes() async throws {
         var limits = ServerLimits()
         limits.bodyTimeout = .milliseconds(100)
         try await withServer(serverLimits: limits) { client in
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aConnectionOutlivesTheTimeForOneBody() async throws {
+    @Test func connectionOutlivesTheBodyTimeout() async throws {
         var limits = ServerLimits()
         let timeout = Duration.seconds(3)
         limits.bodyTimeout = timeout
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func theTimeForABodyEndsWithTheBody() async throws {
+    @Test func bodyTimeoutEndsWithTheBody() async throws {
         var limits = ServerLimits()
         limits.bodyTimeout = .zero
         try await withServer(serverLimits: limits) { client in
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func answersThatNobodyReadsAreCutOff() async throws {
+    @Test func unreadAnswersAreCutOff() async throws {
         var limits = ServerLimits()
         limits.answerTimeout = .milliseconds(100)
         try await withServer(serverLimits: limits) { client in
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aSlowReaderGetsEveryAnswer() async throws {
+    @Test func slowReaderGetsEveryAnswer() async throws {
         var limits = ServerLimits()
         limits.answerTimeout = .seconds(3)
         let series = (0..<1000).map { (Samples.dimensions(endpoint: "/\($0)"), Samples.statistics([1])) }
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test func aTargetOverTheLimitIs431() async throws {
+    @Test func targetOverTheLimitIs431() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send(
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func moreConnectionsThanTheLimitWaitUntilOneIsClosed() async throws {
+    @Test func connectionsOverTheLimitWaitUntilOneIsClosed() async throws {
         var limits = ServerLimits()
         limits.maxConnections = 1
         try await withListeningServer(limits: limits) { port in
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func connectionsWithoutATokenGiveWayToEachOtherAndNotToSenders() async throws {
+    @Test func connectionsWithoutATokenReplaceEachOtherAndNotSenders() async throws {
         var limits = ServerLimits()
         limits.maxNewcomers = 2
         limits.idleTimeout = .seconds(3600)
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test func connectionsWithoutATokenTakeHalfOfAllPlacesAtMost() async throws {
+    @Test func connectionsWithoutATokenTakeAtMostHalfOfTheLimit() async throws {
         var limits = ServerLimits()
         limits.maxConnections = 4
         limits.idleTimeout = .seconds(3600)
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test func noConnectionGivesWayWhereNoTokenIsNeeded() async throws {
+    @Test func noConnectionIsReplacedIfNoTokenIsNeeded() async throws {
         var limits = ServerLimits()
         limits.maxNewcomers = 1
         try await withListeningServer(limits: limits, tokens: ServerTokens(read: "may-read")) { port in
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["Authorization: Bearer may-read", nil]) func aReaderThatShowedItsRightStays(
+    @Test(arguments: ["Authorization: Bearer may-read", nil]) func readerThatShowedItsTokenOrSessionStays(
         token: String?
     ) async throws {
         var limits = ServerLimits()
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test func thePortForHealthHasABoundOfItsOwn() async throws {
+    @Test func adminPortHasItsOwnConnectionLimit() async throws {
         var limits = ServerLimits()
         limits.maxAdminConnections = 2
         limits.idleTimeout = .seconds(3600)
@@ -304,7 +304,7 @@ import Testing
         }
     }
 
-    /// Runs a server without Hummingbird's test client, which holds a connection and whose server has no limit of
+    /// Runs a server without Hummingbird's test client, because that client holds a connection and its server has no limit of
     /// connections.
     private func withListeningServer(
         limits: ServerLimits, tokens: ServerTokens = ServerTokens(), atAdminPort: Bool = false,
@@ -330,7 +330,7 @@ import Testing
 }
 
 extension RawConnection {
-    /// Asks without a token. The answer shows that the server has the connection.
+    /// Sends a request without a token. The answer shows that the server has accepted the connection.
     fileprivate mutating func askForHealth() async throws {
         try await send("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
         #expect(try await answer()?.status == 200)

@@ -16,7 +16,7 @@ import Testing
         return limits
     }
 
-    @Test func aReportEndsWhenItsClientLeaves() async throws {
+    @Test func reportEndsWhenItsClientLeaves() async throws {
         let (starts, started) = AsyncStream.makeStream(of: Void.self)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         try await withServer(
@@ -32,10 +32,10 @@ import Testing
         }
     }
 
-    @Test func aConnectionGoesOnAfterAReport() async throws {
+    @Test func connectionStaysOpenAfterAReport() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
-                // Two requests arrive together, and one after them.
+                // Two requests arrive together, and another one after them.
                 for requests in [2, 1] {
                     try await connection.send(String(repeating: Self.request, count: requests))
                     for _ in 0..<requests {
@@ -48,14 +48,14 @@ import Testing
         }
     }
 
-    @Test func aCancelledReaderLeavesTheQueueAndAPatientOneEnters() async throws {
+    @Test func cancelledReaderLeavesTheQueueAndAWaitingOneEnters() async throws {
         let limiter = ReadLimiter(limits(waiting: 1))
         var slot = try await limiter.enter()
         #expect(slot != nil)
         for isPatient in [false, true] {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
-                    // The check `isLineFull` occupies the queue for a moment too.
+                    // The check `isLineFull` also occupies the queue for a moment.
                     try await wait(for: "a slot") { try await limiter.enter() != nil }
                     return true
                 }

@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func everyRouteAboutRequestsTakesIt(dimension: MartletStorage.Dimension) async throws {
+    func everyRequestRouteFiltersByIt(dimension: MartletStorage.Dimension) async throws {
         try await withFilledServer { client in
             let name = dimension.rawValue
             let values = try TwoSenders.values(of: dimension)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.ofSender)
-    func theRoutesAboutSendersTakeItIfItIsTheSenders(dimension: MartletStorage.Dimension) async throws {
+    func senderRoutesFilterBySenderDimensions(dimension: MartletStorage.Dimension) async throws {
         try await withFilledServer { client in
             let filter = try parameter(dimension, TwoSenders.sound)
             let agents = try await read(AgentsReport.self, "agents?\(filter)", from: client)
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func noRouteDropsAFilterThatItDoesNotHave() async throws {
+    @Test func routesRefuseFiltersThatTheyDoNotHave() async throws {
         try await withFilledServer { client in
             for (route, own) in [
                 ("agents", AgentsParameter.filters), ("process", ProcessParameter.filters),
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: MartletStorage.Dimension.allCases)
-    func thePageTakesItAndNamesIt(dimension: MartletStorage.Dimension) async throws {
+    func pageFiltersByItAndNamesIt(dimension: MartletStorage.Dimension) async throws {
         try await withFilledServer { client in
             let (name, value) = (dimension.rawValue, try TwoSenders.failing.value(of: dimension))
             let query = "since=1h&\(try parameter(dimension, TwoSenders.failing))"
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    // MARK: What describes them
+    // MARK: The descriptions of the parameters
 
     @Test func openAPIHasTheParametersOfEachRoute() async throws {
         let series = ReportParameter.allCases.filter { $0 != .compare }.map(\.rawValue)
@@ -129,14 +129,14 @@ import Testing
         }
     }
 
-    @Test func theDocumentOfTheAPINamesEachFilter() throws {
+    @Test func apiDocumentNamesEachFilter() throws {
         let rows = try Repository.table(after: "## Window and filters", in: "docs/api.md")
         let names = rows.flatMap { $0[0].split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(names.sorted() == (["since", "until"] + MartletStorage.Dimension.allCases.map(\.rawValue)).sorted())
     }
 }
 
-/// `openapi.json`, as far as these tests read it.
+/// The parts of `openapi.json` that these tests read.
 private struct OpenAPI {
     private typealias Object = [String: Any]
 
@@ -152,7 +152,7 @@ private struct OpenAPI {
 
     private var shared: [String: Object] { components["parameters"] as? [String: Object] ?? [:] }
 
-    /// Returns the parameters of a path, with those that it refers to.
+    /// Returns the parameters of a path, including those that it refers to.
     private func parameters(of path: String) throws -> [Object] {
         let get = try #require(paths[path]?["get"] as? Object)
         return try #require(get["parameters"] as? [Object]).map { parameter in

@@ -17,7 +17,7 @@ import Testing
         ),
         ("GET /healthz HTTP/1.1\r\nHost: a\r\nno field\r\n", 400, "the request is not valid HTTP/1.1"),
     ])
-    func aHeadAgainstTheRulesIsRefusedInASentence(head: String, status: Int, sentence: String) async throws {
+    func headThatBreaksTheRulesIsRefusedWithASentence(head: String, status: Int, sentence: String) async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send(head + "\r\n")
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalFollowsTheAnswersToTheRequestsBefore() async throws {
+    @Test func refusalComesAfterTheEarlierAnswers() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send(
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func anOldClientGetsNoChunks() async throws {
+    @Test func oldClientGetsNoChunks() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send("GET /metrics HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func anOldClientIsNotToldToGoOn() async throws {
+    @Test func oldClientGetsNoInterimAnswer() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 let body = try Samples.body()

@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 
 @Suite struct IngestTests {
-    @Test func theSameBatchTwiceCountsOnce() async throws {
+    @Test func sameBatchTwiceCountsOnce() async throws {
         try await withServer { client in
             for _ in 0..<2 {
                 let response = try await client.post(try Samples.body(), batch: "i-1/1/metrics")
@@ -18,14 +18,14 @@ import Testing
         }
     }
 
-    @Test func aContentTypeMayHaveParametersAndCapitals() async throws {
+    @Test func contentTypeMayHaveParametersAndCapitals() async throws {
         try await withServer { client in
             let response = try await client.post(try Samples.body(), type: "Application/X-Protobuf; charset=utf-8")
             #expect(response.status == .ok)
         }
     }
 
-    @Test func anAgentIsToldForHowManyRequestsTheRefusedPointsStood() async throws {
+    @Test func answerHasTheRequestCountOfRefusedPoints() async throws {
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
             series: [
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func anAgentIsToldForHowManyRequestsARefusedResourceStood() async throws {
+    @Test func answerHasTheRequestCountOfARefusedResource() async throws {
         let name = try #require(HTTPFields.Element.Name(BatchID.rejectedHeaderName))
         let resource = Samples.resource(String(repeating: "long", count: 1000))
         let batch = MetricsBatch(
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func healthAndReadinessAreToldToEveryone() async throws {
+    @Test func healthAndReadinessNeedNoToken() async throws {
         try await withServer(tokens: .init(ingest: "a", read: "b")) { client in
             for path in ["/healthz", "/readyz"] {
                 let response = try await client.get(path)

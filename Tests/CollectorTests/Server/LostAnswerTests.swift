@@ -9,9 +9,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A connection that ends after the batch is stored and before its answer.
+/// A connection that ends after the batch is stored and before its answer is sent.
 @Suite struct LostAnswerTests {
-    @Test func aBatchThatIsSentAgainAfterALostAnswerCountsOnce() async throws {
+    @Test func batchResentAfterALostAnswerCountsOnce() async throws {
         let (outcomes, stored) = AsyncStream.makeStream(of: StoreOutcome.self)
         let (answers, release) = AsyncStream.makeStream(of: Void.self)
         try await withServer(
@@ -42,7 +42,7 @@ import FoundationNetworking
     }
 }
 
-/// The real store, which signals when a batch of metrics is stored and then holds the answer back.
+/// The real store. It signals when a batch of metrics is stored, and then holds the answer back.
 private struct HoldingStorage: StorageWrapper {
     let storage: any Storage
     let stored: AsyncStream<StoreOutcome>.Continuation

@@ -30,14 +30,14 @@ import Testing
         ) { client in body(try await client.nextPage()) }
     }
 
-    @Test func aWholePassSetsTheTime() async throws {
+    @Test func completePassSetsTheTime() async throws {
         try await withMaintainedServer { page in
             #expect(page.value(Self.latest) == 1_790_000_090)
             #expect(page.value(Self.failures) == 0)
         }
     }
 
-    @Test func aPassThatFailedIsCountedAndLeavesTheTime() async throws {
+    @Test func failedPassIsCountedAndKeepsTheTime() async throws {
         try await withMaintainedServer({ WornStorage(storage: $0) }) { page in
             #expect(page.value(Self.latest) == 1_790_000_060)
             #expect(page.value(Self.failures) == 1)

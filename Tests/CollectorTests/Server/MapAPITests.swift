@@ -38,7 +38,7 @@ import Testing
     }
 
     /// Callers without an agent have no name.
-    @Test func theEndsOfAnEdgeAreToldApart() async throws {
+    @Test func edgeDistinguishesItsTwoEnds() async throws {
         try await withMap { client in
             let response = try await client.get("/api/v1/map?since=1m&service=shop")
             let text = String(buffer: response.body)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func aServiceChoosesItsEdgesAndALimitTheLargest() async throws {
+    @Test func serviceSelectsItsEdgesAndALimitTheLargest() async throws {
         try await withMap { client in
             #expect(try await texts(report("&service=pay", client)) == ["shop > pay", "pay > bank:443"])
             let cut = try await report("&top=1", client)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["host=pay", "top=0", "since=later", "service=a&service=b&top=1&top=2"])
-    func aParameterThatCannotBeReadIs400(query: String) async throws {
+    func invalidParameterIs400(query: String) async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/map?" + query)
             #expect(response.status == .badRequest)

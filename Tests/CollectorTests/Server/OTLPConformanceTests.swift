@@ -11,8 +11,8 @@ import MartletTelemetry
 import SwiftProtobuf
 import Testing
 
-/// The OTLP specification's rules for an OTLP/HTTP server, checked in order against a server on a socket. The marks below
-/// bear the names of the specification's sections. The section about connections is in ``OTLPConnectionTests``.
+/// The OTLP specification's rules for an OTLP/HTTP server, checked in order against a server on a socket. The marks below have
+/// the names of the specification's sections. ``OTLPConnectionTests`` covers the section about connections.
 @Suite struct OTLPConformanceTests {
     static let paths = ["/v1/metrics", "/v1/traces"]
     static let formats = IntakeFormat.allCases
@@ -55,7 +55,7 @@ import Testing
     // MARK: Protocol Details
 
     @Test(arguments: paths, formats)
-    func theServerSupportsNoCompressionAndGzip(path: String, format: IntakeFormat) async throws {
+    func serverAcceptsUncompressedAndGzippedBodies(path: String, format: IntakeFormat) async throws {
         try await withServer { client in
             let body = try Self.body(path, format)
             for (body, encoding) in [(body, nil), (body, "identity"), (try Gzip.compress(body), "gzip")] {
@@ -69,7 +69,7 @@ import Testing
     // MARK: Binary Protobuf Encoding, JSON Protobuf Encoding
 
     @Test(arguments: paths, formats)
-    func anAnswerHasTheContentTypeOfItsRequest(path: String, format: IntakeFormat) async throws {
+    func answerHasTheContentTypeOfItsRequest(path: String, format: IntakeFormat) async throws {
         try await withServer { client in
             for body in [try Self.body(path, format), try Self.refusedBody(path, format), Array("{nonsense".utf8)] {
                 let response = try await client.post(body, to: path, type: format.contentType)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: paths)
-    func jsonFieldsOfUnknownNamesAreIgnored(path: String) async throws {
+    func jsonFieldsWithUnknownNamesAreIgnored(path: String) async throws {
         try await withServer { client in
             let response = try await client.post(
                 Array(#"{"resourceFuture": [{"a": [{}, null, "}"]}]}"#.utf8), to: path,
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: paths)
-    func protobufFieldsOfUnknownNumbersAreIgnored(path: String) async throws {
+    func protobufFieldsWithUnknownNumbersAreIgnored(path: String) async throws {
         try await withServer { client in
             let unknown: [UInt8] = [0xfa, 0x01, 3, 1, 2, 3, 0xf8, 0x01, 7]
             let response = try await client.post(try Self.body(path) + unknown, to: path)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func bothEncodingsAreTakenOnOneConnection() async throws {
+    @Test func oneConnectionTakesBothEncodings() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 for path in Self.paths {
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: paths, formats)
-    func aBodyOverTheLimitIs413BeforeAndAfterInflating(path: String, format: IntakeFormat) async throws {
+    func bodyOverTheLimitIs413BeforeAndAfterInflating(path: String, format: IntakeFormat) async throws {
         var limits = IntakeLimits()
         limits.maxBodyBytes = 100_000
         let large = [UInt8](repeating: UInt8(ascii: " "), count: 100_001)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func aBodyWithoutALengthIsHeldToTheLimitToo() async throws {
+    @Test func limitAlsoHoldsForABodyWithoutALength() async throws {
         var limits = IntakeLimits()
         limits.maxBodyBytes = 100_000
         try await withServer(limits: limits) { client in
@@ -192,14 +192,14 @@ import Testing
         }
     }
 
-    @Test func theRecommendedLimitIsTheDefault() {
+    @Test func recommendedLimitIsTheDefault() {
         #expect(IntakeLimits().maxBodyBytes == 64 * 1024 * 1024)
     }
 
     // MARK: Full Success
 
     @Test(arguments: paths, formats)
-    func anEmptyRequestIsASuccess(path: String, format: IntakeFormat) async throws {
+    func emptyRequestSucceeds(path: String, format: IntakeFormat) async throws {
         let bodies: [[UInt8]] =
             format == .json
             ? [Array("{}".utf8), Array(#"{"resourceSpans": [{"scopeSpans": [{}]}]}"#.utf8)] : [[], [0x0a, 0]]
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test(arguments: paths, formats)
-    func aFullSuccessIs200AndLeavesPartialSuccessUnset(path: String, format: IntakeFormat) async throws {
+    func fullSuccessIs200AndLeavesPartialSuccessUnset(path: String, format: IntakeFormat) async throws {
         try await withServer { client in
             let response = try await client.post(try Self.body(path, format), to: path, type: format.contentType)
             #expect(response.status == .ok)
@@ -225,7 +225,7 @@ import Testing
     // MARK: Partial Success
 
     @Test(arguments: formats)
-    func aPartialSuccessIs200WithTheNumberOfRejectedPointsAndWhy(format: IntakeFormat) async throws {
+    func partialSuccessIs200WithTheRejectedPointsAndTheReason(format: IntakeFormat) async throws {
         try await withServer { client in
             let response = try await client.post(
                 try Self.refusedBody("/v1/metrics", format), type: format.contentType)
@@ -235,7 +235,7 @@ import Testing
                 format == .json
                 ? try OTLPExportMetricsServiceResponse(jsonUTF8Bytes: bytes)
                 : try OTLPExportMetricsServiceResponse(serializedBytes: bytes)
-            // The point of the duration is refused, and the size is taken.
+            // The point of the duration is refused, but the size is taken.
             #expect(message.partialSuccess.rejectedDataPoints == 1)
             #expect(message.partialSuccess.errorMessage.contains("out of bounds"))
             #expect(try await client.count() == 0)
@@ -243,7 +243,7 @@ import Testing
     }
 
     @Test(arguments: formats)
-    func aPartialSuccessIs200WithTheNumberOfRejectedSpansAndWhy(format: IntakeFormat) async throws {
+    func partialSuccessIs200WithTheRejectedSpansAndTheReason(format: IntakeFormat) async throws {
         try await withServer { client in
             let response = try await client.post(
                 try Self.refusedBody("/v1/traces", format), to: "/v1/traces", type: format.contentType)
@@ -261,7 +261,7 @@ import Testing
     // MARK: Failures, Bad Data
 
     @Test(arguments: paths, formats)
-    func badDataIs400WithAStatusThatSaysWhy(path: String, format: IntakeFormat) async throws {
+    func badDataIs400WithAStatusAndTheReason(path: String, format: IntakeFormat) async throws {
         try await withServer { client in
             let response = try await client.post(Array("{nonsense".utf8), to: path, type: format.contentType)
             #expect(response.status == .badRequest)
@@ -274,7 +274,7 @@ import Testing
     }
 
     @Test(arguments: formats)
-    func everyFailureHasAStatusInTheEncodingOfItsRequest(format: IntakeFormat) async throws {
+    func everyFailureHasAStatusInItsRequestsEncoding(format: IntakeFormat) async throws {
         var limits = IntakeLimits()
         limits.maxBodyBytes = 1000
         try await withServer(limits: limits, tokens: ServerTokens(ingest: "secret")) { client in
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    @Test func anotherContentTypeIs415WithAStatusInProtobuf() async throws {
+    @Test func otherContentTypeIs415WithAStatusInProtobuf() async throws {
         try await withServer { client in
             for type in [nil, "text/plain", "application/grpc", "application/jsonl", "application/x-protobuf2"] {
                 let response = try await client.post(try Samples.body(), type: type)
@@ -314,7 +314,7 @@ import Testing
     // MARK: OTLP/HTTP Throttling, Retryable Response Codes
 
     @Test(arguments: paths, formats)
-    func aServerThatIsBehindAnswers429WithARetryAfter(path: String, format: IntakeFormat) async throws {
+    func overloadedServerAnswers429WithARetryAfter(path: String, format: IntakeFormat) async throws {
         try await withServer(storage: { FailingStorage($0, error: StorageBusy()) }) { client in
             let response = try await client.post(try Self.body(path, format), to: path, type: format.contentType)
             #expect(response.status == .tooManyRequests)
@@ -324,7 +324,7 @@ import Testing
     }
 
     @Test(arguments: paths, formats)
-    func aServerThatCannotStoreAnswers503WithARetryAfter(path: String, format: IntakeFormat) async throws {
+    func serverThatCannotStoreAnswers503WithARetryAfter(path: String, format: IntakeFormat) async throws {
         try await withServer(storage: { FailingStorage($0, error: StorageFailure("the disk is full")) }) { client in
             let response = try await client.post(try Self.body(path, format), to: path, type: format.contentType)
             #expect(response.status == .serviceUnavailable)
@@ -337,7 +337,7 @@ import Testing
     // MARK: OTLP/HTTP Default Port
 
     /// The test reads the port from the command's help, because a test must not listen on a fixed port.
-    @Test func theDefaultPortIs4318() async throws {
+    @Test func defaultPortIs4318() async throws {
         let help = try await ChildProcess(.martletCollector, ["serve", "--help"]).finish().output
         #expect(help.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("(default: 4318)"))
     }

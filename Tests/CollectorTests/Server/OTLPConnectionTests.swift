@@ -4,7 +4,7 @@ import Testing
 
 /// The OTLP specification's section "OTLP/HTTP Connection", and clients that ask before they send (RFC 9110, section 10.1.1).
 @Suite struct OTLPConnectionTests {
-    @Test func aConnectionIsKeptAliveBetweenRequestsAlsoAfterFailures() async throws {
+    @Test func connectionStaysOpenBetweenRequestsAndAfterFailures() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 for body in [try Samples.body(), [0xff], try Samples.body()] {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func requestsAreTakenOnParallelConnections() async throws {
+    @Test func parallelConnectionsAreServed() async throws {
         try await withServer { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatAsksBeforeItSendsIsToldToGoOn() async throws {
+    @Test func clientThatExpectsContinueGetsIt() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 let body = try Samples.body()
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatAsksBehindAnotherRequestIsToldToGoOnAfterItsAnswer() async throws {
+    @Test func continueComesAfterTheEarlierAnswer() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 let body = try Samples.body()
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatAsksBeforeItSendsTooMuchIsSpared() async throws {
+    @Test func clientThatExpectsContinueNeedNotSendAnOversizedBody() async throws {
         try await withServer { client in
             try await RawConnection.open(port: client.port) { connection in
                 try await connection.send(

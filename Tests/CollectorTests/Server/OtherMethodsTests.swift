@@ -18,7 +18,7 @@ import Testing
         "/api/v1/report", "/api/v1/requests/1f", "/api/v1/values/service", "/api/v1/openapi.json", "/healthz",
         "/readyz", "/metrics",
     ])
-    func aPathOfProgramsNamesItsMethodsInJSON(path: String) async throws {
+    func pathForProgramsListsItsMethodsInJSON(path: String) async throws {
         try await withServer { client in
             for method in [.post, .put, .delete, .options] as [HTTPRequest.Method] {
                 let answer = try await ask(client, path, method)
@@ -34,7 +34,7 @@ import Testing
         ("/traces/1f", "GET, HEAD"), ("/map", "GET, HEAD"), ("/agents", "GET, HEAD"),
         ("/requests/clear", "GET, HEAD, POST"), ("/login", "GET, HEAD, POST"),
     ])
-    func aViewNamesItsMethodsOnAPage(path: String, allowed: String) async throws {
+    func viewListsItsMethodsOnAPage(path: String, allowed: String) async throws {
         try await withServer { client in
             let answer = try await ask(client, path, .put)
             #expect(answer.status == .methodNotAllowed)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func signingOutIsNoView() async throws {
+    @Test func signingOutTakesOnlyPOST() async throws {
         try await withServer { client in
             let answer = try await ask(client, "/logout", .get)
             #expect(answer.status == .methodNotAllowed)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func thePathsOfTheAPIThatDeleteSaySo() async throws {
+    @Test func apiPathThatDeletesListsDELETE() async throws {
         try await withServer { client in
             let answer = try await ask(client, "/api/v1/requests", .post)
             #expect(answer.status == .methodNotAllowed)

@@ -8,7 +8,7 @@ import Testing
 
 /// A collector that is behind refuses requests at once, and takes them later.
 @Suite struct OverloadTests {
-    @Test func moreThanItHasRoomForIs429UntilARequestIsDone() async throws {
+    @Test func requestsOverTheMemoryAre429UntilOneIsDone() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 120_000
         let body = [UInt8](repeating: 1, count: 45_000)
@@ -22,7 +22,8 @@ import Testing
                         Content-Length: \(body.count)\r\n\r\n
                         """)
                     try await slow.send(Array(body.dropLast()))
-                    // The slow request has its room, gets it in a moment, or was refused itself and gives way to another.
+                    // The slow request already has its memory, gets it in a moment, or was refused itself and makes room for
+                    // another.
                     for _ in 0..<20 {
                         let refused = try await client.post(body)
                         guard refused.status == .tooManyRequests else { continue }
@@ -39,7 +40,7 @@ import Testing
         }
     }
 
-    /// Room for one request with this body and not for two.
+    /// Room for one request with this body, but not for two.
     private func room(for body: [UInt8]) throws -> ServerLimits {
         var most = 0
         _ = try Intake().metrics(body, encoding: .identity) { bytes throws(IntakeRejection) in most = max(most, bytes) }
@@ -48,7 +49,7 @@ import Testing
         return limits
     }
 
-    @Test func headsWithoutTheirBodiesTakeNoRoom() async throws {
+    @Test func headsWithoutBodiesReserveNoMemory() async throws {
         try await withServer { client in
             try await withStalledSenders(520, sending: [], port: client.port) {
                 let response = try await client.post(try Samples.body())
@@ -57,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func moreBytesThanItHasRoomForAre429AndFewerAreTaken() async throws {
+    @Test func bodyOverTheMemoryIs429AndASmallerOneIsTaken() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 10_000
         try await withServer(serverLimits: limits) { client in
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func stalledSendersOfLargeBodiesTurnNobodyAway() async throws {
+    @Test func stalledSendersOfLargeBodiesBlockNobody() async throws {
         try await withServer { client in
             try await withStalledSenders(3, sending: [0], port: client.port) {
                 for _ in 0..<10 {
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aRequestGivesItsRoomBackHoweverItEnds() async throws {
+    @Test func requestReleasesItsMemoryHoweverItEnds() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 130_000
         try await withServer(serverLimits: limits) { client in
@@ -114,7 +115,7 @@ import Testing
                     #expect(try await connection.answer()?.status == 100)
                     try await connection.send([UInt8](repeating: 0, count: 60_000))
                 }
-                // The server notices after a while that the sender left.
+                // The server notices after a while that the sender has left.
                 var last = try await client.post(try Samples.body())
                 while last.status == .tooManyRequests { last = try await client.post(try Samples.body()) }
                 #expect(last.status == .ok)
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatWaitsForACommitKeepsItsRoom() async throws {
+    @Test func requestThatWaitsForACommitKeepsItsMemory() async throws {
         let gate = Gate()
         let limits = try room(for: try Samples.body())
         try await withServer(serverLimits: limits, storage: { WaitingStorage(storage: $0, gate: gate) }) { client in

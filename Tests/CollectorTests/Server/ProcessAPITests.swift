@@ -6,7 +6,7 @@ import Testing
 
 /// The processes of services on the API, the page and `/metrics`.
 @Suite struct ProcessAPITests {
-    /// Returns a batch of a process that took `cores` in 100 s, while its requests waited for answers.
+    /// Returns a batch of a process that used `cores` for 100 s, while its requests waited for answers.
     private static func body(
         _ service: String = "checkout", instance: String = "i-1", cores: Double, isBusy: Bool = false
     ) throws -> [UInt8] {
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func theAPIHasTheProcessesOfAService() async throws {
+    @Test func apiHasTheProcessesOfAService() async throws {
         try await withProcesses { client in
             let response = try await client.get("/api/v1/process?service=checkout&since=2m&step=1m")
             #expect(response.status == .ok)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: ["step=5s", "since=10m&until=20m", "endpoint=a", "kind=client", "step=x"])
-    func aBadParameterIsOneClearError(query: String) async throws {
+    func badParameterIsOneClearError(query: String) async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/process?\(query)")
             #expect(response.status == .badRequest)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func theListOfSendersHasTheirProcessesAndTheBusyWait() async throws {
+    @Test func senderListHasProcessesAndTheBusyWait() async throws {
         try await withProcesses { client in
             let response = try await client.get("/api/v1/agents")
             let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: response.body))
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func aServicesPageHasItsProcessesAboveItsLatency() async throws {
+    @Test func servicePageHasItsProcessesAboveItsLatency() async throws {
         try await withProcesses { client in
             let page = try await client.read("/endpoint?service=checkout")
             #expect(page.status == 200)

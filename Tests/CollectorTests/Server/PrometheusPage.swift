@@ -20,7 +20,7 @@ extension TestClientProtocol {
         return try await nextPage()
     }
 
-    /// Returns the page, of which the collector counts each as one scrape.
+    /// Returns the page. The collector counts each page as one scrape.
     func nextPage() async throws -> PrometheusPage {
         let response = try await get("/metrics")
         #expect(response.status == .ok)

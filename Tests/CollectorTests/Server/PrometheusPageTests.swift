@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Prometheus counts differences, so a first sample of zero makes it count the earlier requests.
-    @Test func aSeriesIsZeroInItsFirstPage() async throws {
+    @Test func seriesIsZeroInItsFirstPage() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             let first = try await client.nextPage().lines.filter { $0.hasPrefix("http_") }
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func aHEADRequestIsNoFirstPage() async throws {
+    @Test func headRequestDoesNotCountAsTheFirstPage() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             try await RawConnection.open(port: client.port) { connection in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func aBatchThatIsSentTwiceCountsOnce() async throws {
+    @Test func batchSentTwiceCountsOnce() async throws {
         try await withServer { client in
             for sequence in [1, 1, 2, 2, 1] {
                 #expect(try await client.post(try Samples.body(), batch: "i-1/\(sequence)/metrics").status == .ok)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func aServersRequestsHaveARouteAndReceiveTheRequestBody() async throws {
+    @Test func serverRequestsHaveARouteAndTheReceivedBytes() async throws {
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
             series: [
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func eachEnvironmentOfAServiceHasItsOwnSeries() async throws {
+    @Test func eachEnvironmentOfAServiceHasSeparateSeries() async throws {
         try await withServer { client in
             for (environment, count) in [("production", 3), (nil, 1)] as [(String?, Int)] {
                 var resource = Samples.resource(instance: environment ?? "none")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func aFailureHasAnErrorTypeAlsoWhereItsSenderGivesItNone() async throws {
+    @Test func failureAlwaysHasAnErrorType() async throws {
         let attributes = [
             OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.route", "/r"),
             OTLPKeyValue("http.status_code", Int64(500)),
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func spansCountWhereThereAreNoMetricsOfTheSameRequests() async throws {
+    @Test func spansCountIfTheSameRequestsHaveNoMetrics() async throws {
         let spans = { (service: String) in
             var resource = Samples.resource(service)
             resource.agent = "opentelemetry 1.38"
@@ -188,7 +188,7 @@ import Testing
         #expect(counts.contains { $0.contains("\"spans\"") && $0.hasSuffix("martlet_source=\"spans\"} 3") })
     }
 
-    @Test func spansThatAreSentTwiceAreCountedOnce() async throws {
+    @Test func spansSentTwiceCountOnce() async throws {
         var resource = Samples.resource()
         resource.agent = "opentelemetry 1.38"
         let first = try DetailsBatch(resource: resource, details: (1...3).map { Samples.detail($0) }).otlp()
@@ -227,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func thePageTellsOfTheStoreAndTheProcess() async throws {
+    @Test func pageHasFiguresOfTheStoreAndTheProcess() async throws {
         try await withServer { client in
             let page = try await client.page()
             for name in [
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test func theReadTokenGuardsThePage() async throws {
+    @Test func readTokenGuardsThePage() async throws {
         try await withServer(tokens: ServerTokens(ingest: "may-send", read: "may-read")) { client in
             for token in [nil, "may-send"] {
                 let refused = try await client.get("/metrics", token: token)

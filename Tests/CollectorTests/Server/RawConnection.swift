@@ -19,7 +19,7 @@ struct RawConnection {
 
     /// - Parameters:
     ///   - address: the address on loopback that the connection comes from.
-    ///   - receiveBuffer: bytes that the system takes for the test before it reads; `nil` leaves it to the system.
+    ///   - receiveBuffer: bytes that the system buffers before the test reads them; `nil` for the system's default.
     static func open(
         port: Int?, from address: String = "127.0.0.1", receiveBuffer: Int? = nil,
         _ body: @Sendable (inout RawConnection) async throws -> Void
@@ -49,8 +49,8 @@ struct RawConnection {
         if let error = failure.error.withLock({ $0 }) { throw error }
     }
 
-    /// Returns the answer to a request on a new connection, or `nil` if the server closes it first. A test's client would
-    /// send its requests one after the other.
+    /// Sends a request on a new connection. Returns the answer, or `nil` if the server closes the connection first. A test's
+    /// client would send its requests one after the other.
     static func get(_ path: String, headers: [String] = [], port: Int?) async throws -> Answer? {
         let (answers, answer) = AsyncStream.makeStream(of: Answer?.self)
         try await open(port: port) { connection in

@@ -6,7 +6,7 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// The limits of reads in work and of reads that wait.
+/// The limits of reads in progress and of reads that wait.
 @Suite(.timeLimit(.minutes(3))) struct ReadLimiterTests {
     private static let report = "/api/v1/report?since=1h"
 
@@ -16,7 +16,7 @@ import Testing
         return limits
     }
 
-    @Test func moreReportsThanThereIsRoomForWaitAndMoreThanMayWaitAre503() async throws {
+    @Test func reportsOverTheLimitWaitAndOverTheLineAre503() async throws {
         let gate = Gate()
         try await withServer(
             serverLimits: limits(reads: 1, waiting: 1), storage: { HeldReads(storage: $0, gate: gate) }
@@ -31,7 +31,7 @@ import Testing
                 #expect(refused.status == 503)
                 #expect(refused.headers["retry-after"] == "1")
                 #expect(refused.headers["content-type"] == "application/json; charset=utf-8")
-                // A list of senders counts as a read. The paths below are no reads, or have a limiter of their own.
+                // A list of senders counts as a read. The paths below are not reads, or have a separate limiter.
                 #expect(try await client.get("/api/v1/agents").status == .serviceUnavailable)
                 for path in ["/readyz", "/healthz", "/metrics"] {
                     let response = try await client.get(path)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aReaderThatDoesNotTakeItsAnswerKeepsItsRoom() async throws {
+    @Test func readerThatDoesNotTakeItsAnswerKeepsItsSlot() async throws {
         let series = (0..<8000).map { (Samples.dimensions(endpoint: "/\($0)"), Samples.statistics([1])) }
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func scrapersThatReadNothingGiveWayToOneThatReads() async throws {
+    @Test func stalledScrapersMakeWayForOneThatReads() async throws {
         let series = (0..<4900).map {
             (Samples.dimensions(endpoint: "/a/long/name/of/endpoint/\($0)"), Samples.statistics([1]))
         }
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func eightPanelsThatAskAtOnceAreAllAnswered() async throws {
+    @Test func eightSimultaneousPanelsAreAllAnswered() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             try await withThrowingTaskGroup(of: Int?.self) { group in
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func theStoreHasAReaderForReadinessAndOneForMaintenance() {
+    @Test func storeHasAReaderForReadinessAndOneForMaintenance() {
         #expect(Configuration().maximumReaderCount >= ServerLimits().maxReads + 2)
     }
 }

@@ -13,7 +13,7 @@ import Testing
 
 /// `/readyz`, and the thread that answers it on the port for health and metrics.
 @Suite(.timeLimit(.minutes(1))) struct ReadinessTests {
-    @Test(.enabled(if: SmallDisk.isPossible)) func aFullDiskIsToldUntilThereIsRoomAgain() async throws {
+    @Test(.enabled(if: SmallDisk.isPossible)) func fullDiskIsReportedUntilThereIsRoomAgain() async throws {
         let disk = try SmallDisk(bytes: 2 << 20)
         let (stores, store) = AsyncStream.makeStream(of: SQLiteStorage.self)
         try await withServer(
@@ -32,7 +32,7 @@ import Testing
             #expect(full.text.contains("the disk is full"))
             #expect(try await client.get("/healthz").status == .ok)
 
-            // The log grows by the beginning of a batch that does not fit, and has room for small writes from then on.
+            // The log grows by the beginning of a batch that does not fit. From then on it has room for small writes.
             let filler = disk.url.appendingPathComponent("filler").path
             let bytes = try FileManager.default.attributesOfItem(atPath: filler)[.size] as? Int
             truncate(filler, try #require(bytes) - 200_000)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Runs `work` on a thread of its own while all threads of the tasks and of the main port's connections are blocked.
+    /// Runs `work` on a separate thread while all threads of the tasks and of the main port's connections are blocked.
     private static func withBusyThreads<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { done in
             let (entered, free) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

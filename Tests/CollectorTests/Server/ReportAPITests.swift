@@ -7,7 +7,7 @@ import MartletTelemetry
 import Testing
 
 @Suite struct ReportAPITests {
-    @Test func completenessIsNullWhereNobodySent() async throws {
+    @Test func completenessIsNullIfNobodySent() async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/report?since=1m")
             let object = try JSONSerialization.jsonObject(with: Data(buffer: response.body))
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func theReportHasTheFixedNames() async throws {
+    @Test func reportHasTheFixedNames() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())
             let response = try await client.get("/api/v1/report?since=1m&by=endpoint,status")
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func phasesAndHungRequestsComeThroughFromTheWireToTheReport() async throws {
+    @Test func phasesAndHungRequestsReachTheReport() async throws {
         try await withServer { client in
             var statistics = Samples.statistics([300, 300])
             statistics.phases = Samples.phases([.connect: (1, 0.25), .firstByte: (2, 600)])
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aReportComesBackFromItsJSON() async throws {
+    @Test func reportCanBeReadBackFromItsJSON() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())
             let response = try await client.get("/api/v1/report?by=endpoint&by=error&by=status")
@@ -87,7 +87,7 @@ import Testing
         "since=someday", "by=colour", "sort=colour", "top=0", "top=x", "colour=red", "since=1h&since=2h",
         "since=20000d",
     ])
-    func aBadParameterIs400WithASentence(query: String) async throws {
+    func badParameterIs400WithASentence(query: String) async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/report?\(query)")
             #expect(response.status == .badRequest)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aPlusIsABlankButInATime() async throws {
+    @Test func plusMeansABlankExceptInATime() async throws {
         let batch = MetricsBatch(
             resource: Samples.resource("my shop"), start: Samples.time(0), end: Samples.time(10),
             series: [Samples.dimensions(endpoint: "/a+b"): Samples.statistics([1])], ledger: Ledger(captured: 1))
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func tooManyParametersAndTooLongOnesAre400() async throws {
+    @Test func tooManyOrTooLongParametersAre400() async throws {
         try await withServer { client in
             let names = ["by=host", "host=a", "service=a", "method=a", "endpoint=a"]
             let parameters = names.flatMap { Array(repeating: $0, count: 13) }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func anAgentThatSwitchesItselfOffSaysWhy() async throws {
+    @Test func agentThatSwitchesItselfOffGivesTheReason() async throws {
         @Sendable func body(_ mode: String, reason: String?, end: UInt64) throws -> [UInt8] {
             var resource = Samples.resource()
             (resource.captureMode, resource.captureReason) = (mode, reason)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func agentsOfOneServiceAreListedAlone() async throws {
+    @Test func agentsAreFilteredByService() async throws {
         try await withServer { client in
             for service in ["checkout", "catalog"] {
                 let batch = MetricsBatch(
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func agentsAreListedWithTheBatchesThatAreMissing() async throws {
+    @Test func agentsAreListedWithTheirMissingBatches() async throws {
         try await withServer(clock: { Samples.time(11) }) { client in
             @Sendable func agent(after batch: String) async throws -> (agent: AgentsReport.Agent, table: String) {
                 _ = try await client.post(try Samples.body(), batch: "i-1/\(batch)/metrics")
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: ["since=someday", "since=2199-01-01T00:00:00Z", "since=1h&since=2h", "limit=7"])
-    func aBadParameterOfAgentsIs400WithASentence(query: String) async throws {
+    func badAgentsParameterIs400WithASentence(query: String) async throws {
         try await withServer { client in
             let response = try await client.get("/api/v1/agents?\(query)")
             #expect(response.status == .badRequest)
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func aLargeFleetIsListedInPartWithTheNumberOfTheOthers() async throws {
+    @Test func largeFleetIsListedInPartWithTheNumberOfTheOthers() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("collector.sqlite")
         let storage = try SQLiteStorage(path: path)

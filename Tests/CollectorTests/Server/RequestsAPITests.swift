@@ -31,7 +31,7 @@ import Testing
         return try ReportJSON.value(of: RequestsReport.self, in: Data(buffer: response.body))
     }
 
-    @Test func aKeptRequestIsListedWithTheFixedNames() async throws {
+    @Test func keptRequestIsListedWithTheFixedNames() async throws {
         try await withServer { client in
             try await post([detail], to: client)
             let response = try await client.get("/api/v1/requests")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aSizeThatTheSenderDoesNotTellIsLeftOut() throws {
+    @Test func unknownSizeIsLeftOut() throws {
         func bytes(_ agent: String) throws -> RequestSummary.Bytes {
             var (span, resource) = (detail, Samples.resource())
             (span.bytesSent, resource.agent) = (0, agent)
@@ -64,7 +64,7 @@ import Testing
         #expect(try bytes("opentelemetry 1.38").received == 5)
     }
 
-    @Test func aRequestIsShownWithEverythingThatIsKept() async throws {
+    @Test func requestIsShownWithAllKeptDetails() async throws {
         try await withServer { client in
             var child = Samples.detail(2)
             (child.traceID, child.parentSpanID, child.start) = (detail.traceID, detail.spanID, Samples.time(2))
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func aRequestIsAskedForWithoutParameters() async throws {
+    @Test func requestTakesNoParameters() async throws {
         try await withServer { client in
             try await post([detail], to: client)
             let id = try #require(try await list("", from: client).requests.first?.id)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func aListIsFilteredSearchedAndPaged() async throws {
+    @Test func listIsFilteredSearchedAndPaged() async throws {
         try await withServer { client in
             let spans = (1...5 as ClosedRange<UInt8>).map { number in
                 var span = Samples.detail(number)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func deletedRequestsAreGoneAndTheReportStays() async throws {
+    @Test func deletedRequestsAreGoneButTheReportStays() async throws {
         try await withServer { client in
             try await post([detail], to: client)
             _ = try await client.post(try Samples.body())
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aSeriesHasTheFiguresOfEachSlot() async throws {
+    @Test func seriesHasTheFiguresOfEachSlot() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())
             let response = try await client.get("/api/v1/series?since=1m&by=endpoint&step=20s")
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func theValuesOfADimensionAreListed() async throws {
+    @Test func valuesOfADimensionAreListed() async throws {
         try await withServer { client in
             _ = try await client.post(try Samples.body())
             let response = try await client.get(
@@ -172,7 +172,7 @@ import Testing
         "/api/v1/requests?status=%2B404", "/api/v1/requests?faster-than=fast", "/api/v1/series?step=1s",
         "/api/v1/series?step=x", "/api/v1/values/host?limit=0", "/api/v1/report?kind=both",
     ])
-    func aBadParameterIs400WithASentence(path: String) async throws {
+    func badParameterIs400WithASentence(path: String) async throws {
         try await withServer { client in
             let response = try await client.get(path)
             #expect(response.status == .badRequest)
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: ["/api/v1/requests/zzzz", "/api/v1/requests/no%20id", "/api/v1/requests?before=zzzz"])
-    func anUnknownRequestIs404WithASentence(path: String) async throws {
+    func unknownRequestIs404WithASentence(path: String) async throws {
         try await withServer { client in
             let response = try await client.get(path)
             #expect(response.status == .notFound)
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(arguments: ["requests", "requests/1", "series", "values/host"])
-    func aReaderNeedsTheReadToken(path: String) async throws {
+    func readerNeedsTheReadToken(path: String) async throws {
         try await withServer(tokens: ServerTokens(ingest: "in", read: "out")) { client in
             #expect(try await client.get("/api/v1/\(path)").status == .unauthorized)
             #expect(try await client.get("/api/v1/\(path)", token: "in").status == .unauthorized)

@@ -25,7 +25,7 @@ import Testing
             resource: [OTLPKeyValue("service.name", "shop"), OTLPKeyValue("service.instance.id", instance)])
     }
 
-    @Test func aBodyThatIsSentAgainCountsOnceHoweverItIsPacked() async throws {
+    @Test func resentBodyCountsOnceHoweverItIsPacked() async throws {
         let body: [UInt8] = try Self.request().serializedBytes()
         let json: [UInt8] = try Self.request().jsonUTF8Bytes()
         try await withServer { client in
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func newPointsBesideResentOnesCount() async throws {
+    @Test func newPointsAmongResentOnesCount() async throws {
         var larger = Self.request()
         larger.resourceMetrics += Self.request(end: 20).resourceMetrics
         let bodies = try [Self.body(), larger.serializedBytes()]
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func resentDeltasBesideCumulativeMetricsCountOnce() async throws {
+    @Test func resentDeltasWithCumulativeMetricsCountOnce() async throws {
         var request = Self.request()
         let counting = OtherMetrics.point(Array(repeating: 0.2, count: 10), end: 10)
         request.resourceMetrics[0].scopeMetrics[0].metrics.append(

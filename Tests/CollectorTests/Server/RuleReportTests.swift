@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 import Testing
 
-/// Requests that rules of an agent changed, apart from all others.
+/// Requests changed by an agent's rules, kept apart from all others.
 @Suite struct RuleReportTests {
     private static func body(rules: Int?) throws -> [UInt8] {
         var resource = Samples.resource()
@@ -20,7 +20,7 @@ import Testing
         ).otlp()
     }
 
-    @Test func theDimensionGroupsAndFilters() async throws {
+    @Test func ruleDimensionGroupsAndFilters() async throws {
         try await withServer(clock: { Samples.time(60) }) { client in
             _ = try await client.post(try Self.body(rules: 1))
             @Sendable func report(_ query: String) async throws -> Report {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aReportThatNamesNoRuleSaysHowManyRequestsRulesChanged() async throws {
+    @Test func reportWithoutARuleHasTheCountOfChangedRequests() async throws {
         try await withServer { client in
             _ = try await client.post(try Self.body(rules: 1))
             let response = try await client.get("/api/v1/report?since=1m")
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func agentsTellTheRulesInForce() async throws {
+    @Test func agentsReportTheirActiveRules() async throws {
         try await withServer { client in
             @Sendable func agents() async throws -> AgentsReport {
                 let response = try await client.get("/api/v1/agents")

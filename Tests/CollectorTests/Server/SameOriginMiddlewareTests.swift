@@ -19,23 +19,23 @@ import Testing
     }
 
     @Test(arguments: ["same-origin", "none"])
-    func theOwnPageAndAPersonMayChangeThings(site: String) async throws {
+    func collectorPageAndUserMayChangeThings(site: String) async throws {
         #expect(try await status([("Sec-Fetch-Site", site)]) == .ok)
         #expect(try await status([("Sec-Fetch-Site", site), ("Origin", "null")]) == .ok)
     }
 
     @Test(arguments: ["cross-site", "same-site", "", "Same-Origin", "same-origin, cross-site"])
-    func anotherSiteMayNot(site: String) async throws {
+    func otherSiteMayNotChangeThings(site: String) async throws {
         #expect(try await status([("Sec-Fetch-Site", site), ("Origin", "http://localhost")]) == .forbidden)
     }
 
-    @Test func twoAnswersAreNone() async throws {
+    @Test func twoSiteFieldsAreRefused() async throws {
         #expect(try await status([("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")]) == .forbidden)
     }
 
     /// A proxy in front of the collector may have another scheme.
     @Test(arguments: ["http://localhost", "https://localhost", "http://LOCALHOST"])
-    func withoutTheFieldTheOriginHasToBeTheHost(origin: String) async throws {
+    func withoutTheSiteFieldTheOriginMustBeTheHost(origin: String) async throws {
         #expect(try await status([("Origin", origin)]) == .ok)
     }
 
@@ -43,11 +43,11 @@ import Testing
         "http://localhost:4318", "http://localhost.example.com", "http://example.com", "null", "",
         "localhost",
     ])
-    func anotherOriginMayNot(origin: String) async throws {
+    func otherOriginMayNotChangeThings(origin: String) async throws {
         #expect(try await status([("Origin", origin)]) == .forbidden)
     }
 
-    @Test func aProgramSendsNeither() async throws {
+    @Test func programWithNeitherFieldMayChangeThings() async throws {
         #expect(try await status([]) == .ok)
     }
 }

@@ -10,7 +10,8 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-/// Small bodies with values as far apart as possible. A sketch of two such values has the maximum of buckets, 32 KiB.
+/// Small bodies whose values are as far apart as possible. A sketch of two such values has the maximum number of buckets, 32
+/// KiB.
 @Suite struct SketchMemoryTests {
     private static let values = [1e-9, 3e9]
 
@@ -25,7 +26,7 @@ import Testing
         return try OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, .delta)]]).serializedBytes()
     }
 
-    /// Returns histograms of one value each, two for each series and interval. The two differ in an attribute that is no
+    /// Returns histograms of one value each, two for each series and interval. The two differ in an attribute that is not a
     /// dimension, so they are separate streams.
     private static func pairs(_ count: Int, _ temporality: OTLPAggregationTemporality) throws -> [UInt8] {
         var metric = OTLPMetric()
@@ -53,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func theReservationOfABodyIncludesItsSketches(isExplicit: Bool) throws {
+    func reservationOfABodyIncludesItsSketches(isExplicit: Bool) throws {
         var reserved = 0
         let body = try isExplicit ? Self.explicit(100) : Self.pairs(100, .delta)
         let taken = try Intake().metrics(body, encoding: .identity) { bytes in reserved = bytes }
@@ -61,11 +62,11 @@ import Testing
         #expect(Self.requests(of: points) == 200)
         let bytes = Self.buckets(of: points) * MemoryLayout<UInt64>.stride
         #expect(bytes > 1_500_000)
-        // A difference of two largest sketches is allowed.
+        // A difference of two sketches of the maximum size is allowed.
         #expect(reserved > bytes - 2 * 32 * 1024)
     }
 
-    @Test func aBodyWithSketchesOverTheRoomIsTurnedAway() async throws {
+    @Test func bodyWhoseSketchesExceedTheMemoryIsRefused() async throws {
         var limits = ServerLimits()
         limits.maxIngestBytes = 1_000_000
         let body = try Self.explicit(100)
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func sketchesThatGrowWhenTheyAreAddedUpAreBoundedToo() throws {
+    @Test func sketchesThatGrowWhenMergedAreLimitedToo() throws {
         var limits = IntakeLimits()
         limits.maxSketchBuckets = 100_000
         let taken = try Intake(limits: limits).metrics(try Self.pairs(200, .delta), encoding: .identity)
@@ -85,7 +86,7 @@ import Testing
         #expect(taken.refusals.requests + Self.requests(of: taken.values.flatMap(\.points)) == 400)
     }
 
-    @Test func streamsAreAddedUpInMemoryThatGrowsWithTheirNumber() async throws {
+    @Test func streamsTakeMemoryInProportionToTheirNumber() async throws {
         let stored = Stored()
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), onStored: stored.add)
@@ -98,7 +99,7 @@ import Testing
         #expect(answer.groups.allSatisfy { $0.count == 2 })
     }
 
-    @Test func spansAreAddedUpInMemoryThatGrowsWithTheirNumber() throws {
+    @Test func spansTakeMemoryInProportionToTheirNumber() throws {
         var batch = DetailsBatch(resource: TelemetryResource(service: "prices", instance: "p-1"), details: [])
         for pair in 0..<200 {
             for nanoseconds in [1, Samples.time(0)] {

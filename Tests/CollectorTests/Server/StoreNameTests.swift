@@ -6,7 +6,7 @@ import MartletServer
 import MartletTelemetry
 import Testing
 
-/// The store's identity, by which agents know that two collectors have one store.
+/// The store's identity, by which agents know that two collectors share a store.
 @Suite struct StoreNameTests {
     private func names(_ path: String) async throws -> [String?] {
         let names = Collected()
@@ -27,7 +27,7 @@ import Testing
         func add(_ value: String?) { values.append(value) }
     }
 
-    @Test func everyAnswerToASenderNamesTheStoreAlsoAfterARestart() async throws {
+    @Test func everyAnswerToASenderNamesTheStoreEvenAfterARestart() async throws {
         let folder = try TemporaryFolder()
         let first = try await names(folder.path("a.sqlite"))
         #expect(Set(first).count == 1)
@@ -37,7 +37,7 @@ import Testing
         #expect(try await names(folder.path("b.sqlite"))[0] != name)
     }
 
-    @Test func aRefusalBeforeTheCollectorStopsNamesTheStoreToo() async throws {
+    @Test func refusalBeforeTheStopAlsoNamesTheStore() async throws {
         try await withServer(prepare: { await $0.requests.drain() }) { client in
             let response = try await client.post(try Samples.body())
             #expect(response.status == .serviceUnavailable)
@@ -45,8 +45,8 @@ import Testing
         }
     }
 
-    /// A copy gets other batches from the moment on at which it is a store.
-    @Test func aCopyIsAnotherStore() throws {
+    /// A copy gets different batches from the moment it becomes a store.
+    @Test func copyIsADifferentStore() throws {
         let folder = try TemporaryFolder()
         let storage = try SQLiteStorage(path: folder.path("a.sqlite"))
         _ = try StoreBackup.backUp(folder.path("a.sqlite"), to: folder.path("backup.sqlite"))

@@ -14,7 +14,7 @@ import MartletTelemetry
 /// Runs a collector over real HTTP with a real store while `body` runs.
 ///
 /// - Parameters:
-///   - clock: the store's clock, which tells when something arrived.
+/// - clock: the store's clock, which sets the time of arrival.
 ///   - now: the server's clock.
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),

@@ -6,7 +6,7 @@ import Testing
     private let tokens = ServerTokens(ingest: "may-send", read: "may-read")
 
     @Test(arguments: [nil, "", "may-read", "may-sen", "may-send2", "MAY-SEND"])
-    func sendingTakesTheIngestToken(token: String?) async throws {
+    func sendingNeedsTheIngestToken(token: String?) async throws {
         try await withServer(tokens: tokens) { client in
             let refused = try await client.post(try Samples.body(), token: token)
             #expect(refused.status.code == 401)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "may-send", "may-rea"])
-    func readingTakesTheReadToken(token: String?) async throws {
+    func readingNeedsTheReadToken(token: String?) async throws {
         try await withServer(tokens: tokens) { client in
             for path in ["/api/v1/report", "/api/v1/agents"] {
                 let refused = try await client.get(path, token: token)
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func manyDifferentWrongTokensAreNotLookedAtForAMinute() async throws {
+    @Test func manyDifferentWrongTokensBlockChecksForAMinute() async throws {
         try await withServer(tokens: tokens) { client in
             try await RawConnection.open(port: client.port) { sender in
                 let right = "Authorization: Bearer may-send"
@@ -59,14 +59,14 @@ import Testing
                 let reader = try await RawConnection.get(
                     "/metrics", headers: ["Authorization: Bearer may-read"], port: client.port)
                 #expect(reader?.status == 429)
-                // A sender that showed its token before goes on.
+                // A sender that has already shown its token continues.
                 try await sender.post(try Samples.body(), headers: [right])
                 #expect(try await sender.answer()?.status == 200)
             }
         }
     }
 
-    @Test func tokensAreLookedAtAgainWhenTheMinuteIsOver() async throws {
+    @Test func tokensAreCheckedAgainAfterTheMinute() async throws {
         let clock = Clock()
         clock.time = Samples.time(60)
         try await withServer(tokens: tokens, now: { clock.time }) { client in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aGuesserLocksOnlyItsOwnAddressOut() async throws {
+    @Test func guesserLocksOutOnlyItsOwnAddress() async throws {
         try await withServer(tokens: tokens) { client in
             for number in 0..<10 { _ = try await post(token: "guess-\(number)", port: client.port) }
             #expect(try await post(token: "may-send", port: client.port)?.status == 429)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aWrongTokenThatIsRepeatedLocksNobodyOut() async throws {
+    @Test func repeatedWrongTokenLocksNobodyOut() async throws {
         try await withServer(tokens: tokens) { client in
             for _ in 0..<20 {
                 let answer = try await post(token: "old", port: client.port)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// Returns the answer on a connection of its own.
+    /// Returns the answer on a separate connection.
     private func post(
         token: String, from address: String = "127.0.0.1", port: Int?
     ) async throws -> RawConnection.Answer? {
@@ -107,7 +107,7 @@ import Testing
         return await answers.first { _ in true } ?? nil
     }
 
-    @Test func aTokenIsNeverPrinted() {
+    @Test func tokenIsNeverPrinted() {
         #expect(!"\(tokens)".contains("may-"))
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Libraries that a process loads ahead of the C library (`LD_PRELOAD`), each compiled from the C file of its name in
-/// this folder.
+/// Libraries that a process loads before the C library (`LD_PRELOAD`). Each is compiled from the C file of its name in this
+/// folder.
 package enum Preloaded: String {
     /// A wall clock that a test sets while the process runs.
     case clock

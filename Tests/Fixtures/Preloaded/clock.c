@@ -1,5 +1,5 @@
-// Loaded ahead of the C library. Shifts the wall clock of the process by the number of seconds in the file that
-// FAULT_CLOCK names.
+// Loaded before the C library. Shifts the wall clock of the process by the number of seconds in the file that FAULT_CLOCK
+// names.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

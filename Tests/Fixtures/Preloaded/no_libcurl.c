@@ -1,5 +1,5 @@
-// Loaded ahead of the C library. Hides every symbol that begins with "curl_" from dlsym, as in a process that links
-// libcurl statically.
+// Loaded before the C library. Hides every symbol that begins with "curl_" from dlsym, as in a process that links libcurl
+// statically.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@ typedef void *(*look_up)(void *library, const char *name);
 
 void *dlsym(void *library, const char *name) {
     static look_up next;
-    // dlsym has had these versions: first one of x86-64 and one of arm64, and since glibc 2.34 a common one for both.
+    // dlsym has had these versions: first one for x86-64 and one for arm64, and since glibc 2.34 a common one for both.
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.2.5"};
     for (size_t i = 0; !next && i < sizeof versions / sizeof *versions; i++) {
         next = (look_up)dlvsym(RTLD_NEXT, "dlsym", versions[i]);
