@@ -100,69 +100,6 @@ actor HourMaking {
     }
 }
 
-/// The kinds of hours made from points.
-enum HourKind {
-    /// Points of metrics, soon after the hour: see ``EarlyHours``.
-    case early
-    /// All points and figures of processes, before these are deleted.
-    case whole
-
-    /// The table that lists the hours that have been made.
-    var table: Table {
-        switch self {
-        case .early: Schema.madeHour
-        case .whole: Schema.wholeHour
-        }
-    }
-
-    /// The condition on the rows of `changed_hour` about its points.
-    var changes: String { self == .early ? "metrics = 1" : "1" }
-
-    /// Whether an hour is made only after nothing has arrived for a while. A whole hour is made in any case, because a week is read
-    /// as hours only once all of its hours have been made.
-    var needsQuiet: Bool { self == .early }
-
-    /// Returns the hour to make first. Among early hours it is the latest, which most reports use. Among whole hours it is a random
-    /// one, so that collectors usually make different ones.
-    func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
-
-    /// Returns the statements that make an hour.
-    ///
-    /// - Parameter maxPoints: the approximate number of points in one statement.
-    func statements(for hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
-        let columns = Schema.point.columnList
-        switch self {
-        case .early:
-            return try await HourParts.conditions(of: hour, maxPoints: maxPoints, client).map { part in
-                let rows = "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND hour = \(hour) AND \(part)"
-                return HourStatement.sql(of: hour, rows: rows)
-            }
-        case .whole:
-            let processes = HourStatement.ofProcesses(in: hour)
-            if try await Self.isWholeEarly(hour, client) { return [processes] }
-            let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
-            let services = try await PointSource.servicesWithSpans(where: "hour = \(hour)", client)
-            return try await HourParts.conditions(of: hour, maxPoints: maxPoints, client).map { part in
-                let rows = PointSource.pointRows(
-                    columns, where: "hour = \(hour) AND \(part)", spansOf: services, from: from, to: to)
-                return HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL "))
-            } + [processes]
-        }
-    }
-
-    /// Whether an early hour contains all points.
-    private static func isWholeEarly(_ hour: Int64, _ client: ClickHouseClient) async throws -> Bool {
-        guard try await HourRevisions.read(hour, .early, client)?.holds == true else { return false }
-        let others = try await client.rows(
-            """
-            SELECT sum(c) FROM (SELECT count() AS c FROM point WHERE spans = 1 AND hour = \(hour) \
-            UNION ALL SELECT count() AS c FROM difference WHERE hour = \(hour))
-            """
-        ) { try $0.number(UInt64.self) }
-        return others == [0]
-    }
-}
-
 /// Conditions that split the points of an hour into parts. So each statement makes one part within its time limit.
 enum HourParts {
     private typealias Services = (last: String, points: UInt64)

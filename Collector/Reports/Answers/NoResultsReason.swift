@@ -136,16 +136,6 @@ extension Storage {
         return unknown.isEmpty ? nil : unknown
     }
 
-    /// Returns the map, with the reason if it has no edges.
-    package func map(_ parameters: MapParameters, now: UnixNanoseconds) async throws -> MapReport {
-        let query = try parameters.query(now: now)
-        var report = try await ServiceCalls(query, in: self).report
-        if report.edges.isEmpty {
-            report.empty = try await noResultsReason(for: parameters.filters, in: query.window, now: now)
-        }
-        return report
-    }
-
     /// Returns the senders, with the reason if there are none.
     package func agents(_ parameters: AgentsParameters, now: UnixNanoseconds) async throws -> AgentsReport {
         let since = try parameters.since(now: now)

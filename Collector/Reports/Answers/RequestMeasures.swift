@@ -181,14 +181,6 @@ enum Apdex {
     }
 }
 
-/// A duration in milliseconds, the unit of reports.
-enum Milliseconds {
-    /// Converts seconds. A sender's bucket may extend past the largest Double, and JSON has no infinity.
-    static func of(_ seconds: Double) -> Double {
-        min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
-    }
-}
-
 /// The failure rates that are possible with missing requests: from the rate if none of them failed to the rate if all of them did.
 package struct FailureBounds: Sendable, Equatable {
     package let lowest: Double

@@ -72,15 +72,14 @@ extension CallEdge {
     }
 }
 
-/// A query about who calls whom.
-package struct MapQuery: Sendable, Equatable {
-    package var window: TimeWindow
-    /// The services that at least one end of each edge belongs to, and the environments of both ends.
-    package var filter: RequestFilter
-    /// The most edges in the answer; `nil` for all.
-    package var limit: Int?
-
-    package init(window: TimeWindow, filter: RequestFilter, limit: Int?) {
-        (self.window, self.filter, self.limit) = (window, filter, limit)
+extension Storage {
+    /// Returns the map, with the reason if it has no edges.
+    package func map(_ parameters: MapParameters, now: UnixNanoseconds) async throws -> MapReport {
+        let query = try parameters.query(now: now)
+        var report = try await ServiceCalls(query, in: self).report
+        if report.edges.isEmpty {
+            report.empty = try await noResultsReason(for: parameters.filters, in: query.window, now: now)
+        }
+        return report
     }
 }

@@ -153,3 +153,16 @@ package struct AgentsParameter: ParameterName {
 
     package init(known text: String) { rawValue = text }
 }
+
+/// A query about who calls whom.
+package struct MapQuery: Sendable, Equatable {
+    package var window: TimeWindow
+    /// The services that at least one end of each edge belongs to, and the environments of both ends.
+    package var filter: RequestFilter
+    /// The most edges in the answer; `nil` for all.
+    package var limit: Int?
+
+    package init(window: TimeWindow, filter: RequestFilter, limit: Int?) {
+        (self.window, self.filter, self.limit) = (window, filter, limit)
+    }
+}

@@ -116,3 +116,11 @@ package enum NameList {
 package enum HostName {
     package static func text(_ host: String) -> String { host.isEmpty ? "unknown host" : host }
 }
+
+/// A duration in milliseconds, the unit of reports.
+enum Milliseconds {
+    /// Converts seconds. A sender's bucket may extend past the largest Double, and JSON has no infinity.
+    static func of(_ seconds: Double) -> Double {
+        min(max(seconds * 1000, 0), .greatestFiniteMagnitude)
+    }
+}
