@@ -103,16 +103,18 @@ private final class ZooKeeper: Sendable {
         throw CocoaError(.executableLoad)
     }
 
-    /// Whether its answer to the command `srvr` names its mode. A connection that came too early gets no answer, so the shell
-    /// gives up after a second.
+    /// Whether its answer to the command `srvr` names its mode. It never answers a connection that came too early.
     private var isServing: Bool {
-        let command = "exec 3<>/dev/tcp/127.0.0.1/\(port) && printf srvr >&3 && timeout 1 cat <&3 | grep -q Mode:"
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-c", command]
-        shell.standardError = FileHandle.nullDevice
-        guard (try? shell.run()) != nil else { return false }
-        shell.waitUntilExit()
-        return shell.terminationStatus == 0
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var second = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &second, socklen_t(MemoryLayout<timeval>.size))
+        guard Loopback.withAddress(port: port, { connect(descriptor, $0, $1) == 0 }),
+            send(descriptor, "srvr", 4, Int32(MSG_NOSIGNAL)) == 4
+        else { return false }
+        var answer: [UInt8] = []
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        while case let count = recv(descriptor, &bytes, bytes.count, 0), count > 0 { answer += bytes[..<count] }
+        return String(decoding: answer, as: UTF8.self).contains("Mode:")
     }
 }
