@@ -50,7 +50,7 @@ extension SQLiteStorage {
     /// After a failed write, writes something that the file already has. While no batch arrives, nothing else would show that there
     /// is room again. The log of a full disk may have room for a write as small as this one, so the disk must have more free room.
     private func lookForRoom() async throws {
-        guard health.refusesWrites, !StoreSize.isDiskFull(beside: pool.path) else { return }
+        guard health.refusesWrites, !StoreSize.isDiskFull(near: pool.path) else { return }
         try await write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
         health.noteRoom()
     }

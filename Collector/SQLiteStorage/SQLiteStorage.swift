@@ -193,6 +193,6 @@ extension SQLiteStorage {
 
 extension SQLiteStorage {
     package func freeBytes() async -> UInt64? {
-        StoreSize.freeBytes(beside: pool.path)
+        StoreSize.freeBytes(near: pool.path)
     }
 }

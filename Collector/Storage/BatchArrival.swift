@@ -1,7 +1,7 @@
 import Foundation
 import MartletTelemetry
 
-/// What a batch's arrival changes in the sequences of its stream. Pure.
+/// The change that a batch's arrival makes to the sequences of its stream. Pure.
 package struct BatchArrival: Sendable, Equatable {
     /// The answer to the batch, once it is stored.
     package let outcome: StoreOutcome

@@ -155,7 +155,7 @@ package struct CumulativeHistory: Sendable, Equatable {
 /// Sums of statistics by key. Memory grows with the amount added, not with the distance between values. A single sketch has every
 /// bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
 struct StatisticsSums<Key: Hashable> {
-    /// The buckets that each addition allows besides its own.
+    /// The buckets that each addition allows in addition to its own.
     private static var bucketsOfOne: Int { 64 }
 
     private var sums: [Key: RequestStatistics] = [:]

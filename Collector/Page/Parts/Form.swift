@@ -140,7 +140,7 @@ struct FilterChips {
 
 extension FilterChips {
     /// The filters that the bar above a view does not show.
-    init(beside visit: Visit) {
+    init(above visit: Visit) {
         self.init(
             visit: visit,
             filters: visit.filters.filter {

@@ -105,11 +105,11 @@ extension Visit {
     }
 
     /// Throws if a filter is not one of the view's, because it would select nothing there.
-    func refuseFilters(besides dimensions: [Dimension], of view: String) throws(ParameterError) {
+    func refuseFilters(except dimensions: [Dimension], of view: String) throws(ParameterError) {
         let names = dimensions.map(PageParameter.init)
         guard let other = filters.first(where: { !names.contains($0.name) })?.name.rawValue else { return }
         throw ParameterError(
-            "\(other) is no filter of \(view), which has \(NameList.text(names.map(\.rawValue))) alone")
+            "\(other) is no filter of \(view), which has only \(NameList.text(names.map(\.rawValue)))")
     }
 
     /// Returns the view's address without one of its filters.

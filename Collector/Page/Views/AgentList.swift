@@ -21,7 +21,7 @@ package struct AgentList: Sendable {
 
     /// - Throws: ``ParameterError``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
-        try visit.refuseFilters(besides: AgentsParameter.filters, of: "the list of agents")
+        try visit.refuseFilters(except: AgentsParameter.filters, of: "the list of agents")
         self.visit = visit
         facts = try await PageFacts(visit, in: storage)
         let yesterday = visit.now - min(visit.now, Self.day)

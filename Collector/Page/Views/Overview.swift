@@ -126,7 +126,7 @@ extension Visit {
     /// The value of `compare` that turns the comparison off.
     static let noComparison = "off"
 
-    /// What the view is compared with, as a report's parameter; `nil` for nothing.
+    /// The parameter `compare` of the view's report; `nil` if it is compared with nothing.
     var comparison: String? {
         let text = parameters[.compare] ?? ComparisonBase.previous.text
         return text == Self.noComparison ? nil : text
@@ -152,7 +152,7 @@ extension Overview {
         }
         return frame.document(title, view: .overview) {
             leadIn
-            FilterChips(beside: visit).html
+            FilterChips(above: visit).html
             IncompleteNotice(visit: visit, incompleteness: incompleteness).html
             rules.html
             element("section", Attribute("aria-labelledby", "h-totals")) {

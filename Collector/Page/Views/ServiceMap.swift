@@ -18,7 +18,7 @@ package struct ServiceMap: Sendable {
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
-        try visit.refuseFilters(besides: MapParameter.filters, of: "the map")
+        try visit.refuseFilters(except: MapParameter.filters, of: "the map")
         self.visit = visit
         var facts = try await PageFacts(visit, in: storage)
         calls = try await ServiceCalls(

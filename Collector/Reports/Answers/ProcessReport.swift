@@ -17,7 +17,7 @@ package struct ProcessReport: Sendable, Equatable, Codable {
         package var service: String
         /// Processes that reported in the window.
         package var processes: Int
-        /// Those of the processes that started in the window. More than the service's instances means that some were restarted.
+        /// The starts of processes in the window. More than the service's instances means that some were restarted.
         package var started: Int
         /// CPU time in the window, in seconds.
         package var cpuSeconds: Double?

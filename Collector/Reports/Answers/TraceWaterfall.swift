@@ -87,7 +87,7 @@ extension TraceSpan {
     /// Whether the span failed. A request that its caller cancelled did not.
     package var failed: Bool { (isError || error != nil) && error != RequestOutcome.cancelledError }
 
-    /// What the span did, as a verb: it served a request, called another service, or worked internally.
+    /// The work of the span, as a verb: it served a request, called another service, or worked internally.
     package var verb: String {
         switch kind {
         case "server", "consumer": "serves"

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// What a report is compared with.
+/// The requests that a report is compared with.
 package enum ComparisonBase: Sendable, Equatable {
     /// The requests of the window of equal length right before.
     case previous

@@ -60,7 +60,7 @@ enum DetailPruning {
         case count
         case bytes
 
-        /// What one row adds to the figure.
+        /// The share of one row in the figure.
         var ofRow: String { self == .count ? "1" : "bytes" }
     }
 

@@ -110,7 +110,7 @@ struct SummaryMaking {
 /// Adds up the points of all processes of one version of a service in a slot. The summary gets one point for each name and outcome
 /// of their series. This type holds the chunks' bytes and one sum at a time, regardless of the number of series.
 struct SummarySums {
-    /// What the added senders have in common.
+    /// The values that all added senders share.
     struct Version: Equatable {
         var service: String
         var version: String

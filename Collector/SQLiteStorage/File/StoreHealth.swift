@@ -75,7 +75,7 @@ extension DatabaseError {
     func isOfFullDisk(at path: String) -> Bool {
         switch resultCode {
         case .SQLITE_FULL: true
-        case .SQLITE_IOERR, .SQLITE_CANTOPEN: StoreSize.isDiskFull(beside: path)
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN: StoreSize.isDiskFull(near: path)
         default: false
         }
     }
@@ -109,7 +109,7 @@ enum StoreSize {
     }
 
     /// Returns the free bytes of a file's disk; `nil` if unknown.
-    static func freeBytes(beside path: String) -> UInt64? {
+    static func freeBytes(near path: String) -> UInt64? {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let disk = try? FileManager.default.attributesOfFileSystem(forPath: folder)
         return (disk?[.systemFreeSize] as? NSNumber)?.uint64Value
@@ -117,7 +117,7 @@ enum StoreSize {
 
     /// Whether the store's disk has too little room for SQLite's files. SQLite then reports an I/O error where the index of its log
     /// does not fit.
-    static func isDiskFull(beside path: String) -> Bool { freeBytes(beside: path).map { $0 < minFreeBytes } ?? false }
+    static func isDiskFull(near path: String) -> Bool { freeBytes(near: path).map { $0 < minFreeBytes } ?? false }
 
     private static let minFreeBytes: UInt64 = 1 << 20
 }

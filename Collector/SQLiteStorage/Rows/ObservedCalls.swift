@@ -2,36 +2,6 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The calls between services: those that kept spans show, and remembered calls of deleted spans.
-extension SQLiteStorage {
-    package func calls(
-        in window: TimeWindow, _ filter: RequestFilter, limit: Int
-    ) async throws -> Set<ObservedCall> {
-        try await health.watching {
-            try await pool.read { db in
-                try ObservedCalls.find(in: window, filter, limit: limit, in: db)
-                    .union(ObservedCallRows.find(in: window, filter, limit: limit, in: db))
-            }
-        }
-    }
-
-    /// Remembers the calls of spans that arrived since the last time. The span of a caller may arrive after that of its callee. The
-    /// first call after a start looks at all kept spans.
-    func rememberCalls() async throws {
-        while true {
-            let before = rememberedSpan.load(ordering: .relaxed)
-            guard let found = try await pool.read({ try CallSightings(after: before, in: $0) }) else { return }
-            if !found.calls.isEmpty {
-                try await write { [limit = limits.maxObservedCalls] db in
-                    try ObservedCallRows.add(found.calls, atMost: limit, in: db)
-                }
-            }
-            rememberedSpan.store(found.last, ordering: .relaxed)
-            try Task.checkCancellation()
-        }
-    }
-}
-
 /// The calls that kept spans show at both ends.
 enum ObservedCalls {
     /// Looks up the parents of the window's latest server spans by trace.

@@ -23,7 +23,7 @@ public struct MartletStatus: Sendable {
     /// Internal errors since capture was switched on: conditions that capture relies on and that did not hold. The
     /// tenth switches capture off.
     public internal(set) var internalErrors: Int
-    /// CPU time that the agent has used since its start: that of its own thread, and an estimate of its work on the
+    /// CPU time that the agent has used since its start: the time of its thread, and an estimate of its work on the
     /// service's threads, including the starts and ends of spans. `MARTLET_MAX_CPU` limits it.
     public internal(set) var cpuTime: Duration
     /// An estimate of the agent's memory in bytes: statistics, kept details, batches while they are encoded, and

@@ -69,7 +69,7 @@ struct StoredBatch: Sendable, Equatable {
         var found: [(by: BatchFile, files: [BatchFile])] = []
         for signal in Signal.allCases {
             var container: BatchFile?
-            // Of the batches that begin at one sequence, the widest comes first, and a whole batch before its parts.
+            // The widest of the batches that begin at one sequence comes first, and a whole batch before its parts.
             let files = batches.map(\.file).filter { $0.signal == signal }.sorted {
                 ($0.first, $1.sequence, $0.part) < ($1.first, $0.sequence, $1.part)
             }

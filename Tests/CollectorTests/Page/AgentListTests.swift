@@ -117,7 +117,7 @@ import Testing
             #expect(page.status == 400)
             #expect(
                 page.text.contains(
-                    "is no filter of the list of agents, which has service, environment, version and instance alone"))
+                    "is no filter of the list of agents, which has only service, environment, version and instance"))
             #expect(page.links.contains("?service=shop"))
         }
     }

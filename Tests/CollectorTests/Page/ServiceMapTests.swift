@@ -160,7 +160,7 @@ import Testing
         try await withServer { client in
             let page = try await client.read("/map?method=GET")
             #expect(page.status == 400)
-            #expect(page.text.contains("method is no filter of the map, which has service and environment alone"))
+            #expect(page.text.contains("method is no filter of the map, which has only service and environment"))
         }
     }
 }

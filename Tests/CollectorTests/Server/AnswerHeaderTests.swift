@@ -80,7 +80,7 @@ import Testing
                 #expect(head?.status == 200)
                 #expect(head?.headers["content-type"] == page.headers[.contentType])
                 #expect(head?.headers["transfer-encoding"] == nil)
-                // The page has figures of its own process, and they change.
+                // The page shows figures of the collector, and they change.
                 let length = try #require(head?.headers["content-length"].flatMap { Int($0) })
                 #expect(abs(length - page.body.readableBytes) < 100)
                 try await connection.expectSameOfHeadAndGet("/healthz", 200)

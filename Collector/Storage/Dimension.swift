@@ -30,7 +30,7 @@ extension Dimension {
         var plural: String?
     }
 
-    /// What has the value.
+    /// The sender or the request, with the way to read its value.
     private enum Origin {
         case sender((TelemetryResource) -> String?)
         case request((RequestDimensions) -> String?)

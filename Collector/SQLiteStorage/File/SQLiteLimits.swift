@@ -37,7 +37,7 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The largest step of the collector's clock that is not a jump, and how long a clock has to run on after a jump, in
     /// nanoseconds: see ``RetentionClock``.
     package var clockPatience: UnixNanoseconds = 3600 * 1_000_000_000
-    /// Rows of a report. A larger report fails with ``TooManyGroups``. A row takes about 10 KB besides its sketch until its report
+    /// Rows of a report. A larger report fails with ``TooManyGroups``. A row takes about 10 KB, and its sketch, until its report
     /// has been sent.
     package var maxGroups = 20_000
     /// Bytes of the buckets of all sketches of a report, without spare room. Past it, they all become coarser by the same amount,
