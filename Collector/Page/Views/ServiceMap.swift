@@ -82,8 +82,8 @@ extension ServiceMap {
                 element("h2", .id("h-map")) { "Who calls whom" }
                 element("p", .class("legend")) {
                     """
-                    At the start of an edge: sent, counted by the caller. At its end: arrived, counted by the server. \
-                    Red: lost requests, or \(Int(CallEdge.failing * 100)) % failed or more. Dashed box: no agent seen there.
+                    At the start of an edge: its requests. Red: lost requests, or \(Int(CallEdge.failing * 100)) % failed or more. \
+                    Dashed box: no agent seen there.
                     """
                 }
             }
@@ -111,19 +111,18 @@ struct MapTexts {
         let edges = map.report.edges.prefix(ServiceMap.maxDrawn)
         let layout = MapLayout(edges.map { ($0.caller, $0.callee) })
         return MapPicture(
-            layout: layout, labels: layout.boxes.map { label($0.place) }, numbers: edges.map(numbers)
+            layout: layout, labels: layout.boxes.map { label($0.place) }, edges: edges.map(label)
         ).html
     }
 
-    private func numbers(_ edge: CallEdge) -> MapPicture.Numbers {
+    private func label(_ edge: CallEdge) -> MapPicture.EdgeLabel {
         let lost = edge.lost ?? 0
-        return MapPicture.Numbers(
-            count: edge.count, sent: edge.sent.map { FigureText.grouped($0.count) },
-            arrived: !edge.isShared ? edge.arrived.map { FigureText.grouped($0.count) } : nil,
-            fault: lost > 0
-                ? "\(FigureText.grouped(lost)) lost"
-                : edge.isFailing ? "\(FigureText.percent(edge.failureRate)) % failed" : nil,
-            isFailing: edge.isFailing)
+        let fault =
+            lost > 0
+            ? "\(FigureText.grouped(lost)) lost"
+            : edge.isFailing ? "\(FigureText.percent(edge.failureRate)) % failed" : nil
+        return MapPicture.EdgeLabel(
+            text: fault ?? FigureText.grouped(edge.count), count: edge.count, isBad: edge.isFailing)
     }
 
     private func label(_ place: MapPlace) -> MapPicture.Label {
