@@ -222,10 +222,7 @@ struct WaterfallAxis {
 
     /// Round times from 0 on, five at most.
     var ticks: [Double] {
-        let least = scale / Self.fewestSteps
-        let power = pow(10, log10(least).rounded(.down))
-        let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= least } ?? least
-        return Array(stride(from: 0, through: scale, by: step))
+        Array(stride(from: 0, through: scale, by: RoundNumber.notBelow(scale / Self.fewestSteps)))
     }
 
     /// The figures above the bars.
@@ -234,9 +231,9 @@ struct WaterfallAxis {
         return SVG.wide("axis", height: 16, .hidden) {
             for (index, tick) in ticks.enumerated() {
                 let unit = index == ticks.count - 1 ? " ms" : ""
-                Self.text(
+                SVG.text(
                     FigureText.figure(tick) + unit, x: share(tick), y: 12,
-                    anchor: index == 0 ? "start" : share(tick) > 0.93 ? "end" : "middle")
+                    anchor: index == 0 ? .start : share(tick) > 0.93 ? .end : .middle)
             }
         }
     }
@@ -253,17 +250,5 @@ struct WaterfallAxis {
                     Attribute("y2", SVG.number(end))
                 ) {}
             })
-    }
-
-    /// - Parameter anchor: the part of the text at `x`: `start`, `middle` or `end`.
-    static func text(
-        _ text: String, x: Double, y: Double, anchor: String, class name: String? = nil
-    ) -> HTML {
-        element(
-            "text",
-            (name.map { [.class($0)] } ?? []) + [
-                Attribute("x", SVG.percent(x)), Attribute("y", SVG.number(y)), Attribute("text-anchor", anchor),
-            ]
-        ) { text }
     }
 }

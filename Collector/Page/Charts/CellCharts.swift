@@ -114,12 +114,12 @@ enum SpanBar {
     private static func text(_ figure: String, of span: TraceSpan, x: Double, width: Double) -> HTML {
         let end = x + width
         if width >= roomOfFigure, span.verb != "does" {
-            return WaterfallAxis.text(
-                figure, x: end - gap, y: 19, anchor: "end", class: span.verb == "serves" ? "onbar" : "inbar")
+            return SVG.text(
+                figure, x: end - gap, y: 19, anchor: .end, class: span.verb == "serves" ? "onbar" : "inbar")
         }
         return end + roomOfFigure <= 1
-            ? WaterfallAxis.text(figure, x: end + gap, y: 19, anchor: "start")
-            : WaterfallAxis.text(figure, x: x - gap, y: 19, anchor: "end")
+            ? SVG.text(figure, x: end + gap, y: 19)
+            : SVG.text(figure, x: x - gap, y: 19, anchor: .end)
     }
 
     /// The kinds of bars and their names.
@@ -181,7 +181,7 @@ struct PhaseStrip {
         var end = 0.0
         return times.map { side, time in
             defer { end += time }
-            return SideShape.bar(
+            return SideStyle.bar(
                 side, x: end / whole * width, width: time / whole * width, height: Self.height)
         }
     }
@@ -192,7 +192,7 @@ struct PhaseStrip {
     }
 
     private var label: String {
-        let known = times.map { "\(SideShape.name(of: $0.side)) \(FigureText.figure($0.time)) ms" }
+        let known = times.map { "\(SideStyle.name(of: $0.side)) \(FigureText.figure($0.time)) ms" }
         let rest = duration - times.reduce(0) { $0 + $1.time }
         guard !known.isEmpty else { return "unknown" }
         return (known + (rest > duration / 100 ? ["unknown \(FigureText.figure(rest)) ms"] : [])).joined(
@@ -201,7 +201,7 @@ struct PhaseStrip {
 }
 
 /// How the side that took the time looks: the client is solid, the network is hatched, the server is plain.
-enum SideShape {
+enum SideStyle {
     /// - Parameters:
     ///   - x: where the bar begins, as a share of the picture's width; `width` is such a share too.
     ///   - y: the distance from the top in pixels; `height` is in pixels too.

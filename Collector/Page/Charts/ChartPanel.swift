@@ -24,8 +24,8 @@ struct ChartPanel {
 
         static func side(_ side: PhaseSide) -> Key {
             Key(
-                sign: picture(width: 12) { SideShape.bar(side, x: 0, width: 1, height: 12, radius: 2) },
-                name: SideShape.name(of: side))
+                sign: picture(width: 12) { SideStyle.bar(side, x: 0, width: 1, height: 12, radius: 2) },
+                name: SideStyle.name(of: side))
         }
 
         static func line(_ name: String, _ text: String, dash: String?) -> Key {
@@ -168,6 +168,18 @@ struct Plot {
         }
         let excess = max(0, (spread.last?.y ?? 0) - height)
         return spread.map { End(label: $0.label, y: $0.y - excess) }
+    }
+}
+
+/// The smallest and the largest figure in words: `from 0.2 to 1.4 ms`.
+enum RangeText {
+    /// Returns `nil` if no figure is known.
+    static func text(
+        _ figures: [Double?], _ unit: String, figure: (Double) -> String = { FigureText.figure($0) }
+    ) -> String? {
+        let known = figures.compactMap { $0 }
+        guard let least = known.min(), let most = known.max() else { return nil }
+        return "from \(figure(least)) to \(figure(most))\(unit)"
     }
 }
 

@@ -26,7 +26,7 @@ struct RateChart {
     private var rate: HTML {
         let figures = slots.map { $0.measures?.perSecond ?? 0 }
         let scale = ValueScale.linear(figures, top: 18, bottom: Self.rateHeight - 2)
-        let label = "Requests per second over time, \(Self.range(figures, ""))"
+        let label = "Requests per second over time, \(RangeText.text(figures, "") ?? "no requests")"
         return Plot(label: label, height: Self.rateHeight, values: Self.labels(scale, unit: "/s")).html {
             bars("vol", figures, scale)
             axis.html(height: scale.bottom, namesTimes: false)
@@ -36,7 +36,7 @@ struct RateChart {
     private var failed: HTML {
         let figures = slots.map { ($0.measures?.failures.rate ?? 0) * 100 }
         let scale = ValueScale.linear(figures, top: 10, bottom: Self.failedHeight - 2, least: Self.leastFailed)
-        let label = "Share of failed requests over time, \(Self.range(figures, " %"))"
+        let label = "Share of failed requests over time, \(RangeText.text(figures, " %") ?? "no requests")"
         return Plot(
             label: label, height: Self.failedHeight + Plot.timesHeight, values: Self.labels(scale, unit: " %")
         ).html {
@@ -92,10 +92,6 @@ struct RateChart {
             return (index == scale.ticks.count - 1 ? text + unit : text, tick.y)
         }
     }
-
-    private static func range(_ figures: [Double], _ unit: String) -> String {
-        "from \(FigureText.figure(figures.min() ?? 0)) to \(FigureText.figure(figures.max() ?? 0))\(unit)"
-    }
 }
 
 /// Three quantiles over time as lines on a logarithmic axis.
@@ -137,11 +133,7 @@ struct QuantileChart {
     }
 
     private var label: String {
-        let ranges = lines.compactMap { line -> String? in
-            let figures = line.figures.compactMap { $0 }
-            guard let least = figures.min(), let most = figures.max() else { return nil }
-            return "\(line.label) from \(FigureText.figure(least)) to \(FigureText.figure(most)) ms"
-        }
+        let ranges = lines.compactMap { line in RangeText.text(line.figures, " ms").map { "\(line.label) \($0)" } }
         return "Quantiles over time on a logarithmic scale: "
             + (ranges.isEmpty ? "no requests" : ranges.joined(separator: ", "))
     }
@@ -203,7 +195,7 @@ struct SidesChart {
                 let (from, to) = (scale.y(below), scale.y(below + means[side]))
                 below += means[side]
                 guard to < from else { return .none }
-                return SideShape.bar(side, x: place.barFrom, y: to, width: place.barWidth, height: from - to)
+                return SideStyle.bar(side, x: place.barFrom, y: to, width: place.barWidth, height: from - to)
             })
     }
 
@@ -211,7 +203,7 @@ struct SidesChart {
         let time = ClockText.range(slot.window, in: axis.window)
         guard let means else { return "\(time): \(slot.group.isEmpty ? "no requests" : "not measured")" }
         return "\(time), means: "
-            + PhaseSide.allCases.map { "\(SideShape.name(of: $0)) \(FigureText.figure(means[$0])) ms" }.joined(
+            + PhaseSide.allCases.map { "\(SideStyle.name(of: $0)) \(FigureText.figure(means[$0])) ms" }.joined(
                 separator: ", ")
     }
 
@@ -320,10 +312,10 @@ struct ProcessChart {
     }
 
     private var label: String {
-        let ranges = shown.compactMap { line -> String? in
-            let figures = line.figures.compactMap { $0 }
-            guard let least = figures.min(), let most = figures.max() else { return nil }
-            return "\(line.label) from \(unit.text(least)) to \(unit.text(most)) \(unit.name)"
+        let ranges = shown.compactMap { line in
+            RangeText.text(line.figures, unit.name.isEmpty ? "" : " \(unit.name)", figure: unit.text).map {
+                "\(line.label) \($0)"
+            }
         }
         return "\(title) over time: " + ranges.joined(separator: ", ")
     }

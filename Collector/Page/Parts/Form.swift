@@ -108,7 +108,7 @@ enum Form {
 /// The active filters, each with a link that removes it.
 struct FilterChips {
     let visit: Visit
-    let filters: [(name: PageParameter, value: String)]
+    let filters: [RequestListFilter]
 
     @HTMLBuilder var html: HTML {
         if !filters.isEmpty {
@@ -125,7 +125,7 @@ struct FilterChips {
                                 " "
                             }
                             link(
-                                visit.address(without: filter),
+                                filter.address(without: visit),
                                 .label("Leave out \(filter.name.rawValue) \(filter.value)")
                             ) {
                                 "leave out"

@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// Why a view has nothing to show, with links to what helps next.
-package struct NoResultsView: Sendable {
+struct NoResultsView: Sendable {
     let visit: Visit
     let reason: NoResultsReason
     /// Whether the view leaves out requests.
@@ -11,7 +11,7 @@ package struct NoResultsView: Sendable {
 
     /// - Parameter base: the parameter `compare` of the view's report; `nil` if it has none.
     /// - Throws: the store's error.
-    package init(_ visit: Visit, comparedWith base: String? = nil, in storage: some Storage) async throws {
+    init(_ visit: Visit, comparedWith base: String? = nil, in storage: some Storage) async throws {
         self.visit = visit
         isFiltered = !visit.filters.isEmpty || ComparisonBase.versions(in: base) != nil
         reason = try await storage.noResultsReason(
@@ -22,7 +22,7 @@ package struct NoResultsView: Sendable {
     var hasScope: Bool { reason != .nobodyReported }
 
     /// The complete content of a view.
-    package var html: HTML {
+    var html: HTML {
         HTML.joined([
             element("section", .class("lead-in"), .label("The answer")) {
                 element("h1") { sentence }
@@ -98,10 +98,10 @@ package struct NoResultsView: Sendable {
 
 extension Visit {
     /// The parameters that leave out requests.
-    var filters: [(name: PageParameter, value: String)] {
+    var filters: [RequestListFilter] {
         parameters.values.filter {
             $0.name.filteredDimension != nil || [.failed, .slowerThan, .fasterThan, .search].contains($0.name)
-        }
+        }.map { RequestListFilter(name: $0.name, value: $0.value) }
     }
 
     /// Throws if a filter is not one of the view's, because it would select nothing there.
@@ -110,11 +110,6 @@ extension Visit {
         guard let other = filters.first(where: { !names.contains($0.name) })?.name.rawValue else { return }
         throw ParameterError(
             "\(other) is no filter of \(view), which has only \(NameList.text(names.map(\.rawValue)))")
-    }
-
-    /// Returns the view's address without one of its filters.
-    func address(without filter: (name: PageParameter, value: String)) -> PageAddress {
-        parameters.values.filter { $0 != filter && $0.name != .before }.reduce(base) { $0.adding($1.name, $1.value) }
     }
 
     /// Returns the single chosen value of a filter, if the store does not have it.

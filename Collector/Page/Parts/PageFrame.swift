@@ -9,7 +9,7 @@ struct PageFrame {
     private static let refreshSeconds = 10
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
 
     /// - Parameters:
     ///   - title: the view and its subject, for the window's title.
@@ -110,13 +110,13 @@ struct PageFrame {
                     element("button") { "Sign out" }
                 }
             }
-            element("span") { "All times UTC; page generated \(TimeText.format(visit.now).dropFirst(11).dropLast())" }
+            element("span") { "All times UTC; page generated \(ClockText.seconds(visit.now))" }
         }
     }
 }
 
 /// The facts that every view shows: whether its figures can be trusted, and the senders to choose from.
-struct PageFacts: Sendable {
+struct FrameData: Sendable {
     /// The most choices in a list. If there are more, a person can type a name into the address.
     private static let maxChoices = 200
     /// The time after which data counts as old.
@@ -157,7 +157,7 @@ struct ScopeBar {
     private static let windows = [("15m", "15 m"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"), ("7d", "7 d")]
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
 
     var html: HTML {
         element("div", .class("scope")) {
@@ -250,7 +250,7 @@ struct ScopeBar {
         let text = TimeText.format(time)
         let isSameDay = other.map { TimeText.format($0).prefix(10) == text.prefix(10) } ?? false
         return element("time", Attribute("datetime", text)) {
-            (isSameDay ? "" : "\(text.prefix(10)) ") + text.dropFirst(11).dropLast()
+            (isSameDay ? "" : "\(text.prefix(10)) ") + ClockText.seconds(time)
         }
     }
 }

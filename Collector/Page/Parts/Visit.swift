@@ -6,26 +6,19 @@ import MartletTelemetry
 package struct Visit: Sendable {
     /// The views in the order of their links.
     package enum View: String, CaseIterable, Sendable {
-        case overview = "/"
-        case requests = "/requests"
-        case map = "/map"
-        case agents = "/agents"
+        case overview = "Overview"
+        case requests = "Requests"
+        case map = "Map"
+        case agents = "Agents"
 
-        var title: String {
-            switch self {
-            case .overview: "Overview"
-            case .requests: "Requests"
-            case .map: "Map"
-            case .agents: "Agents"
-            }
-        }
+        var title: String { rawValue }
 
         var address: PageAddress {
             switch self {
-            case .overview: PageAddress("/")
-            case .requests: PageAddress("/requests")
-            case .map: PageAddress("/map")
-            case .agents: PageAddress("/agents")
+            case .overview: .overview
+            case .requests: .requests
+            case .map: .map
+            case .agents: .agents
             }
         }
     }

@@ -9,7 +9,7 @@ package struct AgentList: Sendable {
     static let silence: UInt64 = 60_000_000_000
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     /// The senders that the filter selects.
     let report: AgentsReport
     /// The flag for the list's time; `nil` for the command's default.
@@ -23,7 +23,7 @@ package struct AgentList: Sendable {
     package init(_ visit: Visit, in storage: some Storage) async throws {
         try visit.refuseFilters(except: AgentsParameter.filters, of: "the list of agents")
         self.visit = visit
-        facts = try await PageFacts(visit, in: storage)
+        facts = try await FrameData(visit, in: storage)
         let yesterday = visit.now - min(visit.now, Self.day)
         since = visit.window.from < yesterday ? visit.parameters[.since] : nil
         let start = min(visit.window.from, yesterday)
@@ -135,7 +135,7 @@ extension AgentList {
                 for wait in waits.prefix(Self.maxNoted) {
                     element("p") {
                         element("b") { visit.service(wait.service) }
-                        ": \(wait.sentence). " + wait.advice.prefix(1).uppercased() + wait.advice.dropFirst() + "."
+                        ": \(wait.sentence). " + wait.advice.capitalizedFirst + "."
                     }
                 }
             }

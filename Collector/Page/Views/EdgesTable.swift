@@ -145,7 +145,7 @@ struct EdgeAddresses {
     var lost: PageAddress { (edge.lostErrors ?? []).reduce(sent) { $0.adding(.error, $1) } }
 
     private func requests(of place: MapPlace, _ kind: RequestKind, _ host: String) -> PageAddress {
-        visit.scoped(PageAddress("/requests")).with([
+        visit.scoped(.requests).with([
             (.service, place.service), (.kind, kind.rawValue), (.host, host),
         ])
     }

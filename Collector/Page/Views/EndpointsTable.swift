@@ -214,7 +214,7 @@ struct EndpointsTable {
         guard report.isCut else { return .none }
         let shown = report.shownOfAll
         return element("p", .class("hint")) {
-            shown.prefix(1).uppercased() + shown.dropFirst() + "; totals are of all rows. "
+            shown.capitalizedFirst + "; totals are of all rows. "
             link(visit.here.with(.top, String(report.rowCount))) { "Show all" }
         }
     }

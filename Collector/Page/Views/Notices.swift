@@ -18,7 +18,7 @@ struct IncompleteNotice {
                     title
                 }
                 if incompleteness.missing > 0 { element("p") { bounds } }
-                for gap in incompleteness.gaps { element("p") { gap.prefix(1).uppercased() + gap.dropFirst() + "." } }
+                for gap in incompleteness.gaps { element("p") { gap.capitalizedFirst + "." } }
                 agents
             }
         }

@@ -5,7 +5,7 @@ import MartletTelemetry
 /// The services and endpoints of a window. The view shows whether anything is worse than before, and where the time goes.
 package struct Overview: Sendable {
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     /// The kind of requests that the address asks for; `nil` for either.
     let wanted: RequestKind?
     /// The kind of requests whose endpoints are listed.
@@ -29,7 +29,7 @@ package struct Overview: Sendable {
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
-        facts = try await PageFacts(visit, in: storage)
+        facts = try await FrameData(visit, in: storage)
         wanted = try visit.parameters.choice(.kind)
         let questions = try OverviewQuestions(visit, wanted ?? .client)
         let answers = try await storage.statistics(questions.all)

@@ -8,7 +8,7 @@ package struct ServiceMap: Sendable {
     static let (maxDrawn, maxListed) = (40, 1000)
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     let calls: ServiceCalls
     /// The requests that each service served; for a service that served none, its outgoing requests.
     let services: [String: RequestMeasures]
@@ -20,7 +20,7 @@ package struct ServiceMap: Sendable {
     package init(_ visit: Visit, in storage: some Storage) async throws {
         try visit.refuseFilters(except: MapParameter.filters, of: "the map")
         self.visit = visit
-        var facts = try await PageFacts(visit, in: storage)
+        var facts = try await FrameData(visit, in: storage)
         calls = try await ServiceCalls(
             MapQuery(window: visit.window, filter: visit.filter, limit: Self.maxListed), in: storage)
         services = calls.services()

@@ -81,15 +81,12 @@ struct TotalsStrip {
                     element("small") { unit }
                 }
             }
-            TrendLine.html(figures, height: 26, label: "\(title) over time" + range(figures, unit))
+            TrendLine.html(
+                figures, height: 26,
+                label: "\(title) over time"
+                    + (RangeText.text(figures, unit == " s" ? " ms" : unit).map { ", \($0)" } ?? ""))
             if let note { element("span", .class("was")) { note } }
         }
-    }
-
-    private func range(_ figures: [Double?], _ unit: String) -> String {
-        let known = figures.compactMap { $0 }
-        guard let least = known.min(), let most = known.max() else { return "" }
-        return ", from \(FigureText.figure(least)) to \(FigureText.figure(most))\(unit == " s" ? " ms" : unit)"
     }
 
     private var rateNote: String? {

@@ -24,7 +24,7 @@ struct ReportHeading {
         if let comparison = ComparisonText(report) { return comparison.answer }
         guard report.totals.measures.count > 0 else { return nil }
         let shares = totals.map(share).joined(separator: " and ")
-        let start = shares.prefix(1).uppercased() + shares.dropFirst()
+        let start = shares.capitalizedFirst
         // A narrow terminal has no room for the word.
         let isWide = TextWidth.of(start) + 17 < device.columns ?? .max
         let answer = start + (totals.count > 1 && isWide ? " requests failed" : " failed")

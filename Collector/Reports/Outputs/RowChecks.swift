@@ -165,7 +165,7 @@ enum ComparisonCheck {
             return CheckResult(.unknown, "There are no requests to compare.")
         }
         let notes =
-            text.notes.map { " " + $0.prefix(1).uppercased() + $0.dropFirst() + "." }.joined()
+            text.notes.map { " " + $0.capitalizedFirst + "." }.joined()
             + gone(comparison, report.by)
         if comparison.worse > 0 { return CheckResult(.fails, answer + worst(in: report) + notes) }
         let isJudged = comparison.better + comparison.same > 0

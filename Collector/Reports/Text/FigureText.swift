@@ -98,6 +98,11 @@ package enum FigureText {
     }
 }
 
+extension StringProtocol {
+    /// The text with a capital letter at its beginning.
+    package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
 /// A list of names in a sentence.
 package enum NameList {
     /// Returns the first names and the number of the others, such as `a, b and c` or `a, b and 7 more`; empty if there are none.

@@ -15,7 +15,7 @@ package struct Endpoint: Sendable {
     static let maxFailures = 50
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     /// The kind of requests that is shown.
     let kind: RequestKind
     /// Whether the selection has requests of the other kind too, so that the person can switch.
@@ -48,7 +48,7 @@ package struct Endpoint: Sendable {
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
-        facts = try await PageFacts(visit, in: storage)
+        facts = try await FrameData(visit, in: storage)
         let wanted: RequestKind? = try visit.parameters.choice(.kind)
         let guess = try EndpointQuestions(visit: visit, kind: wanted ?? .client, window: visit.window)
         var answers = try await storage.statistics([guess.overTime] + guess.all)
@@ -125,7 +125,7 @@ extension Endpoint {
 
     /// The requests that the view shows.
     var requestsAddress: PageAddress {
-        visit.selected(PageAddress("/requests")).with(.kind, kind.rawValue)
+        visit.selected(.requests).with(.kind, kind.rawValue)
     }
 
     /// The address of the requests in a part of the window.

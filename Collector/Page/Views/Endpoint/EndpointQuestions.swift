@@ -105,7 +105,7 @@ struct WindowName: Sendable {
     }
 
     /// The same words as the title of a column.
-    var title: String { text.prefix(1).uppercased() + text.dropFirst() }
+    var title: String { text.capitalizedFirst }
 }
 
 /// The services at the other end of an endpoint's requests, with their counts of the same requests.

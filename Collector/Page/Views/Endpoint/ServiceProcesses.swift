@@ -45,8 +45,8 @@ struct ServiceProcesses: Sendable {
                     Icon.part.html
                     "Up to \(FigureText.seconds(wait.estimate)) of CPU time may be spent on waiting"
                 }
-                element("p") { wait.sentence.prefix(1).uppercased() + wait.sentence.dropFirst() + "." }
-                element("p") { wait.advice.prefix(1).uppercased() + wait.advice.dropFirst() + "." }
+                element("p") { wait.sentence.capitalizedFirst + "." }
+                element("p") { wait.advice.capitalizedFirst + "." }
             }
         }
     }

@@ -63,7 +63,7 @@ struct SidesSection {
         return HTML.joined([
             element("span", .class("key")) {
                 key.sign
-                key.name.prefix(1).uppercased() + key.name.dropFirst()
+                key.name.capitalizedFirst
             },
             element("span", .class("sub")) {
                 RequestPhase.allCases.filter { PhaseSide($0) == side }.map { $0.rawValue.replacing("_", with: " ") }

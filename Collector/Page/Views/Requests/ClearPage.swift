@@ -7,13 +7,13 @@ package struct ClearPage: Sendable {
     package static let address = PageAddress("/requests/clear")
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     /// The number of kept requests of all times.
     let count: UInt64
 
     package init(_ visit: Visit, in storage: some Storage) async throws {
         self.visit = visit
-        facts = try await PageFacts(visit, in: storage)
+        facts = try await FrameData(visit, in: storage)
         let all = RequestsQuery(window: TimeWindow(from: 0, to: .max), limit: 1)
         count = UInt64(try await storage.requests(all).count)
     }

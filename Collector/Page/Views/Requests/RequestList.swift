@@ -13,7 +13,7 @@ package struct RequestList: Sendable {
     private enum Live: String, CaseIterable { case on }
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     /// The parameters of the list, for a command and for the API.
     let parameters: RequestsParameters
     let order: RequestsQuery.Order
@@ -40,8 +40,8 @@ package struct RequestList: Sendable {
         let live: Live? = try visit.parameters.choice(.live)
         order = query.order
         isLive = live == .on && visit.isLive && query.before == nil && query.order == RequestsQuery.Order()
-        filters = RequestListFilter.all(in: visit.parameters)
-        facts = try await PageFacts(visit, in: storage)
+        filters = visit.filters.filter { $0 != RequestListFilter(name: .failed, value: "false") }
+        facts = try await FrameData(visit, in: storage)
         report = RequestsReport(try await storage.requests(query), for: query)
         counted = try await CountedRequests.load(visit, in: storage)
         methods = try await Self.choices(.method, visit, in: storage)
@@ -149,7 +149,7 @@ extension RequestList {
                         Icon.next.html
                     }
                 }
-                SideShape.legend
+                SideStyle.legend
                 element("span", .class("off")) { "bar length: duration, logarithmic" }
             }
             link(visit.scoped(ClearPage.address), .class("danger")) { "Clear kept requests…" }

@@ -7,7 +7,7 @@ package struct RequestPage: Sendable {
     static func address(of id: String) -> PageAddress { PageAddress("/requests/", id: id) }
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     let report: RequestReport
     let phases: PhaseWaterfall?
     let trace: TraceWaterfall
@@ -18,7 +18,7 @@ package struct RequestPage: Sendable {
         report = try await RequestReport(id: id, in: storage)
         phases = PhaseWaterfall(report)
         trace = TraceWaterfall(report.trace)
-        facts = try await PageFacts(visit, in: storage)
+        facts = try await FrameData(visit, in: storage)
     }
 
     /// Returns the visit of a request's page.
@@ -61,10 +61,10 @@ extension RequestPage {
     private var crumbs: HTML {
         element("nav", .class("crumbs"), .label("Path")) {
             link(visit.address(of: .overview)) { "Overview" }
-            link(endpoint(PageAddress("/endpoint"))) {
+            link(endpoint(.endpoint)) {
                 element("span") { LongText.html("\(request.method) \(request.endpoint)", atMost: Self.nameBytes) }
             }
-            link(endpoint(PageAddress("/requests"))) { "Requests" }
+            link(endpoint(.requests)) { "Requests" }
         }
     }
 
@@ -164,7 +164,7 @@ extension RequestPage {
                     }
                 }
                 pair("Others") {
-                    link(endpoint(PageAddress("/requests")).with(.error, error)) {
+                    link(endpoint(.requests).with(.error, error)) {
                         "kept requests of this endpoint with this error"
                     }
                 }
@@ -203,7 +203,7 @@ struct PhasesTable {
                     "Phases "
                     element("small") { "of \(Figure.duration(duration))" }
                 }
-                SideShape.legend
+                SideStyle.legend
             }
             element("table", .class("grid waterfall")) {
                 element("thead") {
@@ -234,7 +234,7 @@ struct PhasesTable {
                 SVG.wide("phase", height: Self.height, .hidden) {
                     axis.grid(to: Self.height + 34)
                     let width = max(Self.least, axis.share(bar.length))
-                    SideShape.bar(
+                    SideStyle.bar(
                         bar.side, x: min(axis.share(bar.start), 1 - width), y: 2, width: width, height: 11,
                         radius: 1.5)
                 }

@@ -97,21 +97,10 @@ struct RequestSearch {
     }
 }
 
-/// A condition of the list that a person can leave out.
+/// A condition of a view that a person can leave out.
 struct RequestListFilter: Sendable, Equatable {
     let name: PageParameter
     let value: String
-
-    /// Returns the conditions in the order in which they were given.
-    static func all(in parameters: PageParameters) -> [RequestListFilter] {
-        parameters.values.compactMap { name, value in
-            switch name {
-            case .failed: value == "false" ? nil : RequestListFilter(name: name, value: value)
-            case .slowerThan, .fasterThan, .search: RequestListFilter(name: name, value: value)
-            default: name.filteredDimension.map { _ in RequestListFilter(name: name, value: value) }
-            }
-        }
-    }
 
     /// The condition as a name and a value. A switch needs only its name.
     var words: (name: String, value: String) {
@@ -133,7 +122,7 @@ struct RequestListFilter: Sendable, Equatable {
 
     var text: String { words.value.isEmpty ? words.name : "\(words.name) \(words.value)" }
 
-    /// Returns the first page of the list without the condition.
+    /// Returns the first page of the view without the condition.
     func address(without visit: Visit) -> PageAddress {
         others(of: visit.parameters).reduce(visit.base) { $0.adding($1.name, $1.value) }
     }

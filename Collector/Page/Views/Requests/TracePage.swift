@@ -12,7 +12,7 @@ package struct TracePage: Sendable {
     static func address(of id: String) -> PageAddress { PageAddress("/traces/", id: id) }
 
     let visit: Visit
-    let facts: PageFacts
+    let facts: FrameData
     /// The id in hexadecimal digits.
     let id: String
     let waterfall: TraceWaterfall
@@ -28,7 +28,7 @@ package struct TracePage: Sendable {
         self.id = trace.description
         waterfall = TraceWaterfall(answer.spans.map { TraceSpan($0, after: first) })
         more = answer.more
-        facts = try await PageFacts(visit, in: storage)
+        facts = try await FrameData(visit, in: storage)
     }
 
     /// Returns the visit of a trace's page.
