@@ -14,22 +14,15 @@ extension ClickHouseStorage {
     private func keptCalls(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int
     ) async throws -> Set<ObservedCall> {
-        let host = Dimension.host.expression
-        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
         let served = """
-            FROM detail FINAL WHERE kind = 'server' AND parent > 0 AND start_ns > \(from) AND start_ns <= \(to) \
-            AND day BETWEEN \(StoredDay.of(from)) AND \(StoredDay.of(to)) AND \(filter.senderCondition) \
+            FROM detail FINAL WHERE kind = 'server' AND parent > 0 AND start_ns > \(Int64(clamping: window.from)) \
+            AND start_ns <= \(Int64(clamping: window.to)) AND \(window.days) AND \(filter.senderCondition) \
             ORDER BY start_ns DESC, stored DESC, identity DESC LIMIT \(limit)
             """
         // The table's key finds the calls of these spans. A JOIN by itself would read all kept spans.
+        let called = "(trace_low, trace_high, span) IN (SELECT trace_low, trace_high, parent \(served))"
         let rows = try await client.rows(
-            """
-            SELECT DISTINCT caller, called, callee, served FROM ( \
-            SELECT trace_low, trace_high, parent AS call, service AS callee, \(host) AS served \(served)) AS served_spans \
-            ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
-            WHERE kind = 'client' AND (trace_low, trace_high, span) IN (SELECT trace_low, trace_high, parent \(served))) \
-            AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee
-            """
+            CallSighting.ends, CallSighting.join(of: served, where: called), distinct: true
         ) { try $0.observedCall() }
         return Set(rows)
     }
@@ -39,11 +32,10 @@ extension ClickHouseStorage {
         in window: TimeWindow, _ filter: RequestFilter, limit: Int
     ) async throws -> [ObservedCall] {
         guard !filter.selectsProcesses else { return [] }
-        let days = (StoredDay.of(Int64(clamping: window.from)), StoredDay.of(Int64(clamping: window.to)))
         return try await client.rows(
+            CallSighting.columns,
             """
-            SELECT caller, called_host, service, served_host FROM observed_call \
-            WHERE day BETWEEN \(days.0) AND \(days.1) AND \(filter.senderCondition) \
+            FROM observed_call WHERE \(window.days) AND \(filter.senderCondition) \
             GROUP BY caller, called_host, service, served_host ORDER BY max(day) DESC LIMIT \(limit)
             """
         ) { try $0.observedCall() }
@@ -55,7 +47,7 @@ extension ClickHouseStorage {
         let before = rememberedTime.load(ordering: .relaxed)
         let found = try await CallSighting.find(
             since: before - min(before, limits.callSettling),
-            oldestDay: StoredDay.of(Int64(clamping: time) - Int64(clamping: limits.detailAge)), limits, client)
+            oldestDay: UInt32(dayOf: Int64(clamping: time) - Int64(clamping: limits.detailAge)), limits, client)
         try await client.insert(CallSighting.rows(of: found, atMost: limits.maxObservedCalls, client))
         rememberedTime.store(time, ordering: .relaxed)
     }
@@ -67,27 +59,47 @@ struct CallSighting: Hashable {
     var environment: String
     var call: ObservedCall
 
+    /// The ends of a call, in an answer of joined spans and below in the columns of `observed_call`.
+    static let ends: Selection = ["caller", "called", "callee", "served"]
+    static let columns: Selection = [
+        "caller": "caller", "called": "called_host", "callee": "service", "served": "served_host",
+    ]
+
     /// Finds the calls in the traces of spans that arrived after a time. Leaves out spans of days that are being dropped.
     static func find(
         since time: UInt64, oldestDay: UInt32, _ limits: ClickHouseLimits, _ client: ClickHouseClient
     ) async throws -> [CallSighting] {
-        let host = Dimension.host.expression
         let traces = """
             (trace_low, trace_high) IN (SELECT trace_low, trace_high FROM detail WHERE kind != '' AND day >= \(oldestDay) \
             AND stored > \(Int64(clamping: time)) ORDER BY stored DESC LIMIT \(limits.maxCallSpans))
             """
+        let columns = """
+            , environment, toUInt32(intDiv(greatest(least(start_ns, stored), 0), \(StoredDay.length))) AS start_day
+            """
+        let served = "FROM detail FINAL WHERE kind = 'server' AND parent > 0 AND day >= \(oldestDay) AND \(traces)"
         // One span is taken for each id, because senders may give many spans the same id.
+        let join = join(of: served, columns, where: "\(traces) LIMIT 1 BY trace_low, trace_high, call")
         return try await client.rows(
-            """
-            SELECT DISTINCT start_day, environment, caller, called, callee, served FROM ( \
-            SELECT trace_low, trace_high, parent AS call, service AS callee, environment, \(host) AS served, \
-            toUInt32(intDiv(greatest(least(start_ns, stored), 0), \(StoredDay.length))) AS start_day FROM detail FINAL \
-            WHERE kind = 'server' AND parent > 0 AND day >= \(oldestDay) AND \(traces)) AS served_spans \
-            ALL INNER JOIN (SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
-            WHERE kind = 'client' AND \(traces) LIMIT 1 BY trace_low, trace_high, call) \
-            AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee LIMIT \(limits.maxObservedCalls)
-            """
+            ["day": "start_day", "environment": "environment"] + ends, "\(join) LIMIT \(limits.maxObservedCalls)",
+            distinct: true
         ) { try $0.callSighting() }
+    }
+
+    /// Returns the join of callees' spans with the spans of their callers, from FROM on.
+    ///
+    /// - Parameters:
+    ///   - served: the callees' spans, from FROM on.
+    ///   - columns: further columns of these spans, after a comma.
+    ///   - called: the condition on the callers' spans.
+    fileprivate static func join(of served: String, _ columns: String = "", where called: String) -> String {
+        let host = Dimension.host.expression
+        return """
+            FROM (SELECT trace_low, trace_high, parent AS call, service AS callee, \(host) AS served\(columns) \(served)) \
+            AS served_spans ALL INNER JOIN (\
+            SELECT trace_low, trace_high, span AS call, service AS caller, \(host) AS called FROM detail FINAL \
+            WHERE kind = 'client' AND \(called)) \
+            AS client_spans USING (trace_low, trace_high, call) WHERE caller != callee
+            """
     }
 
     /// Returns the rows of calls that the store does not have yet. The number of calls for one day is limited.
@@ -99,10 +111,7 @@ struct CallSighting: Hashable {
         let days = Set(found.map(\.day)).map(String.init).joined(separator: ", ")
         let known = Set(
             try await client.rows(
-                """
-                SELECT DISTINCT day, environment, caller, called_host, service, served_host FROM observed_call \
-                WHERE day IN (\(days))
-                """
+                ["day", "environment"] + columns, "FROM observed_call WHERE day IN (\(days))", distinct: true
             ) { try $0.callSighting() })
         var counts = Dictionary(grouping: known, by: \.day).mapValues(\.count)
         for one in found where !known.contains(one) && counts[one.day, default: 0] < limit {
@@ -128,10 +137,12 @@ extension TableRows {
 extension RowReader {
     /// Reads the ends of a call: the caller, the host that it called, the callee, and the host under which it was reached.
     mutating func observedCall() throws -> ObservedCall {
-        ObservedCall(caller: try text(), calledHost: try text(), callee: try text(), servedHost: try text())
+        ObservedCall(
+            caller: try text("caller"), calledHost: try text("called"), callee: try text("callee"),
+            servedHost: try text("served"))
     }
 
     fileprivate mutating func callSighting() throws -> CallSighting {
-        CallSighting(day: try number(), environment: try text(), call: try observedCall())
+        CallSighting(day: try number("day"), environment: try text("environment"), call: try observedCall())
     }
 }

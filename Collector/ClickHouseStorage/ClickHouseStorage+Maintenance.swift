@@ -32,7 +32,7 @@ extension ClickHouseStorage {
     /// uncounted. Later passes only look at the hours since shortly before the last pass that counted all.
     private func countCumulative() async throws {
         let time = Int64(clamping: now()) - Int64(clamping: limits.cumulativeSettling)
-        let hour = StoredHour.of(time)
+        let hour = UInt32(hourOf: time)
         let since = max(2, min(hour, countedHour.load(ordering: .relaxed))) - 2
         while var pass = try await CumulativePass(since: since, until: time, limits, client) {
             try Task.checkCancellation()
@@ -45,7 +45,7 @@ extension ClickHouseStorage {
     /// Returns the clock of retention. It starts at the latest time at which a sender was seen, so a jump since then is noticed.
     private func clock() async throws -> StoreClock {
         if let known = retention.withLock(\.self) { return known }
-        let last = try await client.rows("SELECT max(last_seen) FROM sender") { try $0.number(Int64.self) }.first ?? 0
+        let last: Int64 = try await client.number("max(last_seen)", "FROM sender") ?? 0
         return retention.withLock { retention in
             let clock = retention ?? StoreClock(believed: last > 0 ? last : nil, patience: limits.clockPatience)
             retention = clock

@@ -9,10 +9,8 @@ extension ClickHouseStorage {
         let senders = try await senders(with: query.filter)
         let limit = ProcessSums.maxProcessSlots
         let rows = try await client.rows(
-            """
-            SELECT sender, slot, min(start_ns), max(end_ns), \(ProcessStatistics.sums) \
-            FROM (\(Self.rows(source, grid, query.filter))) GROUP BY sender, slot LIMIT \(limit + 1)
-            """
+            ["sender", "slot"] + ["start": "min(start_ns)", "end": "max(end_ns)"] + ProcessStatistics.sums,
+            "FROM (\(Self.rows(source, grid, query.filter))) GROUP BY sender, slot LIMIT \(limit + 1)"
         ) { try ProcessSlotRow(&$0) }
         guard rows.count <= limit else { throw TooManyGroups(limit: limit) }
         var processes: [UInt64: ProcessSums.Process] = [:]
@@ -35,33 +33,35 @@ extension ClickHouseStorage {
         guard !ends.isEmpty else { return [:] }
         // A process reports at least once a minute.
         let hours = ends.flatMap { sender, end in
-            let hour = StoredHour.of(Int64(clamping: end))
+            let hour = UInt32(hourOf: Int64(clamping: end))
             return [hour, hour > 0 ? hour - 1 : 0].map { "(\($0), \(sender))" }
         }
-        let condition = "(hour, sender) IN (\(hours.joined(separator: ", "))) AND \(ProcessStatistics.isTold)"
+        let condition = "(hour, sender) IN (\(hours.joined(separator: ", "))) AND \(ProcessStatistics.hasFigures)"
         let (slot, minute) = (Tier.fine.length, Tier.minute.length)
         let rows = try await client.rows(
+            ["sender"] + ProcessStatistics.sums,
             """
-            SELECT sender, \(ProcessStatistics.sums) \
-            FROM (SELECT \(Schema.process.columnList) FROM process FINAL WHERE \(condition)) AS told ALL INNER JOIN \
+            FROM (SELECT \(Schema.process.columnList) FROM process FINAL WHERE \(condition)) AS reported ALL INNER JOIN \
             (SELECT sender, max(end_ns) AS last FROM process FINAL WHERE \(condition) GROUP BY sender) AS latest USING (sender) \
             WHERE end_ns > (intDiv(last - 1, \(slot)) + 1) * \(slot) - \(minute) GROUP BY sender
             """
-        ) { (try $0.number(UInt64.self), try ProcessStatistics(&$0)) }
+        ) { (try $0.number("sender", UInt64.self), try ProcessStatistics(&$0)) }
         return Dictionary(rows) { first, _ in first }
     }
 
     private func senders(with filter: RequestFilter) async throws -> [UInt64: ProcessSums.Process] {
         let rows = try await client.rows(
-            """
-            SELECT id, any(service), any(instance), argMax(runtime, last_seen), min(first_seen) FROM sender FINAL \
-            WHERE \(filter.senderCondition) GROUP BY id
-            """
+            [
+                "id": "id", "service": "any(service)", "instance": "any(instance)",
+                "runtime": "argMax(runtime, last_seen)", "first_seen": "min(first_seen)",
+            ],
+            "FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id"
         ) { row in
-            let (id, service, instance) = (try row.number(UInt64.self), try row.text(), try row.text())
-            let resource = TelemetryResource(service: service, instance: instance, runtime: try row.text().presence)
-            let firstSeen = UInt64(clamping: try row.number(Int64.self))
-            return (id, ProcessSums.Process(resource, firstSeen: firstSeen))
+            let resource = TelemetryResource(
+                service: try row.text("service"), instance: try row.text("instance"),
+                runtime: try row.text("runtime").presence)
+            let process = ProcessSums.Process(resource, firstSeen: try row.time("first_seen"))
+            return (try row.number("id", UInt64.self), process)
         }
         return Dictionary(rows) { first, _ in first }
     }
@@ -70,14 +70,13 @@ extension ClickHouseStorage {
     private static func rows(_ source: PointSource, _ grid: SlotGrid, _ filter: RequestFilter) -> String {
         let (from, to) = (Int64(clamping: source.window.from), Int64(clamping: source.window.to))
         let (length, rolled) = (StoredHour.length, source.expired.fine)
-        let senders = filter.selectsSenders ? "sender IN (SELECT id FROM sender WHERE \(filter.senderCondition))" : "1"
         let figures = "start_ns, end_ns, counters, counts, covered, gauge_counts, gauge_sums, gauge_maxima"
         var parts: [String] = []
         if from < rolled {
             parts.append(
                 """
                 SELECT sender, \(grid.slot(of: "(toInt64(hour) + 1) * \(length)")) AS slot, \(figures) FROM process_hour FINAL \
-                WHERE hour >= \(from / length) AND hour < \(min(to, rolled) / length) AND \(senders)
+                WHERE hour >= \(from / length) AND hour < \(min(to, rolled) / length) AND \(filter.conditionOnSender)
                 """)
         }
         if to > rolled {
@@ -85,7 +84,7 @@ extension ClickHouseStorage {
             parts.append(
                 """
                 SELECT sender, \(grid.slot(of: "end_ns")) AS slot, \(figures) FROM process FINAL \
-                WHERE \(PointSource.times(first, to)) AND \(ProcessStatistics.isTold) AND \(senders)
+                WHERE \(PointSource.times(first, to)) AND \(ProcessStatistics.hasFigures) AND \(filter.conditionOnSender)
                 """)
         }
         return parts.joined(separator: " UNION ALL ")
@@ -101,10 +100,10 @@ private struct ProcessSlotRow {
     let statistics: ProcessStatistics
 
     init(_ reader: inout RowReader) throws {
-        sender = try reader.number()
-        slot = Int(clamping: try reader.number(UInt64.self))
-        start = UInt64(clamping: try reader.number(Int64.self))
-        end = UInt64(clamping: try reader.number(Int64.self))
+        sender = try reader.number("sender")
+        slot = Int(clamping: try reader.number("slot", UInt64.self))
+        start = try reader.time("start")
+        end = try reader.time("end")
         statistics = try ProcessStatistics(&reader)
     }
 }

@@ -4,20 +4,20 @@ import MartletTelemetry
 /// The kept spans.
 extension ClickHouseStorage {
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
-        let count =
-            try await client.rows("SELECT count() FROM detail FINAL WHERE \(query.condition)") {
-                Int(clamping: try $0.number(UInt64.self))
-            }.first ?? 0
+        let count = try await client.count("FROM detail FINAL WHERE \(query.condition)")
         let key = query.order.key == .time ? "start_ns" : "duration"
         let direction = query.order.ascending ? "ASC" : "DESC"
         // The keys of the page are read first, because the texts of all rows would be too much to read.
         let ids = try await client.rows(
+            ["trace_low", "span", "identity"],
             """
-            SELECT trace_low, span, identity FROM detail FINAL \
-            WHERE \(query.condition) AND \(try await isAfterPageBefore(query, key)) \
+            FROM detail FINAL WHERE \(query.condition) AND \(try await isAfterPageBefore(query, key)) \
             ORDER BY \(key) \(direction), stored \(direction), identity \(direction) LIMIT \(min(query.limit, 1_000_000) + 1)
             """
-        ) { DetailID(trace: try $0.number(), span: try $0.number(), identity: try $0.number()) }
+        ) {
+            DetailID(
+                trace: try $0.number("trace_low"), span: try $0.number("span"), identity: try $0.number("identity"))
+        }
         let page = ids.prefix(query.limit)
         let spans = try await spans(where: Self.condition(page))
         let byID = Dictionary(spans.map { ($0.id, $0) }) { first, _ in first }
@@ -32,10 +32,7 @@ extension ClickHouseStorage {
 
     package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
         let condition = "trace_low = \(trace.low) AND trace_high = \(trace.high)"
-        let count =
-            try await client.rows("SELECT count() FROM detail FINAL WHERE \(condition)") {
-                Int(clamping: try $0.number(UInt64.self))
-            }.first ?? 0
+        let count = try await client.count("FROM detail FINAL WHERE \(condition)")
         let limit = min(limit, 1_000_000)
         let failed = "(is_error OR error != '') AND error != '\(RequestOutcome.cancelledError)'"
         let order = "start_ns, stored, identity"
@@ -53,9 +50,9 @@ extension ClickHouseStorage {
             throw StorageFailure("a replica of ClickHouse is away; details are deleted when all are there")
         }
         try await rememberCalls()
-        let count = try await client.rows("SELECT count() FROM detail FINAL") { try $0.number(UInt64.self) }.first
+        let count = try await client.count("FROM detail FINAL")
         try await client.removeRows(of: Schema.detail)
-        return Int(clamping: count ?? 0)
+        return count
     }
 
     private func spans(where condition: String) async throws -> [StoredSpan] {
@@ -63,7 +60,7 @@ extension ClickHouseStorage {
     }
 
     private func spans(from source: String) async throws -> [StoredSpan] {
-        try await client.rows("SELECT \(Schema.detail.columnList) FROM \(source)") {
+        try await client.rows(Selection(Schema.detail), "FROM \(source)") {
             try $0.storedSpan()
         }.compactMap(\.self)
     }
@@ -79,14 +76,14 @@ extension ClickHouseStorage {
         guard let text = query.before else { return "1" }
         guard let id = DetailID(text),
             let last = try await client.rows(
-                "SELECT \(key), stored FROM detail FINAL WHERE \(id.condition)",
-                { (try $0.number(Int64.self), try $0.number(Int64.self)) }
+                [key, "stored"], "FROM detail FINAL WHERE \(id.condition)",
+                { (value: try $0.number(key, Int64.self), stored: try $0.number("stored", Int64.self)) }
             ).first
         else { throw UnknownRequest(id: text) }
         let sign = query.order.ascending ? ">" : "<"
         return """
-            (\(key) \(sign) \(last.0) OR (\(key) = \(last.0) AND (stored \(sign) \(last.1) \
-            OR (stored = \(last.1) AND identity \(sign) \(id.identity)))))
+            (\(key) \(sign) \(last.value) OR (\(key) = \(last.value) AND (stored \(sign) \(last.stored) \
+            OR (stored = \(last.stored) AND identity \(sign) \(id.identity)))))
             """
     }
 }

@@ -24,22 +24,23 @@ extension ClickHouseStorage {
     private func dataSince(after time: UnixNanoseconds, rolled: UInt32) async throws -> UnixNanoseconds? {
         let first = Int64(clamping: time) / StoredHour.length
         let tables = [("hour", "hour < \(rolled)"), ("point", "1"), ("difference", "count > 0")]
-        let earlier = tables.map { "SELECT hour FROM \($0) WHERE hour < \(first) AND \($1) LIMIT 1" }
+        for (table, condition) in tables {
+            let earlier: [UInt32] = try await client.numbers(
+                "hour", "FROM \(table) WHERE hour < \(first) AND \(condition) LIMIT 1")
+            guard earlier.isEmpty else { return nil }
+        }
         let starts = tables.map {
             "SELECT min(least(start_ns, end_ns - \(Tier.fine.length))) AS start, count() AS points FROM \($0) "
                 + "WHERE hour >= \(first) AND \($1)"
         }
-        for statement in earlier {
-            if try await !client.rows(statement, { try $0.number(UInt32.self) }).isEmpty { return nil }
-        }
-        let sql =
-            "SELECT min(start) FROM (\(starts.joined(separator: " UNION ALL "))) WHERE points > 0 HAVING count() > 0"
-        return try await client.rows(sql) { try $0.number(Int64.self) }.first.map { UnixNanoseconds(clamping: $0) }
+        let found: Int64? = try await client.number(
+            "min(start)", "FROM (\(starts.joined(separator: " UNION ALL "))) WHERE points > 0 HAVING count() > 0")
+        return found.map { UnixNanoseconds(clamping: $0) }
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
         let source = PointSource(window, rolled: try await client.rolledHours())
-        return try await Accounts.account(in: source.window, filter, client)
+        return try await Completeness.account(in: source.window, filter, client)
     }
 
     private func answer(
@@ -59,7 +60,7 @@ extension ClickHouseStorage {
         case .success(let found): groups = found
         case .failure(let failure): return .failure(failure)
         }
-        let account = try await Accounts.account(in: source.window, query.filter, client)
+        let account = try await Completeness.account(in: source.window, query.filter, client)
         if let grid, query.limit == nil {
             return .success(StatisticsAnswer(query, slots: groups, in: grid, account: account))
         }

@@ -16,8 +16,8 @@ package final class ClickHouseStorage: Storage {
     let limits: ClickHouseLimits
     let writer: Writer
     let queue: InsertQueue
-    let earlyHours: HourMaking
-    let wholeHours: HourMaking
+    let earlyHours: HourBuilder
+    let wholeHours: HourBuilder
     /// The collector's clock.
     let now: @Sendable () -> UnixNanoseconds
     /// `nil` until the first maintenance.
@@ -43,8 +43,8 @@ package final class ClickHouseStorage: Storage {
         self.now = now
         writer = Writer(client, onStored: onStored)
         queue = InsertQueue(writer, limits: limits)
-        earlyHours = HourMaking(.early, client, limits)
-        wholeHours = HourMaking(.whole, client, limits)
+        earlyHours = HourBuilder(.early, client, limits)
+        wholeHours = HourBuilder(.whole, client, limits)
     }
 
     /// Stores the points. Points of cumulative metrics count once ``maintain()`` has computed their differences.
@@ -69,11 +69,9 @@ package final class ClickHouseStorage: Storage {
     package var fault: String? { queue.fault.map { "ClickHouse accepts no batches: \($0)" } }
 
     package func size() async throws -> UInt64 {
-        try await client.rows(
-            """
-            SELECT sum(bytes_on_disk) FROM \(client.layout.parts) WHERE active AND database = '\(client.layout.database)'
-            """
-        ) { try $0.number(UInt64.self) }.first ?? 0
+        try await client.number(
+            "sum(bytes_on_disk)", "FROM \(client.layout.parts) WHERE active AND database = '\(client.layout.database)'"
+        ) ?? 0
     }
 
     package func state() async throws -> StorageState {

@@ -54,23 +54,20 @@ struct CumulativeLog {
     ) async throws -> [UInt64: [UnixNanoseconds: Set<UnixNanoseconds>]] {
         guard !senders.isEmpty else { return [:] }
         let rows = try await client.rows(
+            ["sender", "start_ns", "end_ns"],
             """
-            SELECT DISTINCT sender, start_ns, end_ns FROM cumulative WHERE \(Self.condition(senders, until: time - 1)) \
+            FROM cumulative WHERE \(Self.condition(senders, until: time - 1)) \
             ORDER BY end_ns DESC LIMIT \(Self.depth) BY sender, start_ns
-            """
-        ) { (try $0.number(UInt64.self), try $0.number(Int64.self), try $0.number(Int64.self)) }
-        return rows.reduce(into: [:]) { ends, row in
-            ends[row.0, default: [:]][UInt64(clamping: row.1), default: []].insert(UInt64(clamping: row.2))
-        }
+            """, distinct: true
+        ) { (sender: try $0.number("sender", UInt64.self), start: try $0.time("start_ns"), end: try $0.time("end_ns")) }
+        return rows.reduce(into: [:]) { $0[$1.sender, default: [:]][$1.start, default: []].insert($1.end) }
     }
 
     /// Returns the counters of processes that arrived after `first` and up to `last`.
     func totals(of senders: [UInt64], after first: Int64, until last: Int64) async throws -> [Entry<ProcessTotal>] {
         let rows = try await client.rows(
-            """
-            SELECT sender, arrival, counter, start_ns, end_ns, value FROM process_total \
-            WHERE \(Self.condition(senders, after: first, until: last))
-            """
+            ["sender", "arrival", "counter", "start_ns", "end_ns", "value"],
+            "FROM process_total WHERE \(Self.condition(senders, after: first, until: last))"
         ) { try Self.total(&$0) }
         return rows.compactMap(\.self)
     }
@@ -81,9 +78,11 @@ struct CumulativeLog {
     ) async throws -> [Entry<ProcessTotal>] {
         guard !senders.isEmpty else { return [] }
         let rows = try await client.rows(
+            ["sender", "counter", "start_ns"]
+                + ["arrival": "max(arrival)", "end_ns": "max(end_ns)", "value": "argMax(value, end_ns)"],
             """
-            SELECT sender, max(arrival), counter, start_ns, max(end_ns), argMax(value, end_ns) FROM process_total \
-            WHERE \(Self.condition(senders, until: last)) AND hour >= \(hour) GROUP BY sender, counter, start_ns
+            FROM process_total WHERE \(Self.condition(senders, until: last)) AND hour >= \(hour) \
+            GROUP BY sender, counter, start_ns
             """
         ) { try Self.total(&$0) }
         return rows.compactMap(\.self)
@@ -91,40 +90,33 @@ struct CumulativeLog {
 
     private func points(where condition: String) async throws -> [Entry<CumulativePoint>] {
         let rows = try await client.rows(
-            """
-            SELECT sender, arrival, stream, start_ns, end_ns, unit, kind, spans, method, host, port, endpoint, status, error, \
-            rule, scale, count, total, low, has_low, high, has_high, zeros, indexes, counts, sent, received, \
-            phase_counts, phase_seconds FROM cumulative PREWHERE \(condition)
-            """
+            Selection(Schema.cumulative), "FROM cumulative PREWHERE \(condition)"
         ) { try Self.point(&$0) }
         return rows.compactMap(\.self)
     }
 
-    private static func point(_ reader: inout RowReader) throws -> Entry<CumulativePoint>? {
-        let (sender, time) = (try reader.number(UInt64.self), try reader.number(Int64.self))
-        let stream = StreamID(bytes: try reader.bytes(16))
-        let (start, end) = (try reader.number(Int64.self), try reader.number(Int64.self))
-        let unit = try reader.double()
-        let (dimensions, figures) = (try reader.dimensions(), try StatisticsRow(&reader))
-        guard let dimensions, let statistics = figures.ofPoint else { return nil }
+    private static func point(_ row: inout RowReader) throws -> Entry<CumulativePoint>? {
+        guard let dimensions = try RequestDimensions(&row), let statistics = try StatisticsRow(&row).ofPoint else {
+            return nil
+        }
         let point = RequestPoint(
-            dimensions: dimensions, start: UInt64(clamping: start), end: UInt64(clamping: end), statistics: statistics)
-        return Entry(sender: sender, time: time, value: CumulativePoint(stream: stream, point: point, unit: unit))
+            dimensions: dimensions, start: try row.time("start_ns"), end: try row.time("end_ns"),
+            statistics: statistics)
+        let cumulative = CumulativePoint(
+            stream: StreamID(bytes: try row.bytes("stream", 16)), point: point, unit: try row.double("unit"))
+        return Entry(sender: try row.number("sender"), time: try row.number("arrival"), value: cumulative)
     }
 
-    private static func total(_ reader: inout RowReader) throws -> Entry<ProcessTotal>? {
-        let (sender, time) = (try reader.number(UInt64.self), try reader.number(Int64.self))
-        let counter = ProcessCounter(rawValue: try reader.number())
-        let (start, end) = (try reader.number(Int64.self), try reader.number(Int64.self))
-        let value = try reader.number(UInt64.self)
-        guard let counter else { return nil }
-        let total = ProcessTotal(counter, start: UInt64(clamping: start), end: UInt64(clamping: end), value: value)
-        return Entry(sender: sender, time: time, value: total)
+    private static func total(_ row: inout RowReader) throws -> Entry<ProcessTotal>? {
+        guard let counter = ProcessCounter(rawValue: try row.number("counter")) else { return nil }
+        let total = ProcessTotal(
+            counter, start: try row.time("start_ns"), end: try row.time("end_ns"), value: try row.number("value"))
+        return Entry(sender: try row.number("sender"), time: try row.number("arrival"), value: total)
     }
 
     private static func condition(_ senders: [UInt64], after first: Int64 = -1, until last: Int64) -> String {
         """
-        hour BETWEEN \(StoredHour.of(max(first, 0))) AND \(StoredHour.of(last)) \
+        hour BETWEEN \(UInt32(hourOf: max(first, 0))) AND \(UInt32(hourOf: last)) \
         AND arrival > \(first) AND arrival <= \(last) AND sender IN \(SQLText.list(Set(senders)))
         """
     }
@@ -153,7 +145,7 @@ extension TableRows {
     mutating func append(_ points: [CumulativePoint], sender: UInt64, arrival: Int64) {
         for cumulative in points {
             append { row in
-                row.number(StoredHour.of(arrival))
+                row.number(UInt32(hourOf: arrival))
                 row.number(sender)
                 row.number(arrival)
                 row.fixed(cumulative.stream.bytes)
@@ -169,7 +161,7 @@ extension TableRows {
     mutating func append(_ totals: [ProcessTotal], sender: UInt64, arrival: Int64) {
         for total in totals {
             append { row in
-                row.number(StoredHour.of(arrival))
+                row.number(UInt32(hourOf: arrival))
                 row.number(sender)
                 row.number(arrival)
                 row.number(total.counter.rawValue)

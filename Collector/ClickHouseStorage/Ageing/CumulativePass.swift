@@ -16,29 +16,28 @@ struct CumulativePass {
     private let end: Int64
     /// ClickHouse's clock just before the figures were read, in seconds since 1970.
     private let time: UInt64
-    private var counted: CountedArrivals
+    private var counted: CumulativeDeltas
     /// Whether further arrivals may be waiting.
     let isMore: Bool
 
     /// Reads the oldest arrivals since an hour and up to a time; `nil` if none waits.
     init?(since hour: UInt32, until time: Int64, _ limits: ClickHouseLimits, _ client: ClickHouseClient) async throws {
         arrivals = try await client.rows(
+            Selection(Schema.arrival),
             """
-            SELECT sender, arrival, service, environment, version, instance, reading FROM arrival FINAL \
-            WHERE hour >= \(hour) AND arrival <= \(time) AND counted = 0 ORDER BY arrival LIMIT \(Self.maxArrivals)
+            FROM arrival FINAL WHERE hour >= \(hour) AND arrival <= \(time) AND counted = 0 ORDER BY arrival LIMIT \(Self.maxArrivals)
             """
         ) { try CumulativeArrival(&$0) }
         guard let last = arrivals.last else { return nil }
-        self.time =
-            try await client.rows("SELECT toUInt64(toUnixTimestamp(now()))") { try $0.number(UInt64.self) }.first ?? 0
+        self.time = try await client.number("toUInt64(toUnixTimestamp(now()))", "") ?? 0
         isMore = arrivals.count == Self.maxArrivals
         first = Dictionary(arrivals.map { ($0.sender, $0.time) }, uniquingKeysWith: min)
         // Arrivals after these that a collector with a faster clock has already counted.
-        let later = try await client.rows(
-            "SELECT max(arrival) FROM arrival WHERE hour >= \(hour) AND counted = 1 AND sender IN \(SQLText.list(first.keys))"
-        ) { try $0.number(Int64.self) }
-        end = max(isMore ? last.time : time, later.first ?? 0)
-        counted = CountedArrivals(arrivals)
+        let later: Int64? = try await client.number(
+            "max(arrival)",
+            "FROM arrival WHERE hour >= \(hour) AND counted = 1 AND sender IN \(SQLText.list(first.keys))")
+        end = max(isMore ? last.time : time, later ?? 0)
+        counted = CumulativeDeltas(arrivals)
         log = CumulativeLog(client: client)
         firstInterval = limits.firstCumulativeInterval
         self.client = client
@@ -47,7 +46,7 @@ struct CumulativePass {
     private var senders: [UInt64] { first.keys.sorted() }
     private var start: Int64 { arrivals[0].time }
 
-    mutating func count() async throws -> CountedArrivals {
+    mutating func count() async throws -> CumulativeDeltas {
         try await countPoints()
         try await countTotals()
         return counted
@@ -101,7 +100,7 @@ struct CumulativePass {
             of: entries.map { .init(stream: Counter($0), time: $0.time, end: $0.value.end) }, time: time)
         entries.removeAll { $0.time < start }
         guard !entries.isEmpty else { return }
-        let hour = StoredHour.of(start)
+        let hour = UInt32(hourOf: start)
         var earlier = try await log.lastTotals(
             of: entries.map(\.sender), since: hour > 0 ? hour - 1 : 0, until: start - 1)
         let quiet = Set(entries.map(Counter.init)).subtracting(earlier.map(Counter.init))

@@ -19,14 +19,15 @@ struct HourRevisions {
     ) async throws -> [HourRevisions] {
         let condition = "hour >= \(hours.lowerBound) AND hour < \(hours.upperBound)"
         return try await client.rows(
+            ["hour": "hour", "points": "sum(r) AS points_revision", "made": "sum(s)"],
             """
-            SELECT hour, sum(r) AS points_revision, sum(s) FROM (\
+            FROM (\
             SELECT hour, sum(revision) AS r, toUInt64(0) AS s FROM changed_hour FINAL \
             WHERE \(condition) AND \(kind.changes) GROUP BY hour UNION ALL \
             SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \(kind.table.name) WHERE \(condition) GROUP BY hour) \
             GROUP BY hour HAVING points_revision > 0 ORDER BY hour
             """
-        ) { HourRevisions(hour: try $0.number(), ofPoints: try $0.number(), made: try $0.number()) }
+        ) { HourRevisions(hour: try $0.number("hour"), ofPoints: try $0.number("points"), made: try $0.number("made")) }
     }
 
     /// Returns the revisions of an hour; `nil` if it has no points of this kind.
@@ -57,15 +58,15 @@ struct HourChanges {
 
     mutating func note(_ points: some Sequence<RequestPoint>) {
         for point in points {
-            let hour = StoredHour.of(Int64(clamping: point.end))
+            let hour = UInt32(hourOf: Int64(clamping: point.end))
             if point.series.source == .metrics { metrics.insert(hour) } else { others.insert(hour) }
         }
     }
 
-    mutating func note(endOfOther end: UnixNanoseconds) { others.insert(StoredHour.of(Int64(clamping: end))) }
+    mutating func note(endOfOther end: UnixNanoseconds) { others.insert(UInt32(hourOf: Int64(clamping: end))) }
 }
 
-/// Records the hours in which points and figures of processes end, before these are stored. So ``HourMaking`` knows which hours
+/// Records the hours in which points and figures of processes end, before these are stored. So ``HourBuilder`` knows which hours
 /// have changed since they were made.
 final class ChangedHours: Sendable {
     /// The time from ``rows(of:)`` until the points are stored within which no collector makes these hours: see
@@ -145,12 +146,12 @@ enum HourKind {
     /// Whether an early hour contains all points.
     private static func isWholeEarly(_ hour: Int64, _ client: ClickHouseClient) async throws -> Bool {
         guard try await HourRevisions.read(hour, .early, client)?.holds == true else { return false }
-        let others = try await client.rows(
+        let others: [UInt64] = try await client.numbers(
+            "sum(c)",
             """
-            SELECT sum(c) FROM (SELECT count() AS c FROM point WHERE spans = 1 AND hour = \(hour) \
+            FROM (SELECT count() AS c FROM point WHERE spans = 1 AND hour = \(hour) \
             UNION ALL SELECT count() AS c FROM difference WHERE hour = \(hour))
-            """
-        ) { try $0.number(UInt64.self) }
+            """)
         return others == [0]
     }
 }

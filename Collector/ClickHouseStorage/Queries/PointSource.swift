@@ -64,7 +64,7 @@ struct PointSource {
 
     /// Returns the services with points of spans. There are few, because most senders have metrics.
     static func servicesWithSpans(where condition: String, _ client: ClickHouseClient) async throws -> [String] {
-        try await client.rows("SELECT DISTINCT service FROM point WHERE spans = 1 AND \(condition)") { try $0.text() }
+        try await client.texts("service", "FROM point WHERE spans = 1 AND \(condition)", distinct: true)
     }
 
     private static func spanRows(
@@ -90,7 +90,7 @@ struct PointSource {
     /// other hour.
     private func conditionOnOtherHours(_ from: Int64, _ to: Int64) -> String? {
         var (first, ranges) = (max(0, from) / StoredHour.length, [String]())
-        for hour in earlyHours.map(Int64.init) + [Int64(StoredHour.of(to)) + 1] {
+        for hour in earlyHours.map(Int64.init) + [Int64(UInt32(hourOf: to)) + 1] {
             if first < hour { ranges.append("hour BETWEEN \(first) AND \(hour - 1)") }
             first = hour + 1
         }
@@ -106,6 +106,6 @@ struct PointSource {
 
     /// Returns the condition that a row's interval ends in a time.
     static func times(_ from: Int64, _ to: Int64) -> String {
-        "hour BETWEEN \(max(0, from) / StoredHour.length) AND \(StoredHour.of(to)) AND end_ns > \(from) AND end_ns <= \(to)"
+        "hour BETWEEN \(max(0, from) / StoredHour.length) AND \(UInt32(hourOf: to)) AND end_ns > \(from) AND end_ns <= \(to)"
     }
 }

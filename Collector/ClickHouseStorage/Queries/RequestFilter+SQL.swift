@@ -10,8 +10,10 @@ extension RequestFilter {
     /// The condition on a row with the columns of a sender and of dimensions.
     var condition: String { condition(on: Dimension.allCases) }
 
-    /// Whether the filter has conditions on senders.
-    var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
+    /// The condition on a row with the number of a sender.
+    var conditionOnSender: String {
+        wanted.keys.contains(where: \.isOfSender) ? "sender IN (SELECT id FROM sender WHERE \(senderCondition))" : "1"
+    }
 
     private func condition(on dimensions: [Dimension]) -> String {
         let conditions = dimensions.compactMap { dimension in
@@ -61,8 +63,7 @@ extension RequestsQuery {
     var condition: String {
         var parts = [
             "kind != ''", "start_ns > \(Int64(clamping: window.from))", "start_ns <= \(Int64(clamping: window.to))",
-            "day BETWEEN \(StoredDay.of(Int64(clamping: window.from))) AND \(StoredDay.of(Int64(clamping: window.to)))",
-            filter.condition,
+            window.days, filter.condition,
         ]
         if onlyFailed { parts.append("failed") }
         if let duration = slowerThan { parts.append("duration > \(Int64(clamping: duration))") }
@@ -84,6 +85,13 @@ extension RequestsQuery {
             text.isEmpty ? "1" : "positionCaseInsensitive(\(column), \(SQLText.quoted(text))) > 0"
         }
         return "(\(conditions.joined(separator: " OR ")))"
+    }
+}
+
+extension TimeWindow {
+    /// The condition that a row is of a day in the window.
+    var days: String {
+        "day BETWEEN \(UInt32(dayOf: Int64(clamping: from))) AND \(UInt32(dayOf: Int64(clamping: to)))"
     }
 }
 

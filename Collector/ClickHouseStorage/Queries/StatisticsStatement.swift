@@ -45,38 +45,30 @@ struct StatisticsStatement {
         return " AND service IN \(SQLText.list(Set(groups.map { $0[index] ?? "" }).sorted()))"
     }
 
-    private var sql: String {
+    /// The columns of points with the values of groups, and the rest of the statement.
+    private var statement: (columns: Selection, source: String) {
         let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
-        let names = dimensions.indices.map { "v\($0)" }
+        let classes = Selection(dimensions.indices.map { "v\($0)" } + ["slot", "k", "spans", "changed", "outcome"])
         let columns =
             // Shards answer with a column, so it must not be a constant elsewhere.
             values + [
                 "\(grid?.slot(of: "end_ns") ?? "materialize(toUInt64(0))") AS slot", "kind AS k",
-                "rule != '' AS changed",
-                Self.pointColumns,
+                "rule != '' AS changed", "spans, outcome, end_ns", StatisticsRow.sums.names.joined(separator: ", "),
             ]
-        return """
-            SELECT \((names + Self.classes).joined(separator: ", ")), \
-            sum(count), sum(total), minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), \
-            minIf(has_high, count > 0), sum(zeros), sumMap(indexes, counts), sum(sent), sum(received), \
-            sumForEach(phase_counts), sumForEach(phase_seconds), max(end_ns), min(end_ns) \
-            FROM (\(source.rows(columns.joined(separator: ", "), of: filter, where: condition))) \
-            GROUP BY \((names + Self.classes).joined(separator: ", ")) \
-            LIMIT \(limit * Self.rowsOfGroup + 1)
+        return (
+            classes + StatisticsRow.sums + ["end": "max(end_ns)", "first_end": "min(end_ns)"],
             """
+            FROM (\(source.rows(columns.joined(separator: ", "), of: filter, where: condition))) \
+            GROUP BY \(classes.list), scale LIMIT \(limit * Self.rowsOfGroup + 1)
+            """
+        )
     }
-
-    private static let classes = ["slot", "k", "spans", "changed", "outcome", "scale"]
-
-    private static let pointColumns = """
-        spans, outcome, scale, count, total, low, has_low, high, has_high, zeros, indexes, counts, sent, received, \
-        phase_counts, phase_seconds, end_ns
-        """
 
     /// Returns the groups, each with its slots; each with one slot if there is no grid.
     func groups(_ client: ClickHouseClient) async throws -> Result<[[RequestGroup]], TooManyGroups> {
         let slots = grid?.count ?? 1
-        let rows = try await client.rows(sql) { try row(&$0) }
+        let (columns, source) = statement
+        let rows = try await client.rows(columns, source) { try row(&$0) }
         guard rows.count <= limit * Self.rowsOfGroup else { return .failure(TooManyGroups(limit: limit)) }
         var (groups, indexes) = ([[RequestGroup]](), [[String?]: Int]())
         for row in rows where row.slot < slots {
@@ -101,19 +93,17 @@ struct StatisticsStatement {
     }
 
     private func row(_ reader: inout RowReader) throws -> Row {
-        let values = try dimensions.map { $0.value(of: try reader.text()) }
-        let slot = Int(clamping: try reader.number(UInt64.self))
-        let (kind, isOfSpans) = (RequestKind(rawValue: try reader.text()), try reader.flag())
-        let isChanged = try reader.flag()
-        guard let kind, let outcome = OutcomeCode.outcome(try reader.number(UInt8.self)) else {
-            throw ClickHouseError.malformed
+        let values = try dimensions.enumerated().map { $1.value(of: try reader.text("v\($0)")) }
+        let kind = RequestKind(rawValue: try reader.text("k"))
+        guard let kind, let outcome = RequestOutcome(code: try reader.number("outcome")) else {
+            throw ClickHouseError.malformed("it has an unknown kind or outcome")
         }
-        let sums = try StatisticsRow(&reader)
         return Row(
-            values: values, slot: slot,
-            requests: RequestClass(kind: kind, outcome: outcome, isOfSpans: isOfSpans, isChanged: isChanged),
-            sums: sums, end: UInt64(clamping: try reader.number(Int64.self)),
-            firstEnd: UInt64(clamping: try reader.number(Int64.self)))
+            values: values, slot: Int(clamping: try reader.number("slot", UInt64.self)),
+            requests: RequestClass(
+                kind: kind, outcome: outcome, isOfSpans: try reader.flag("spans"), isChanged: try reader.flag("changed")
+            ),
+            sums: try StatisticsRow(&reader), end: try reader.time("end"), firstEnd: try reader.time("first_end"))
     }
 }
 
@@ -125,22 +115,28 @@ struct StatisticsRow {
     private var phases = PhaseTotals()
     private var count: UInt64
 
-    /// Reads the columns from `scale` to the phases.
-    init(_ reader: inout RowReader) throws {
-        sketch.scale = Int32(try reader.number(Int8.self))
-        count = try reader.number()
-        sketch.sum = try reader.double()
-        let (low, hasLow, high, hasHigh) = (
-            try reader.double(), try reader.flag(), try reader.double(), try reader.flag()
-        )
-        (sketch.min, sketch.max) = (hasLow ? low : nil, hasHigh ? high : nil)
-        sketch.zeroCount = try reader.number()
-        let indexes = try reader.array { try $0.number(Int32.self) }
-        let counts = try reader.array { try $0.number(UInt64.self) }
+    /// The columns of points, each with its sum for points of one scale.
+    static let sums: Selection = [
+        "count": "sum(count)", "total": "sum(total)", "low": "minIf(low, count > 0)",
+        "has_low": "minIf(has_low, count > 0)", "high": "maxIf(high, count > 0)",
+        "has_high": "minIf(has_high, count > 0)", "zeros": "sum(zeros)", "scale": "scale",
+        "indexes": "tupleElement(sumMap(indexes, counts), 1)", "counts": "tupleElement(sumMap(indexes, counts), 2)",
+        "sent": "sum(sent)", "received": "sum(received)", "phase_counts": "sumForEach(phase_counts)",
+        "phase_seconds": "sumForEach(phase_seconds)",
+    ]
+
+    init(_ row: inout RowReader) throws {
+        sketch.scale = Int32(try row.number("scale", Int8.self))
+        count = try row.number("count")
+        sketch.sum = try row.double("total")
+        sketch.min = try row.flag("has_low") ? try row.double("low") : nil
+        sketch.max = try row.flag("has_high") ? try row.double("high") : nil
+        sketch.zeroCount = try row.number("zeros")
+        let (indexes, counts) = (try row.numbers("indexes", Int32.self), try row.numbers("counts", UInt64.self))
         sketch.buckets = Array(zip(indexes, counts)).map { (index: $0, count: $1) }
-        (sent, received) = (try reader.number(), try reader.number())
-        let phaseCounts = try reader.array { try $0.number(UInt64.self) }
-        let phaseSeconds = try reader.array { try $0.double() }
+        (sent, received) = (try row.number("sent"), try row.number("received"))
+        let phaseCounts = try row.numbers("phase_counts", UInt64.self)
+        let phaseSeconds = try row.doubles("phase_seconds")
         for (phase, total) in zip(RequestPhase.allCases, zip(phaseCounts, phaseSeconds)) where total.0 > 0 {
             phases[phase] = PhaseTotals.Total(count: total.0, seconds: total.1)
         }

@@ -14,7 +14,7 @@ extension TableRows {
         ]
         append { row in
             let start = Int64(clamping: span.start)
-            row.number(StoredDay.of(start))
+            row.number(UInt32(dayOf: start))
             row.number(span.traceID.low)
             row.number(span.traceID.high)
             row.number(span.spanID.value)
@@ -22,10 +22,8 @@ extension TableRows {
             row.number(span.parentSpanID?.value ?? 0)
             row.number(stored)
             row.number(sender)
-            for text in [
-                resource.service, resource.version, resource.environment, resource.instance, resource.host,
-                resource.captureMode, resource.captureReason, resource.agent, resource.runtime,
-            ] { row.text(text) }
+            row.text(resource.service)
+            row.add(resource)
             row.add(span.request)
             row.number(start)
             row.number(Int64(clamping: span.durationNanoseconds))
@@ -49,67 +47,30 @@ extension TableRows {
 extension RowReader {
     /// Reads a row with all columns of `detail`; `nil` if it is not a valid span.
     mutating func storedSpan() throws -> StoredSpan? {
-        _ = try number(UInt32.self)
-        let (low, high, id) = (try number(UInt64.self), try number(UInt64.self), try number(UInt64.self))
-        let (identity, parent) = (try number(UInt64.self), try number(UInt64.self))
-        _ = (try number(Int64.self), try number(UInt64.self))
-        let resource = TelemetryResource(texts: try (0..<9).map { _ in try text() })
-        let request = try dimensions()
-        let (start, duration) = (try number(Int64.self), try number(Int64.self))
-        _ = try flag()
-        let url = try text()
-        let (sent, received) = (try number(UInt64.self), try number(UInt64.self))
-        let (message, name, kind) = (try text(), try text(), SpanRecord.Kind(rawValue: try text()))
-        let (isError, state) = (try flag(), try text())
-        let json = try (0..<3).map { _ in try text() }
-        let dropped = try (0..<3).map { _ in try number(UInt32.self) }
-        guard let traceID = TraceID(high: high, low: low), let spanID = SpanID(id), let kind else { return nil }
+        let (low, id) = (try number("trace_low", UInt64.self), try number("span", UInt64.self))
+        guard let traceID = TraceID(high: try number("trace_high"), low: low), let spanID = SpanID(id),
+            let kind = SpanRecord.Kind(rawValue: try text("span_kind"))
+        else { return nil }
         var span = SpanRecord(
-            traceID: traceID, spanID: spanID, parentSpanID: SpanID(parent), name: name, kind: kind,
-            start: UInt64(clamping: start), durationNanoseconds: UInt64(clamping: duration))
-        span.traceState = state
-        span.isError = isError
-        span.message = message.isEmpty ? nil : message
-        span.request = request
-        span.url = url
-        (span.bytesSent, span.bytesReceived) = (sent, received)
-        span.attributes = try SpanJSON.attributes(json[0])
-        span.events = try SpanJSON.events(json[1])
-        span.links = try SpanJSON.links(json[2])
-        (span.droppedAttributes, span.droppedEvents, span.droppedLinks) = (dropped[0], dropped[1], dropped[2])
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(try number("parent", UInt64.self)),
+            name: try text("name"), kind: kind, start: try time("start_ns"),
+            durationNanoseconds: try time("duration"))
+        span.traceState = try text("trace_state")
+        span.isError = try flag("is_error")
+        span.message = try text("message").presence
+        span.request = try RequestDimensions(&self)
+        span.url = try text("url")
+        (span.bytesSent, span.bytesReceived) = (try number("sent"), try number("received"))
+        span.attributes = try SpanJSON.attributes(try text("attributes"))
+        span.events = try SpanJSON.events(try text("events"))
+        span.links = try SpanJSON.links(try text("links"))
+        span.droppedAttributes = try number("dropped_attributes")
+        span.droppedEvents = try number("dropped_events")
+        span.droppedLinks = try number("dropped_links")
+        let key = DetailID(trace: low, span: id, identity: try number("identity"))
         return StoredSpan(
-            id: DetailID(trace: low, span: id, identity: identity).description, resource: resource, span: span)
+            id: key.description, resource: try TelemetryResource(&self, host: "sender_host"), span: span)
     }
-
-    /// Reads the columns of the dimensions; `nil` if they do not belong to a request.
-    mutating func dimensions() throws -> RequestDimensions? {
-        let (kind, isOfSpans) = (RequestKind(rawValue: try text()), try flag())
-        let (method, host, port) = (try text(), try text(), Int(try number(Int64.self)))
-        let (endpoint, status, error) = (try text(), Int(try number(Int64.self)), try text())
-        let rule = try text()
-        guard let kind else { return nil }
-        var dimensions = RequestDimensions(
-            kind: kind, method: method, host: host, port: port, endpoint: endpoint, status: status == 0 ? nil : status,
-            error: error.presence)
-        dimensions.rule = rule.presence
-        dimensions.source = isOfSpans ? .spans : .metrics
-        return dimensions
-    }
-}
-
-extension TelemetryResource {
-    /// Creates the sender from the texts of nine columns, from the service to the runtime.
-    init(texts: [String]) {
-        self.init(
-            service: texts[0], version: texts[1].presence, environment: texts[2].presence, instance: texts[3],
-            host: texts[4].presence, captureMode: texts[5].presence, captureReason: texts[6].presence,
-            agent: texts[7].presence, runtime: texts[8].presence)
-    }
-}
-
-extension String {
-    /// `nil` for the empty text, which represents an absent value.
-    var presence: String? { isEmpty ? nil : self }
 }
 
 /// The id of a kept span as people see it: the key of its row, as three numbers in base 36 with the digits 0 to 9 and a to z. The

@@ -15,7 +15,7 @@ extension TableRows {
         var ordinals: [PointKey: UInt32] = [:]
         // The loop uses indexes, because a copy of a point costs as much as a third of its row.
         for index in points.indices {
-            let series = PointSeries.of(points[index].series)
+            let series = PointSeries(points[index].series)
             let key = PointKey(series: series.id, start: points[index].start, end: points[index].end)
             let ordinal = ordinals[key, default: 0]
             ordinals[key] = ordinal + 1
@@ -31,7 +31,7 @@ extension TableRows {
     mutating func append(
         difference: RequestPoint, of resource: TelemetryResource, sender: UInt64, batch: [UInt8], revision: UInt64
     ) {
-        let (series, sender) = (PointSeries.of(difference.series), PointSender(resource, id: sender))
+        let (series, sender) = (PointSeries(difference.series), PointSender(resource, id: sender))
         append { row in
             row.add(difference, of: series, from: sender, batch: batch, ordinal: 0)
             row.number(revision)
@@ -42,7 +42,7 @@ extension TableRows {
         _ point: RequestPoint, of series: PointSeries, from sender: PointSender, batch: [UInt8], ordinal: UInt32
     ) {
         let end = Int64(clamping: point.end)
-        number(StoredHour.of(end))
+        number(UInt32(hourOf: end))
         columns(sender.service)
         number(series.id)
         number(end)
@@ -60,19 +60,6 @@ extension TableRows {
         var series: UInt64
         var start: UnixNanoseconds
         var end: UnixNanoseconds
-    }
-
-    /// Adds the columns of the dimensions; all empty for `nil`.
-    mutating func add(_ dimensions: RequestDimensions?) {
-        text(dimensions?.kind.rawValue)
-        flag(dimensions?.source == .spans)
-        text(dimensions?.method)
-        text(dimensions?.host)
-        number(Int64(dimensions?.port ?? 0))
-        text(dimensions?.endpoint)
-        number(Int64(dimensions?.status ?? 0))
-        text(dimensions?.error)
-        text(dimensions?.rule)
     }
 
     /// Adds the columns starting at `count`.
@@ -107,21 +94,23 @@ private struct PointSender {
         row.text(resource.service)
         service = row.bytes
         row = TableRows(Schema.point)
-        for text in [resource.environment, resource.version, resource.instance] { row.text(text) }
+        row.add(Dimension.ofPointSender, of: resource)
         columns = row.bytes
     }
 }
 
 /// Outcomes as numbers in a column.
-enum OutcomeCode {
+extension RequestOutcome {
     private static let codes: [RequestOutcome] = [
         .success, .transportFailure, .clientError, .serverError, .hung, .cancelled,
     ]
 
-    static func of(_ outcome: RequestOutcome) -> UInt8 { UInt8(codes.firstIndex(of: outcome) ?? 0) }
+    var code: UInt8 { UInt8(Self.codes.firstIndex(of: self) ?? 0) }
 
-    static func outcome(_ code: UInt8) -> RequestOutcome? {
-        codes.indices.contains(Int(code)) ? codes[Int(code)] : nil
+    /// Returns `nil` for an unknown code.
+    init?(code: UInt8) {
+        guard Self.codes.indices.contains(Int(code)) else { return nil }
+        self = Self.codes[Int(code)]
     }
 }
 
@@ -132,26 +121,25 @@ struct PointSeries {
     /// The columns from `kind` to `outcome`.
     let columns: [UInt8]
 
-    private init(_ series: SharedDimensions) {
-        let dimensions = series.value
-        id = RowIdentity.series(dimensions)
-        var row = TableRows(Schema.point)
-        row.add(dimensions)
-        row.number(OutcomeCode.of(dimensions.outcome))
-        columns = row.bytes
-    }
-
     private static let known = Mutex<[SharedDimensions: PointSeries]>([:])
     private static let maxKnown = 100_000
 
-    static func of(_ series: SharedDimensions) -> PointSeries {
-        if let known = known.withLock({ $0[series] }) { return known }
-        let made = PointSeries(series)
-        known.withLock { known in
-            if known.count >= maxKnown { known = [:] }
+    init(_ series: SharedDimensions) {
+        self = Self.known.withLock { known in
+            if let made = known[series] { return made }
+            if known.count >= Self.maxKnown { known = [:] }
+            let made = PointSeries(of: series.value)
             known[series] = made
+            return made
         }
-        return made
+    }
+
+    private init(of series: RequestDimensions) {
+        id = RowIdentity.series(series)
+        var row = TableRows(Schema.point)
+        row.add(series)
+        row.number(series.outcome.code)
+        columns = row.bytes
     }
 }
 
@@ -163,8 +151,8 @@ struct SeriesDay: Hashable {
 
     init(_ point: RequestPoint, of resource: TelemetryResource) {
         service = resource.service
-        series = PointSeries.of(point.series).id
-        day = StoredDay.of(Int64(clamping: point.end))
+        series = PointSeries(point.series).id
+        day = UInt32(dayOf: Int64(clamping: point.end))
     }
 }
 

@@ -15,7 +15,7 @@ extension TableRows {
             statistics.gauges[$0] ?? ProcessStatistics.Samples(count: 0, sum: 0, max: 0)
         }
         append { row in
-            row.number(StoredHour.of(end))
+            row.number(UInt32(hourOf: end))
             row.number(sender)
             row.number(end)
             row.fixed(batch)
@@ -35,23 +35,24 @@ extension TableRows {
 
 extension ProcessStatistics {
     /// The condition that a row has figures. A difference that later points took back has none.
-    static let isTold = "(counters > 0 OR arraySum(gauge_counts) > 0)"
+    static let hasFigures = "(counters > 0 OR arraySum(gauge_counts) > 0)"
 
-    /// The sums of rows of `process` or `process_hour`, in the order in which ``init(_:)`` reads them.
-    static let sums = """
-        groupBitOr(counters), sumForEach(counts), sum(covered), sumForEach(gauge_counts), sumForEach(gauge_sums), \
-        maxForEach(gauge_maxima)
-        """
+    /// The sums of rows of `process` or `process_hour`, by their columns.
+    static let sums: Selection = [
+        "counters": "groupBitOr(counters)", "counts": "sumForEach(counts)", "covered": "sum(covered)",
+        "gauge_counts": "sumForEach(gauge_counts)", "gauge_sums": "sumForEach(gauge_sums)",
+        "gauge_maxima": "maxForEach(gauge_maxima)",
+    ]
 
     init(_ reader: inout RowReader) throws {
         self.init()
-        let counters = try reader.number(UInt8.self)
-        let counts = try reader.array { try $0.number(UInt64.self) }
-        covered = try reader.number()
+        let counters = try reader.number("counters", UInt8.self)
+        let counts = try reader.numbers("counts", UInt64.self)
+        covered = try reader.number("covered")
         for (counter, count) in zip(ProcessCounter.allCases, counts) where counters & 1 << counter.rawValue != 0 {
             self.counts[counter] = count
         }
-        let samples = try (0..<3).map { _ in try reader.array { try $0.number(UInt64.self) } }
+        let samples = try ["gauge_counts", "gauge_sums", "gauge_maxima"].map { try reader.numbers($0, UInt64.self) }
         for (index, gauge) in ProcessGauge.allCases.enumerated()
         where samples.allSatisfy({ index < $0.count }) && samples[0][index] > 0 {
             gauges[gauge] = Samples(count: samples[0][index], sum: samples[1][index], max: samples[2][index])

@@ -11,12 +11,17 @@ enum RowIdentity {
         ])
     }
 
-    static func series(_ dimensions: RequestDimensions) -> UInt64 {
-        number([
-            dimensions.kind.rawValue, dimensions.source.rawValue, dimensions.method, dimensions.host,
-            String(dimensions.port), dimensions.endpoint, String(dimensions.status ?? 0), dimensions.error ?? "",
-            dimensions.rule ?? "",
-        ])
+    /// The identity of a series. A dimension that is not in the list is added if it has a value, so that other series keep theirs.
+    static func series(_ series: RequestDimensions) -> UInt64 {
+        let listed: [Dimension] = [.kind, .method, .host, .endpoint, .status, .error, .rule]
+        let texts = [
+            series.kind.rawValue, series.source.rawValue, series.method, series.host, String(series.port),
+            series.endpoint, String(series.status ?? 0), series.error ?? "", series.rule ?? "",
+        ]
+        let added = Dimension.ofRequest.filter { !listed.contains($0) }.compactMap { dimension in
+            dimension.value(of: series).map { [dimension.column, $0] }
+        }
+        return number(texts + added.joined())
     }
 
     /// Returns 16 bytes.
@@ -27,7 +32,7 @@ enum RowIdentity {
         var figures = TableRows(Schema.point)
         figures.number(sender)
         for point in points {
-            figures.number(PointSeries.of(point.series).id)
+            figures.number(PointSeries(point.series).id)
             figures.number(point.start)
             figures.number(point.end)
             figures.add(point.statistics)

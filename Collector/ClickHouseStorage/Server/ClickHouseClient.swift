@@ -26,12 +26,11 @@ struct ClickHouseClient: Sendable {
         _ location: ClickHouseLocation, _ credentials: ClickHouseCredentials, cluster: String? = nil, timeout: Double
     ) async throws {
         connection = ClickHouseConnection(location, credentials, timeout: timeout)
-        let version = try await Self.texts("SELECT version()", connection).first ?? ""
+        let version = try await Self.text("version()", "", connection) ?? ""
         isModern = Int(version.prefix { $0 != "." }) ?? 0 >= 21
-        let engine = try await Self.texts(
-            "SELECT engine_full FROM system.tables WHERE database = '\(location.database)' AND name = 'migration'",
-            connection
-        ).first
+        let engine = try await Self.text(
+            "engine_full", "FROM system.tables WHERE database = '\(location.database)' AND name = 'migration'",
+            connection)
         let known = engine.map { TableLayout(database: location.database, engine: $0) }
         layout =
             try known
@@ -58,22 +57,60 @@ struct ClickHouseClient: Sendable {
 
     /// Returns the rows of a SELECT without FORMAT.
     ///
-    /// - Parameter isInDatabase: `false` if the database may be missing.
+    /// - Parameters:
+    ///   - source: the statement from FROM on.
+    ///   - isInDatabase: `false` if the database may be missing.
     func rows<Row>(
-        _ sql: String, isInDatabase: Bool = true, _ decode: (inout RowReader) throws -> Row
+        _ columns: Selection, _ source: String, distinct: Bool = false, isInDatabase: Bool = true,
+        _ decode: (inout RowReader) throws -> Row
     ) async throws -> [Row] {
-        try await Self.rows(sql, connection, isInDatabase: isInDatabase, settings: settings, decode)
+        let select = "SELECT \(distinct ? "DISTINCT " : "")\(columns.list) \(source)"
+        return try await Self.rows(columns, select, connection, isInDatabase, settings, decode)
+    }
+
+    /// Returns the rows of a SELECT of one number.
+    func numbers<Number: FixedWidthInteger>(
+        _ expression: String, _ source: String, isInDatabase: Bool = true
+    ) async throws -> [Number] {
+        try await rows(["it": expression], source, isInDatabase: isInDatabase) { try $0.number("it") }
+    }
+
+    /// Returns the number in the first row.
+    func number<Number: FixedWidthInteger>(_ expression: String, _ source: String) async throws -> Number? {
+        let numbers: [Number] = try await numbers(expression, source)
+        return numbers.first
+    }
+
+    /// Returns the number of rows that a SELECT finds.
+    func count(_ source: String) async throws -> Int {
+        let count: UInt64? = try await number("count()", source)
+        return Int(clamping: count ?? 0)
+    }
+
+    /// Returns the rows of a SELECT of one text.
+    func texts(_ expression: String, _ source: String, distinct: Bool = false) async throws -> [String] {
+        try await rows(["it": expression], source, distinct: distinct) { try $0.text("it") }
+    }
+
+    /// Returns the first row of a SELECT of one text, before the database exists.
+    private static func text(
+        _ expression: String, _ source: String, _ connection: ClickHouseConnection
+    ) async throws -> String? {
+        let columns: Selection = ["it": expression]
+        return try await rows(columns, "SELECT \(columns.list) \(source)", connection, false, []) {
+            try $0.text("it")
+        }.first
     }
 
     private static func rows<Row>(
-        _ sql: String, _ connection: ClickHouseConnection, isInDatabase: Bool, settings: [(String, String)],
-        _ decode: (inout RowReader) throws -> Row
+        _ columns: Selection, _ sql: String, _ connection: ClickHouseConnection, _ isInDatabase: Bool,
+        _ settings: [(String, String)], _ decode: (inout RowReader) throws -> Row
     ) async throws -> [Row] {
         let answer = try await connection.run(
-            sql + " FORMAT RowBinary", isInDatabase: isInDatabase, settings: settings)
-        var reader = RowReader(answer)
+            sql + " FORMAT Native", isInDatabase: isInDatabase, settings: settings)
+        var reader = RowReader(answer, columns)
         var rows: [Row] = []
-        while !reader.isAtEnd { rows.append(try decode(&reader)) }
+        while try reader.next() { rows.append(try decode(&reader)) }
         return rows
     }
 
@@ -103,23 +140,20 @@ struct ClickHouseClient: Sendable {
     /// has lost rows that wait for a replica, 18.16 refuses all inserts into it.
     func hasAllReplicas() async throws -> Bool {
         guard let replicas = layout.replicas else { return true }
-        let away = try await rows(
-            """
-            SELECT countIf(active_replicas < total_replicas OR absolute_delay > 60) FROM \(replicas) \
-            WHERE database = '\(layout.database)'
-            """
-        ) { try $0.number(UInt64.self) }
+        let away: [UInt64] = try await numbers(
+            "countIf(active_replicas < total_replicas OR absolute_delay > 60)",
+            "FROM \(replicas) WHERE database = '\(layout.database)'")
         return away == [0]
     }
 
     /// Returns the parts of a partitioned table.
     func parts(of table: Table) async throws -> [Int64] {
-        try await rows(
+        try await numbers(
+            "DISTINCT toInt64(partition) AS part",
             """
-            SELECT DISTINCT toInt64(partition) AS part FROM \(layout.parts) WHERE active \
-            AND database = '\(connection.location.database)' AND table = '\(layout.nameOfRows(table))' ORDER BY part
-            """
-        ) { try $0.number(Int64.self) }
+            FROM \(layout.parts) WHERE active AND database = '\(connection.location.database)' \
+            AND table = '\(layout.nameOfRows(table))' ORDER BY part
+            """)
     }
 
     func drop(_ part: Int64, of table: Table) async throws {
@@ -134,20 +168,14 @@ struct ClickHouseClient: Sendable {
 
     /// Returns the end of the hours that are read only from `hour`, in hours since 1970.
     func rolledHours() async throws -> UInt32 {
-        try await rows("SELECT max(until) FROM rolled") { try $0.number(UInt32.self) }.first ?? 0
-    }
-
-    private static func texts(_ sql: String, _ connection: ClickHouseConnection) async throws -> [String] {
-        try await rows(sql, connection, isInDatabase: false, settings: []) { try $0.text() }
+        try await number("max(until)", "FROM rolled") ?? 0
     }
 
     /// Returns the number of replicas of a shard. Throws ``StorageFailure`` if the servers know no such cluster.
     private static func replicas(of cluster: String, _ connection: ClickHouseConnection) async throws -> Int {
-        let sql = "SELECT toUInt32(max(replica_num)) FROM system.clusters WHERE cluster = '\(cluster)'"
-        let found = try await rows(sql, connection, isInDatabase: false, settings: []) {
-            Int(try $0.number(UInt32.self))
-        }
-        guard let count = found.first, count > 0 else {
+        let source = "FROM system.clusters WHERE cluster = '\(cluster)'"
+        let found = try await text("toString(max(replica_num))", source, connection)
+        guard let count = found.flatMap({ Int($0) }), count > 0 else {
             throw StorageFailure("ClickHouse has no cluster \(cluster) in its remote_servers")
         }
         return count

@@ -103,8 +103,8 @@ package enum ClickHouseError: Error, CustomStringConvertible {
     case noAnswer(String)
     /// A server refused the request. Part of the request may have been carried out.
     case refused(code: Int?, String)
-    /// The answer does not have the requested form.
-    case malformed
+    /// The answer does not have the requested form, for a reason.
+    case malformed(String)
 
     /// Whether ClickHouse refused an insert because another insert is waiting for its replicas
     /// (UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE).
@@ -135,7 +135,7 @@ package enum ClickHouseError: Error, CustomStringConvertible {
         switch self {
         case .noAnswer(let reason): "no ClickHouse server answers: \(reason)"
         case .refused(_, let text): "ClickHouse refuses: \(text)"
-        case .malformed: "ClickHouse's answer cannot be read"
+        case .malformed(let reason): "ClickHouse's answer cannot be read: \(reason)"
         }
     }
 

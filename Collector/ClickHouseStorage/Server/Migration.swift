@@ -62,20 +62,18 @@ package enum Migration {
 
     /// Returns the version of the tables; 0 if there are none.
     private static func knownVersion(_ client: ClickHouseClient) async throws -> UInt32 {
-        let tables = try await client.rows(
-            "SELECT count() FROM system.tables WHERE database = '\(client.layout.database)' AND name = 'migration'",
-            isInDatabase: false
-        ) { try $0.number(UInt64.self) }
+        let tables: [UInt64] = try await client.numbers(
+            "count()", "FROM system.tables WHERE database = '\(client.layout.database)' AND name = 'migration'",
+            isInDatabase: false)
         return tables == [1] ? try await version(client) : 0
     }
 
     private static func version(_ client: ClickHouseClient) async throws -> UInt32 {
-        try await client.rows("SELECT max(version) FROM migration") { try $0.number(UInt32.self) }.first ?? 0
+        try await client.number("max(version)", "FROM migration") ?? 0
     }
 
     private static func storeID(_ client: ClickHouseClient) async throws -> String? {
-        let id = try await client.rows("SELECT min(id) FROM store") { try $0.text() }.first
-        return id.flatMap { $0.isEmpty ? nil : $0 }
+        try await client.texts("min(id)", "FROM store").first?.presence
     }
 
     private static func newer(_ version: UInt32, at location: ClickHouseLocation) -> StorageFailure {

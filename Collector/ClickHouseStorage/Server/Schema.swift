@@ -1,3 +1,5 @@
+import MartletStorage
+
 /// All tables of a store, and their version.
 ///
 /// Times are nanoseconds since 1970. `hour` is the hour in which a time ends, `(end - 1) / 3600 s`. For an absent value, text
@@ -36,9 +38,7 @@ enum Schema {
         id UInt64
         writer UInt64
         revision UInt64
-        version String
-        environment String
-        instance String
+        \(Dimension.ofSenderRow.lines)
         host String
         capture_mode String
         capture_reason String
@@ -69,20 +69,8 @@ enum Schema {
         service String
         series UInt64
         day UInt32
-        \(dimensions)
+        \(Dimension.ofRequest.lines)
         """)
-
-    private static let dimensions = """
-        kind String
-        spans UInt8
-        method String
-        host String
-        port Int64
-        endpoint String
-        status Int64
-        error String
-        rule String
-        """
 
     private static let statistics = """
         hour UInt32
@@ -94,10 +82,7 @@ enum Schema {
         start_ns Int64
         ordinal UInt32
         points UInt64
-        environment String
-        version String
-        instance String
-        \(dimensions)
+        \(Dimension.ofPoint.lines)
         outcome UInt8
         \(figures)
         """
@@ -200,7 +185,7 @@ enum Schema {
         start_ns Int64
         end_ns Int64
         unit Float64
-        \(dimensions)
+        \(Dimension.ofRequest.lines)
         \(figures)
         """)
     /// Counters of processes as senders of cumulative metrics report them.
@@ -224,10 +209,7 @@ enum Schema {
         hour UInt32
         sender UInt64
         arrival Int64
-        service String
-        environment String
-        version String
-        instance String
+        \(Dimension.ofSender.lines)
         reading Int64
         counted UInt8
         """)
@@ -304,15 +286,13 @@ enum Schema {
         stored Int64
         sender UInt64
         service String
-        version String
-        environment String
-        instance String
+        \(Dimension.ofSenderRow.lines)
         sender_host String
         capture_mode String
         capture_reason String
         agent String
         runtime String
-        \(dimensions)
+        \(Dimension.ofRequest.lines)
         start_ns Int64
         duration Int64
         failed UInt8
@@ -333,16 +313,18 @@ enum Schema {
         """)
 }
 
-/// The number of the hour in which a time ends.
 enum StoredHour {
     static let length: Int64 = 3_600_000_000_000
-
-    static func of(_ end: Int64) -> UInt32 { UInt32(clamping: max(0, end - 1) / length) }
 }
 
-/// The number of the day that contains a time.
 enum StoredDay {
     static let length: Int64 = 24 * StoredHour.length
+}
 
-    static func of(_ time: Int64) -> UInt32 { UInt32(clamping: max(0, time) / length) }
+extension UInt32 {
+    /// The number of the hour in which a time ends.
+    init(hourOf end: Int64) { self.init(clamping: Swift.max(0, end - 1) / StoredHour.length) }
+
+    /// The number of the day that contains a time.
+    init(dayOf time: Int64) { self.init(clamping: Swift.max(0, time) / StoredDay.length) }
 }

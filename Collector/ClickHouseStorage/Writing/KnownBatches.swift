@@ -24,14 +24,19 @@ struct KnownBatches {
     init(touching ids: [BatchID], contents: [String], in client: ClickHouseClient) async throws {
         let statements = Self.statements(ids, contents)
         guard !statements.isEmpty else { return }
-        let rows = try await client.rows(statements.joined(separator: " UNION ALL ")) { row in
+        let rows = try await client.rows(
+            Self.columns, "FROM (\(statements.joined(separator: " UNION ALL ")))"
+        ) {
             (
-                Stream(instance: try row.text(), signal: try row.text()), try row.number(UInt64.self),
-                try row.number(UInt64.self), try row.text()
+                stream: Stream(instance: try $0.text("instance"), signal: try $0.text("signal")),
+                first: try $0.number("first", UInt64.self), last: try $0.number("last", UInt64.self),
+                part: try $0.text("part")
             )
         }
-        for (stream, first, last, part) in rows { insert(stream, first, last, part) }
+        for row in rows { insert(row.stream, row.first, row.last, row.part) }
     }
+
+    private static let columns: Selection = ["instance", "signal", "first", "last", "part"]
 
     /// Returns statements that find rows by the table's key: single sequences by their number, and merged ones by their stream,
     /// which has few of them.
@@ -58,7 +63,7 @@ struct KnownBatches {
             conditions.append("(instance, signal, merged) IN (\(streams.sorted().joined(separator: ", ")))")
         }
         if !ranges.isEmpty { conditions.append(ranges.joined(separator: " OR ")) }
-        return conditions.map { "SELECT DISTINCT instance, signal, first, last, part FROM batch WHERE \($0)" }
+        return conditions.map { "SELECT DISTINCT \(columns.list) FROM batch WHERE \($0)" }
     }
 
     /// Returns what a batch's arrival changes, and records the arrival.
@@ -111,7 +116,7 @@ extension TableRows {
     ///   - end: the latest time in the batch.
     mutating func append(_ id: BatchID, fresh: UInt64 = 0, overlapping: UInt64 = 0, end: UnixNanoseconds) {
         append { row in
-            row.number(StoredHour.of(Int64(clamping: end)))
+            row.number(UInt32(hourOf: Int64(clamping: end)))
             row.text(id.instance)
             row.text(id.signal.rawValue)
             row.flag(id.first < id.sequence)

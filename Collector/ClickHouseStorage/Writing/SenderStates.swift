@@ -28,7 +28,7 @@ struct SenderStates {
         state.lastEnd = max(state.lastEnd, end)
         if !resource.isMartlet {
             for point in points where point.statistics.requests > 0 {
-                state.kinds |= StatisticsBit.of(point.dimensions.kind, point.dimensions.source)
+                state.kinds |= StatisticsBit.bit(point.dimensions.kind, point.dimensions.source)
             }
         }
         if let ledger { state.note(ledger, requests: points.reduce(0) { $0 &+ $1.statistics.requests }) }
@@ -40,14 +40,14 @@ struct SenderStates {
 
 /// A kind of request and the telemetry that reported it, as a bit of a column.
 enum StatisticsBit {
-    static func of(_ kind: RequestKind, _ source: StatisticsSource) -> UInt8 {
+    static func bit(_ kind: RequestKind, _ source: StatisticsSource) -> UInt8 {
         1 << (UInt8(kind == .server ? 2 : 0) + (source == .spans ? 1 : 0))
     }
 
     /// Returns the source that each reported kind is counted from: metrics if there are any.
     static func sources(of bits: UInt8) -> [RequestKind: StatisticsSource] {
         RequestKind.allCases.reduce(into: [:]) { sources, kind in
-            sources[kind] = [.metrics, .spans].first { bits & of(kind, $0) != 0 }
+            sources[kind] = [.metrics, .spans].first { bits & bit(kind, $0) != 0 }
         }
     }
 }
@@ -94,10 +94,7 @@ extension TableRows {
             row.number(id)
             row.number(writer)
             row.number(revision)
-            for text in [
-                resource.version, resource.environment, resource.instance, resource.host, resource.captureMode,
-                resource.captureReason, resource.agent, resource.runtime,
-            ] { row.text(text) }
+            row.add(resource)
             row.number(Int64(resource.rules ?? 0))
             for time in [state.firstSeen, state.lastSeen, state.lastEnd] { row.number(Int64(clamping: time)) }
             row.number(state.kinds)
@@ -119,7 +116,7 @@ extension TableRows {
     ///   - batch: 16 bytes that identify the batch.
     mutating func append(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: [UInt8]) {
         append { row in
-            row.number(StoredHour.of(Int64(clamping: reading.time)))
+            row.number(UInt32(hourOf: Int64(clamping: reading.time)))
             row.number(sender)
             row.number(Int64(clamping: reading.time))
             row.fixed(batch)

@@ -152,21 +152,15 @@ struct WriteGroup {
         guard !spans.isEmpty else { return [] }
         let keys = spans.map { "(\($0.traceID.low), \($0.traceID.high), \($0.spanID.value))" }
         let rows = try await client.rows(
-            """
-            SELECT trace_high, trace_low, span, identity FROM detail
-            WHERE (trace_low, trace_high, span) IN (\(keys.joined(separator: ", ")))
-            """
-        ) { row in
-            (
-                TraceID(high: try row.number(), low: try row.number()), SpanID(try row.number(UInt64.self)),
-                try row.number(UInt64.self)
-            )
+            ["trace_high", "trace_low", "span", "identity"],
+            "FROM detail WHERE (trace_low, trace_high, span) IN (\(keys.joined(separator: ", ")))"
+        ) { row -> SpanKey? in
+            guard let trace = TraceID(high: try row.number("trace_high"), low: try row.number("trace_low")),
+                let span = SpanID(try row.number("span", UInt64.self))
+            else { return nil }
+            return SpanKey(trace: trace, span: span, identity: try row.number("identity"))
         }
-        return Set(
-            rows.compactMap { trace, span, identity in
-                guard let trace, let span else { return nil }
-                return SpanKey(trace: trace, span: span, identity: identity)
-            })
+        return Set(rows.compactMap(\.self))
     }
 }
 
@@ -186,8 +180,8 @@ struct CountedSpans {
         }
         let list = names.map(SQLText.bytes).joined(separator: ", ")
         known = Set(
-            try await client.rows("SELECT DISTINCT name FROM counted_spans WHERE name IN (\(list))") {
-                try $0.bytes(16)
+            try await client.rows(["name"], "FROM counted_spans WHERE name IN (\(list))", distinct: true) {
+                try $0.bytes("name", 16)
             })
     }
 
@@ -201,7 +195,7 @@ struct CountedSpans {
         let name = Self.name(of: details)
         guard known.insert(name).inserted else { return false }
         rows.append { row in
-            row.number(StoredDay.of(Int64(clamping: details.latestEnd)))
+            row.number(UInt32(dayOf: Int64(clamping: details.latestEnd)))
             row.fixed(name)
         }
         return true

@@ -35,7 +35,7 @@ actor Writer {
 
     /// Stores the differences of cumulative figures. It may run at the same time as ``write(_:)-(_)``, because they have no rows in
     /// common.
-    func write(_ counted: CountedArrivals) async throws {
+    func write(_ counted: CumulativeDeltas) async throws {
         var series = TableRows(Schema.series)
         let added = counted.added
         let new = addSeries(of: added, to: &series)
@@ -113,7 +113,7 @@ actor Writer {
         }
         // A point's identity depends on its position, so the order must be the same when the spans are resent.
         var points = new.points.sorted {
-            ($0.end, PointSeries.of($0.series).id) < ($1.end, PointSeries.of($1.series).id)
+            ($0.end, PointSeries($0.series).id) < ($1.end, PointSeries($1.series).id)
         }
         if batch.id == nil, !points.isEmpty, !group.noteCounted(details) { points = [] }
         let name = batch.id.map(RowIdentity.batch) ?? RowIdentity.contents(points, of: sender)

@@ -116,10 +116,8 @@ struct EarlyHoursTests {
         for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
         let hour = Int64(Samples.time(2_800)) / StoredHour.length
         let parts = try await HourParts.conditions(of: hour, maxPoints: 5, storage.client)
-        var counts: [UInt64] = []
-        for part in parts {
-            counts += try await storage.client.rows("SELECT count() FROM point WHERE \(part)") { try $0.number() }
-        }
+        var counts: [Int] = []
+        for part in parts { counts.append(try await storage.client.count("FROM point WHERE \(part)")) }
         // Two services of twelve points from one sender each.
         #expect(counts.filter { $0 > 0 } == [12, 12] && parts.count == 4)
         #expect(try await HourParts.conditions(of: hour + 1, maxPoints: 5, storage.client).isEmpty)

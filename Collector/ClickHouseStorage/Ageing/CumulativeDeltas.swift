@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// The rows of arrivals whose figures have been counted.
-struct CountedArrivals {
+struct CumulativeDeltas {
     private struct StreamEnd: Hashable {
         let stream: CumulativeLog.Stream
         let end: UnixNanoseconds
@@ -152,12 +152,10 @@ struct CumulativeArrival: Sendable {
 }
 
 extension CumulativeArrival {
-    init(_ reader: inout RowReader) throws {
-        (sender, time) = (try reader.number(), try reader.number())
-        let (service, environment) = (try reader.text(), try reader.text().presence)
-        let (version, instance) = (try reader.text().presence, try reader.text())
-        resource = TelemetryResource(service: service, version: version, environment: environment, instance: instance)
-        reading = try reader.number()
+    init(_ row: inout RowReader) throws {
+        resource = try TelemetryResource(dimensions: &row)
+        (sender, time) = (try row.number("sender"), try row.number("arrival"))
+        reading = try row.number("reading")
     }
 }
 
@@ -165,13 +163,10 @@ extension TableRows {
     /// Appends a row of `arrival`.
     mutating func append(_ arrival: CumulativeArrival, counted: Bool) {
         append { row in
-            row.number(StoredHour.of(arrival.time))
+            row.number(UInt32(hourOf: arrival.time))
             row.number(arrival.sender)
             row.number(arrival.time)
-            for text in [
-                arrival.resource.service, arrival.resource.environment, arrival.resource.version,
-                arrival.resource.instance,
-            ] { row.text(text) }
+            row.add(Dimension.ofSender, of: arrival.resource)
             row.number(arrival.reading)
             row.flag(counted)
         }

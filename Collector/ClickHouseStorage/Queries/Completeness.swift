@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// Computes the share of a window's requests that arrived, from the senders' ledgers: see ``InstanceReadings``.
-enum Accounts {
+enum Completeness {
     /// The time around a window in which most senders have readings. A running sender has at least one in each hour.
     private static let near: UnixNanoseconds = 3600 * 1_000_000_000
 
@@ -38,15 +38,16 @@ enum Accounts {
         in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
     ) async throws -> WindowAccount.ClocksAhead {
         try await client.rows(
+            ["senders": "count()", "longest": "max(ahead)"],
             """
-            SELECT count(), max(ahead) FROM (SELECT min(first_seen) AS first, max(last_end) AS latest, \
+            FROM (SELECT min(first_seen) AS first, max(last_end) AS latest, \
             latest - max(last_seen) AS ahead FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id) \
             WHERE first <= \(Int64(clamping: window.to)) AND latest >= \(Int64(clamping: window.from)) \
             AND ahead > \(WindowAccount.ClocksAhead.tolerance)
             """
-        ) { row in
-            let senders = Int(clamping: try row.number(UInt64.self))
-            return WindowAccount.ClocksAhead(senders: senders, longest: UInt64(clamping: try row.number(Int64.self)))
+        ) {
+            WindowAccount.ClocksAhead(
+                senders: Int(clamping: try $0.number("senders", UInt64.self)), longest: try $0.time("longest"))
         }.first ?? WindowAccount.ClocksAhead()
     }
 
@@ -57,13 +58,16 @@ enum Accounts {
         with filter: RequestFilter, in window: TimeWindow, _ client: ClickHouseClient
     ) async throws -> [UInt64: Sender] {
         let rows = try await client.rows(
+            [
+                "id": "id", "service": "any(service)", "first": "minIf(first_reading, first_reading > 0)",
+                "last": "max(last_reading) AS l",
+            ],
             """
-            SELECT id, any(service), minIf(first_reading, first_reading > 0) AS f, max(last_reading) AS l FROM sender FINAL \
-            WHERE \(filter.senderCondition) GROUP BY id HAVING l > \(Int64(clamping: window.from))
+            FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id HAVING l > \(Int64(clamping: window.from))
             """
         ) { row in
-            let id = try row.number(UInt64.self)
-            return (id, (try row.text(), try row.number(Int64.self), try row.number(Int64.self)))
+            let sender: Sender = (try row.text("service"), try row.number("first"), try row.number("last"))
+            return (try row.number("id", UInt64.self), sender)
         }
         return Dictionary(rows) { first, _ in first }
     }
@@ -78,60 +82,62 @@ enum Accounts {
         _ client: ClickHouseClient
     ) async throws -> [UInt64: InstanceReadings] {
         let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
-        var conditions: [String] = []
+        var condition = senders.map { "sender IN \(SQLText.list($0))" } ?? filter.conditionOnSender
         if let distance {
             let first = window.from > distance ? window.from - distance : 0
             let (last, isPastAllTime) = window.to.addingReportingOverflow(distance)
-            let hours = (
-                StoredHour.of(Int64(clamping: first)), StoredHour.of(isPastAllTime ? .max : Int64(clamping: last))
-            )
-            conditions.append("hour BETWEEN \(hours.0) AND \(hours.1)")
+            let end = isPastAllTime ? .max : Int64(clamping: last)
+            condition +=
+                " AND hour BETWEEN \(UInt32(hourOf: Int64(clamping: first))) AND \(UInt32(hourOf: end))"
         }
-        if let senders {
-            conditions.append("sender IN \(SQLText.list(senders))")
-        } else if filter.selectsSenders {
-            conditions.append("sender IN (SELECT id FROM sender WHERE \(filter.senderCondition))")
-        }
-        let condition = conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
         // Batches of one time form one reading: the later account with the sum of their requests.
         let rows = try await client.rows(
+            InstanceReadings.columns(from: from, to: to),
             """
-            SELECT sender, countIf(t > \(from)), minIf(t, t > \(from)), argMinIf(a, t, t > \(from)), argMinIf(u, t, t > \(from)), \
-            argMinIf(c, t, t > \(from)), argMinIf(r, t, t > \(from)), \
-            countIf(t > \(from) AND t <= \(to)), sumIf(r, t > \(from) AND t <= \(to)), maxIf(c, t > \(from) AND t <= \(to)), \
-            maxIf(t, t > \(from) AND t <= \(to)), maxIf(u, t > \(from) AND t <= \(to)), \
-            countIf(t <= \(from)), maxIf(t, t <= \(from)), argMaxIf(c, t, t <= \(from)), argMaxIf(u, t, t <= \(from)), \
-            countIf(t > \(to)), minIf(t, t > \(to)), argMinIf(u, t, t > \(to)) \
             FROM (SELECT sender, time AS t, max(toFloat64(captured)) AS c, sum(toFloat64(requests)) AS r, \
             max(toFloat64(age)) AS a, max(toFloat64(unwatched)) AS u \
             FROM ledger FINAL WHERE \(condition) GROUP BY sender, time) GROUP BY sender
             """
-        ) { (try $0.number(UInt64.self), try InstanceReadings(&$0)) }
+        ) { (try $0.number("sender", UInt64.self), try InstanceReadings(&$0)) }
         return Dictionary(rows) { first, _ in first }
     }
 }
 
 extension InstanceReadings {
-    /// Reads a row of the statement above. The time of ``first`` is 0 if there is no reading after the window's start.
-    fileprivate init(_ reader: inout RowReader) throws {
-        let hasFirst = try reader.number(UInt64.self) > 0
-        let time = Double(try reader.number(Int64.self))
-        let (age, unwatched) = (try reader.double(), try reader.double())
-        let (captured, requests) = (try reader.double(), try reader.double())
-        let first = WindowAccount.Reading(time: hasFirst ? time : 0, unwatched: unwatched)
-        self.init(arrived: requests, captured: captured, first: first, firstAge: age, last: first)
-        let isInside = try reader.number(UInt64.self) > 0
-        let (arrived, most) = (try reader.double(), try reader.double())
-        let last = WindowAccount.Reading(time: Double(try reader.number(Int64.self)), unwatched: try reader.double())
-        if isInside { (self.arrived, self.captured, self.last) = (arrived, most, last) }
-        let hasBefore = try reader.number(UInt64.self) > 0
-        let beforeTime = Double(try reader.number(Int64.self))
-        let beforeCaptured = try reader.double()
-        let before = WindowAccount.Reading(time: beforeTime, unwatched: try reader.double())
-        if hasBefore { self.before = (captured: beforeCaptured, reading: before) }
-        let hasAfter = try reader.number(UInt64.self) > 0
-        let after = WindowAccount.Reading(time: Double(try reader.number(Int64.self)), unwatched: try reader.double())
-        if hasAfter { self.after = after }
+    /// The readings next to a window and in it, from the readings of a sender.
+    fileprivate static func columns(from: Int64, to: Int64) -> Selection {
+        let (later, inside) = ("t > \(from)", "t > \(from) AND t <= \(to)")
+        let (earlier, after) = ("t <= \(from)", "t > \(to)")
+        return [
+            "sender": "sender",
+            "has_first": "countIf(\(later))", "first": "minIf(t, \(later))", "first_gap": "argMinIf(u, t, \(later))",
+            "first_age": "argMinIf(a, t, \(later))", "first_captured": "argMinIf(c, t, \(later))",
+            "first_requests": "argMinIf(r, t, \(later))",
+            "has_last": "countIf(\(inside))", "last": "maxIf(t, \(inside))", "last_gap": "maxIf(u, \(inside))",
+            "arrived": "sumIf(r, \(inside))", "captured": "maxIf(c, \(inside))",
+            "has_before": "countIf(\(earlier))", "before": "maxIf(t, \(earlier))",
+            "before_gap": "argMaxIf(u, t, \(earlier))", "before_captured": "argMaxIf(c, t, \(earlier))",
+            "has_after": "countIf(\(after))", "after": "minIf(t, \(after))", "after_gap": "argMinIf(u, t, \(after))",
+        ]
+    }
+
+    /// The time of ``first`` is 0 if there is no reading after the window's start.
+    fileprivate init(_ row: inout RowReader) throws {
+        let first = try Self.reading("first", &row) ?? WindowAccount.Reading(time: 0, unwatched: 0)
+        self.init(
+            arrived: try row.double("first_requests"), captured: try row.double("first_captured"), first: first,
+            firstAge: try row.double("first_age"), last: first)
+        if let last = try Self.reading("last", &row) {
+            (arrived, captured, self.last) = (try row.double("arrived"), try row.double("captured"), last)
+        }
+        before = try Self.reading("before", &row).map { (captured: try row.double("before_captured"), reading: $0) }
+        after = try Self.reading("after", &row)
+    }
+
+    private static func reading(_ name: String, _ row: inout RowReader) throws -> WindowAccount.Reading? {
+        guard try row.number("has_\(name)", UInt64.self) > 0 else { return nil }
+        return WindowAccount.Reading(
+            time: Double(try row.number(name, Int64.self)), unwatched: try row.double("\(name)_gap"))
     }
 
     /// Whether the instance may have begun before the window's end. An instance without an age counts as begun in the hour of its
@@ -139,7 +145,7 @@ extension InstanceReadings {
     fileprivate func began(before window: TimeWindow) -> Bool {
         if before != nil { return true }
         let time = Int64(first.time)
-        let start = firstAge > 0 ? first.time - firstAge : Double(Int64(StoredHour.of(time)) * StoredHour.length)
+        let start = firstAge > 0 ? first.time - firstAge : Double(Int64(UInt32(hourOf: time)) * StoredHour.length)
         return start < Double(Int64(clamping: window.to))
     }
 }

@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// Makes hours from points. Several collectors may do it at the same time. If two of them roll up an hour, the result from more
 /// points stays.
-actor HourMaking {
+actor HourBuilder {
     /// The time after which a pass starts no further statement, because other maintenance is waiting.
     private static let pass = Duration.seconds(5)
 
@@ -109,12 +109,13 @@ enum HourParts {
     /// - Parameter maxPoints: the approximate number of points in one part.
     static func conditions(of hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
         let services = try await client.rows(
+            ["service": "service", "points": "sum(c)"],
             """
-            SELECT service, sum(c) FROM (\
+            FROM (\
             SELECT service, count() AS c FROM point WHERE hour = \(hour) GROUP BY service UNION ALL \
             SELECT service, count() AS c FROM difference WHERE hour = \(hour) GROUP BY service) GROUP BY service ORDER BY service
             """
-        ) { Services(last: try $0.text(), points: try $0.number()) }
+        ) { Services(last: try $0.text("service"), points: try $0.number("points")) }
         var parts: [Services] = []
         for one in services {
             if let part = parts.last, part.points + one.points <= maxPoints {
@@ -140,26 +141,28 @@ enum HourStatement {
     /// - Parameter rows: the SELECT of the columns of `point`.
     static func sql(of hour: Int64, rows: String) -> String {
         let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
-        let dimensions =
-            "environment, version, instance, kind, spans, method, host, port, endpoint, status, error, rule, outcome"
+        let dimensions = Selection(Dimension.ofPoint.columns.map(\.name) + ["outcome"])
+        let columns =
+            ["hour": "toUInt32(\(hour))", "service": "service", "series": "series", "end_ns": "toInt64(\(to))"]
+            + ["sender": "sender", "batch": "toFixedString('', 16)", "start_ns": "toInt64(\(from))"]
+            + ["ordinal": "toUInt32(scale + 20)", "points": "sum(points)"] + dimensions + StatisticsRow.sums
         // Old servers omit columns from a SELECT that only its own condition uses, and then fail because they are missing. So the
         // end is also used here.
         return """
-            INSERT INTO hour (\(Schema.hour.columnList)) SELECT toUInt32(\(hour)), service, series, toInt64(\(to)), sender, \
-            toFixedString('', 16), toInt64(\(from)), toUInt32(scale + 20), sum(points), \(dimensions), sum(count), sum(total), \
-            minIf(low, count > 0), minIf(has_low, count > 0), maxIf(high, count > 0), minIf(has_high, count > 0), sum(zeros), scale, \
-            tupleElement(sumMap(indexes, counts), 1), tupleElement(sumMap(indexes, counts), 2), sum(sent), sum(received), \
-            sumForEach(phase_counts), sumForEach(phase_seconds) \
-            FROM (\(rows)) GROUP BY service, series, sender, scale, \(dimensions) HAVING max(end_ns) > 0
+            \(columns.insert(into: Schema.hour)) \
+            FROM (\(rows)) GROUP BY service, series, sender, scale, \(dimensions.list) HAVING max(end_ns) > 0
             """
     }
 
     /// Returns the statement for the figures of processes in an hour.
     static func ofProcesses(in hour: Int64) -> String {
-        """
-        INSERT INTO process_hour (\(Schema.processHour.columnList)) SELECT toUInt32(\(hour)), sender, max(end_ns), \
-        toFixedString('', 16), toUInt32(0), toUInt64(0), min(start_ns), sum(points), \(ProcessStatistics.sums) \
-        FROM process FINAL WHERE hour = \(hour) AND \(ProcessStatistics.isTold) GROUP BY sender
-        """
+        let columns =
+            ["hour": "toUInt32(\(hour))", "sender": "sender", "end_ns": "max(end_ns)", "start_ns": "min(start_ns)"]
+            + ["batch": "toFixedString('', 16)", "ordinal": "toUInt32(0)", "revision": "toUInt64(0)"]
+            + ["points": "sum(points)"] + ProcessStatistics.sums
+        return """
+            \(columns.insert(into: Schema.processHour)) \
+            FROM process FINAL WHERE hour = \(hour) AND \(ProcessStatistics.hasFigures) GROUP BY sender
+            """
     }
 }

@@ -1,0 +1,100 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The columns of dimensions. The schema, inserts, hours and readers are made from them.
+extension Dimension {
+    /// The columns with their types. A kind has a second one for its telemetry, and a host one for its port.
+    var columns: [(name: String, type: String)] {
+        switch self {
+        case .kind: [(column, "String"), ("spans", "UInt8")]
+        case .host: [(column, "String"), ("port", "Int64")]
+        case .status: [(column, "Int64")]
+        default: [(column, "String")]
+        }
+    }
+
+    /// The dimensions of a sender after its service, in the order of the columns of points.
+    static let ofPointSender = ofSender.filter { $0 != .service }
+    /// The same in the order of the columns of `sender` and `detail`.
+    static let ofSenderRow = [version] + ofPointSender.filter { $0 != .version }
+    /// The dimensions of a point after its service.
+    static let ofPoint = ofPointSender + ofRequest
+}
+
+extension [Dimension] {
+    var columns: [(name: String, type: String)] { flatMap(\.columns) }
+
+    /// The columns as lines of a table's columns.
+    var lines: String { columns.map { "\($0.name) \($0.type)" }.joined(separator: "\n") }
+}
+
+extension TableRows {
+    /// Adds the columns of the dimensions; all empty for `nil`.
+    mutating func add(_ request: RequestDimensions?) {
+        for dimension in Dimension.ofRequest {
+            switch dimension {
+            case .kind:
+                text(request?.kind.rawValue)
+                flag(request?.source == .spans)
+            case .host:
+                text(request?.host)
+                number(Int64(request?.port ?? 0))
+            case .status: number(Int64(request?.status ?? 0))
+            default: text(request.flatMap { dimension.value(of: $0) })
+            }
+        }
+    }
+
+    mutating func add(_ dimensions: [Dimension], of resource: TelemetryResource) {
+        for dimension in dimensions { text(dimension.value(of: resource)) }
+    }
+
+    /// Adds the columns of a sender after its service, up to its runtime.
+    mutating func add(_ resource: TelemetryResource) {
+        add(Dimension.ofSenderRow, of: resource)
+        for text in [
+            resource.host, resource.captureMode, resource.captureReason, resource.agent, resource.runtime,
+        ] { self.text(text) }
+    }
+}
+
+extension RequestDimensions {
+    /// Returns `nil` if the columns do not belong to a request.
+    init?(_ row: inout RowReader) throws {
+        guard let kind = RequestKind(rawValue: try row.text("kind")) else { return nil }
+        let status = Int(try row.number("status", Int64.self))
+        self.init(
+            kind: kind, method: "", host: try row.text("host"), port: Int(try row.number("port", Int64.self)),
+            endpoint: "", status: status == 0 ? nil : status, error: nil)
+        source = try row.flag("spans") ? .spans : .metrics
+        for dimension in Self.texts { dimension.put(try row.text(dimension.column).presence, into: &self) }
+    }
+
+    /// The dimensions with no other column than their text.
+    private static let texts = Dimension.ofRequest.filter { ![.kind, .host, .status].contains($0) }
+}
+
+extension TelemetryResource {
+    /// Reads the columns of the dimensions of a sender.
+    init(dimensions row: inout RowReader) throws {
+        self.init(service: "", instance: "")
+        for dimension in Dimension.ofSender { dimension.put(try row.text(dimension.column).presence, into: &self) }
+    }
+
+    /// Reads all columns of a sender.
+    ///
+    /// - Parameter host: the name of the column of its host.
+    init(_ row: inout RowReader, host: String = "host") throws {
+        try self.init(dimensions: &row)
+        self.host = try row.text(host).presence
+        captureMode = try row.text("capture_mode").presence
+        captureReason = try row.text("capture_reason").presence
+        agent = try row.text("agent").presence
+        runtime = try row.text("runtime").presence
+    }
+}
+
+extension String {
+    /// `nil` for the empty text, which represents an absent value.
+    var presence: String? { isEmpty ? nil : self }
+}
