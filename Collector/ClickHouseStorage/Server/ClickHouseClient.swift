@@ -72,7 +72,7 @@ struct ClickHouseClient: Sendable {
     func numbers<Number: FixedWidthInteger>(
         _ expression: String, _ source: String, isInDatabase: Bool = true
     ) async throws -> [Number] {
-        try await rows(["it": expression], source, isInDatabase: isInDatabase) { try $0.number("it") }
+        try await rows(["value": expression], source, isInDatabase: isInDatabase) { try $0.number("value") }
     }
 
     /// Returns the number in the first row.
@@ -89,16 +89,16 @@ struct ClickHouseClient: Sendable {
 
     /// Returns the rows of a SELECT of one text.
     func texts(_ expression: String, _ source: String, distinct: Bool = false) async throws -> [String] {
-        try await rows(["it": expression], source, distinct: distinct) { try $0.text("it") }
+        try await rows(["value": expression], source, distinct: distinct) { try $0.text("value") }
     }
 
     /// Returns the first row of a SELECT of one text, before the database exists.
     private static func text(
         _ expression: String, _ source: String, _ connection: ClickHouseConnection
     ) async throws -> String? {
-        let columns: Selection = ["it": expression]
+        let columns: Selection = ["value": expression]
         return try await rows(columns, "SELECT \(columns.list) \(source)", connection, false, []) {
-            try $0.text("it")
+            try $0.text("value")
         }.first
     }
 
