@@ -280,7 +280,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            path: "Tests/Fixtures", exclude: ["Preloaded/clock.c", "Preloaded/no_libcurl.c"]),
+            path: "Tests/Fixtures", exclude: ["Preloaded/clock.c", "Preloaded/no_libcurl.c", "Preloaded/no_threads.c"]),
     ],
     swiftLanguageModes: [.v6]
 )

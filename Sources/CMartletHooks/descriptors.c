@@ -1,5 +1,8 @@
+#define _GNU_SOURCE
 #include "descriptors.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +25,14 @@ static bool look(int number, struct martlet_descriptor *file) {
 
 static bool is_same(struct martlet_descriptor one, struct martlet_descriptor other) {
     return one.number == other.number && one.device == other.device && one.inode == other.inode;
+}
+
+int martlet_above_standard(int number) {
+    if (number < 0 || number > STDERR_FILENO) return number;
+    int moved = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(number);
+    errno = error;
+    return moved;
 }
 
 struct martlet_descriptor martlet_descriptor_of(int number) {

@@ -5,10 +5,12 @@
 #include "process.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 // The ABI of libcurl, which never changes (curl.h, multi.h).
 enum { OPT_LONG = 0, OPT_OBJECT = 10000, OPT_FUNCTION = 20000, OPT_OFF_T = 30000 };
@@ -79,6 +81,7 @@ struct martlet_uploader {
     char retry_after[64];
     char rejected_requests[32];
     char store[65];
+    char content_type[128];
     // Whether any byte of the request was sent, over any of the connections that libcurl tried.
     bool is_sent;
     char error[ERROR_SIZE];
@@ -111,8 +114,20 @@ martlet_uploader *martlet_uploader_create(void) {
     return uploader;
 }
 
+// Makes a multi handle, which has descriptors. If the service has closed its standard input, output or error, they must not
+// take these numbers.
+static void *make_multi(void) {
+    int held[STDERR_FILENO + 1], count = 0;
+    for (int number = 0; number <= STDERR_FILENO; number++) {
+        if (fcntl(number, F_GETFD) < 0) held[count++] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    void *multi = curl.multi_init();
+    while (count > 0) close(held[--count]);
+    return multi;
+}
+
 static bool wake(martlet_uploader *uploader) {
-    if (!uploader->multi) uploader->multi = curl.multi_init();
+    if (!uploader->multi) uploader->multi = make_multi();
     if (!uploader->easy) uploader->easy = curl.easy_init();
     return uploader->multi && uploader->easy;
 }
@@ -163,13 +178,14 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
     if (length >= 5 && strncmp(line, "HTTP/", 5) == 0) {
         // A new head begins: the values of a provisional one no longer count.
         uploader->has_head = false;
-        uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = 0;
+        uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = uploader->content_type[0] = 0;
     }
     if (length > 0 && (line[0] == '\r' || line[0] == '\n')) uploader->has_head = true;
     take_value(line, length, "Retry-After", uploader->retry_after, sizeof uploader->retry_after);
     take_value(
         line, length, "Martlet-Rejected-Requests", uploader->rejected_requests, sizeof uploader->rejected_requests);
     take_value(line, length, "Martlet-Store", uploader->store, sizeof uploader->store);
+    take_value(line, length, "Content-Type", uploader->content_type, sizeof uploader->content_type);
     return length;
 }
 
@@ -208,6 +224,7 @@ static int open_socket(void *context, int purpose, struct address *address) {
 #else
     int number = socket(address->family, address->type, address->protocol);
 #endif
+    number = martlet_above_standard(number);
     return number < 0 ? number : martlet_descriptor_of(number).number;
 }
 
@@ -255,7 +272,8 @@ bool martlet_upload_begin(
     uploader->status = 0;
     uploader->body_length = 0;
     uploader->is_sent = false;
-    uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = uploader->error[0] = 0;
+    uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = uploader->content_type[0] = 0;
+    uploader->error[0] = 0;
     if (!wake(uploader)) return fail(uploader, "libcurl has no memory or no descriptors");
     if (!set_up(uploader, url, body, length, timeout_milliseconds)) {
         return fail(uploader, "libcurl does not take an option");
@@ -318,6 +336,8 @@ const char *martlet_upload_retry_after(const martlet_uploader *uploader) { retur
 const char *martlet_upload_rejected_requests(const martlet_uploader *uploader) { return uploader->rejected_requests; }
 
 const char *martlet_upload_store(const martlet_uploader *uploader) { return uploader->store; }
+
+const char *martlet_upload_content_type(const martlet_uploader *uploader) { return uploader->content_type; }
 
 bool martlet_upload_is_sent(const martlet_uploader *uploader) { return uploader->is_sent; }
 

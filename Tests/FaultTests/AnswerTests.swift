@@ -7,7 +7,8 @@ extension FaultTests {
     @Suite(.serialized) struct AnswerTests {
         private static let passing: [Treatment] = [
             .delay(400), .delay(1300), .hang, .reset, .drop, .storeThenReset, .storeThenHang, .cutRequest(50),
-            .cutAnswer(0), .cutHead(10), .duplicate, .answer(429), .answer(502), .answer(503), .answer(504),
+            .cutAnswer(0), .cutHead(10), .duplicate, .answer(429), .answer(500), .answer(502), .answer(503),
+            .answer(504),
         ]
 
         /// The first uploads get these treatments. Later uploads succeed, and everything arrives.
@@ -58,7 +59,7 @@ extension FaultTests {
             }
         }
 
-        @Test(arguments: [400, 500])
+        @Test(arguments: [400, 501])
         func ledgerCountsEveryRequestOfARefusedBatch(status: Int) async throws {
             try await Scene.run { scene in
                 // The second and the fourth batch are refused: later batches report each loss to the collector.

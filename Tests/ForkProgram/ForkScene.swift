@@ -1,5 +1,6 @@
 import Foundation
 import Martlet
+import Synchronization
 
 /// The ways in which a service forks. Each scene plays to its end and tells how many children ended badly.
 enum ForkScene: String {
@@ -22,9 +23,12 @@ enum ForkScene: String {
     /// A service that makes no requests and prints the traces of the agent in its process: blocked signals, locked
     /// memory, descriptors.
     case idle
+    /// A service without a standard input that counts how often another file has its number.
+    case closedInput
 
     func play(_ load: Load, _ requests: Int) throws -> Int {
         let descriptors = Self.descriptors
+        if self == .closedInput { close(STDIN_FILENO) }
         let agent = MartletAgent.start()
         switch self {
         case .workers: return try workers(agent, load, requests)
@@ -36,7 +40,29 @@ enum ForkScene: String {
         case .rules: return try rules(agent, load, requests)
         case .closing: return closing(agent, load, requests, descriptors)
         case .idle: return try idle(agent, descriptors)
+        case .closedInput: return closedInput(agent, requests)
         }
+    }
+
+    private func closedInput(_ agent: MartletAgent, _ requests: Int) -> Int {
+        let (sightings, isOver) = (Mutex(0), Mutex(false))
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread {
+            while !isOver.withLock({ $0 }) {
+                let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/0")
+                // The agent holds the number for a moment while libcurl opens its descriptors.
+                if let file, file != "/dev/null" { sightings.withLock { $0 += 1 } }
+            }
+            hasEnded.signal()
+        }.start()
+        for _ in 0..<requests {
+            Load.record(1, at: "closed")
+            agent.flushNow()
+        }
+        isOver.withLock { $0 = true }
+        hasEnded.wait()
+        agent.shutdownNow()
+        return sightings.withLock { $0 }
     }
 
     private func workers(_ agent: MartletAgent, _ load: Load, _ requests: Int) throws -> Int {

@@ -10,6 +10,10 @@ struct martlet_descriptor {
     uint64_t inode;
 };
 
+// Moves a new file to a number from 3 on, closed when the process executes another program, and returns that number; -1 if
+// that fails. A service may have closed its standard input, output or error, and its next open file shall get that number.
+int martlet_above_standard(int number);
+
 // Registers a new descriptor, so that a forked child closes its copy. Thread-safe.
 struct martlet_descriptor martlet_descriptor_of(int number);
 

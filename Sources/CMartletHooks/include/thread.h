@@ -1,6 +1,9 @@
 #pragma once
 #include <stdbool.h>
 
+// Runs `body` on a new, detached thread. Returns 0, or the error of `pthread_create`, such as EAGAIN at a limit of processes.
+int martlet_start_thread(void (*body)(void *context), void *context);
+
 // Names the calling thread, for people who inspect the process; at most 15 bytes.
 void martlet_name_thread(const char *name);
 

@@ -47,11 +47,12 @@ void martlet_upload_end(martlet_uploader *uploader);
 // Returns the status of an upload that was answered.
 long martlet_upload_status(const martlet_uploader *uploader);
 
-// Return the value of the answer's header, empty if it has none. Only "Retry-After", "Martlet-Rejected-Requests" and
-// "Martlet-Store" are kept.
+// Return the value of the answer's header, empty if it has none. Only "Retry-After", "Martlet-Rejected-Requests",
+// "Martlet-Store" and "Content-Type" are kept.
 const char *martlet_upload_retry_after(const martlet_uploader *uploader);
 const char *martlet_upload_rejected_requests(const martlet_uploader *uploader);
 const char *martlet_upload_store(const martlet_uploader *uploader);
+const char *martlet_upload_content_type(const martlet_uploader *uploader);
 
 // Return the length of the kept beginning of the answer's body, at most 64 KiB, and copy it.
 size_t martlet_upload_body_length(const martlet_uploader *uploader);

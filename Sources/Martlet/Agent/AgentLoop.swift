@@ -289,7 +289,7 @@ final class AgentThread: Sendable {
     ) {
         opening.enter()
         board.update { $0.journalError = Self.isOpening }
-        let thread = Thread { [self] in
+        let error = Self.makeThread { [self] in
             // `Thread.name` would not do: on Linux it takes the thread from a field that its creator may not have set yet.
             martlet_name_thread("martlet")
             blockSignals()
@@ -307,7 +307,32 @@ final class AgentThread: Sendable {
             loop.run()
             requests.finish()
         }
-        thread.start()
+        if error != 0 { giveUp(at: error, log) }
+    }
+
+    /// Runs `body` on a new thread. Foundation's `Thread` would hide that the thread cannot be made.
+    ///
+    /// - Returns: 0, or the system's error.
+    private static func makeThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
+        let work = Unmanaged.passRetained(ThreadWork(body))
+        let error = martlet_start_thread(
+            { context in
+                guard let context else { return }
+                Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue().body()
+            }, work.toOpaque())
+        if error != 0 { work.release() }
+        return error
+    }
+
+    /// Ends capture and answers all callers, because without its thread the agent can deliver nothing.
+    private func giveUp(at error: Int32, _ log: AgentLog) {
+        let reason =
+            "the agent's thread cannot be made (\(String(cString: strerror(error)))); see pids.max and `ulimit -u`"
+        CaptureSwitch.fail(because: reason)
+        board.update { $0.journalError = reason }
+        log.warning("Capture is off: \(reason)")
+        requests.finish()
+        opening.leave()
     }
 
     /// The state of the journal until it is open.
@@ -319,12 +344,26 @@ final class AgentThread: Sendable {
 
     var status: ShippingStatus { board.status }
 
-    /// Blocks signals, so that no signal for the service is delivered to this thread. Signals for faults of the thread
-    /// itself stay unblocked: blocked, they would kill the process without a message or a handler.
+    /// The signals that services handle. This thread, and the threads that it makes, block them, so that a service's
+    /// handler runs on the service's own threads. No other signal is blocked: a blocked fault would end the process
+    /// without a message, and a profiler signals every thread (`SIGPROF`) and waits for all of them.
+    private static let signalsOfServices = [
+        SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD, SIGALRM, SIGWINCH, SIGPIPE,
+    ]
+
     private func blockSignals() {
         var signals = sigset_t()
-        sigfillset(&signals)
-        for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS] { sigdelset(&signals, fault) }
+        sigemptyset(&signals)
+        for signal in Self.signalsOfServices { sigaddset(&signals, signal) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
+
+/// The work of a new thread, as an object whose address C can pass on.
+private final class ThreadWork: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
     }
 }

@@ -140,9 +140,9 @@ public struct MartletConfiguration: Sendable {
     public var interval = Duration.seconds(10) {
         didSet { interval = max(interval, MartletLimits.shortestInterval) }
     }
-    /// The directory in which batches wait for the collector. `MARTLET_BUFFER_DIR`, default `$XDG_STATE_HOME/martlet`,
-    /// `~/.local/state/martlet`, else the temporary directory. If no directory can be written, batches are sent from
-    /// memory.
+    /// The directory in which batches wait for the collector. `MARTLET_BUFFER_DIR`, default `$STATE_DIRECTORY/martlet`,
+    /// `$XDG_STATE_HOME/martlet`, `~/.local/state/martlet`, else the temporary directory. If no directory can be written,
+    /// batches are sent from memory.
     public var bufferDirectory: URL?
     /// Bytes on disk that all instances of the service on this host may use together. `MARTLET_BUFFER_MAX`, default 64
     /// MiB.

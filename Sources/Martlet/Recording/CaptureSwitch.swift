@@ -112,6 +112,9 @@ enum CaptureSwitch {
         }
     }
 
+    /// Switches capture off because the agent cannot work, until the service switches it on.
+    static func fail(because reason: String) { change { $0.fail(because: reason) } }
+
     /// The number of internal errors since capture was switched on.
     static var faults: Int { faultCount.load(ordering: .relaxed) }
 
@@ -120,7 +123,7 @@ enum CaptureSwitch {
     static func note(_ fault: CaptureFault) {
         let count = faultCount.wrappingAdd(1, ordering: .relaxed).newValue
         guard count == MartletLimits.faults else { return }
-        change { $0.fail(because: "\(count) internal errors, the last: \(fault.rawValue)") }
+        fail(because: "\(count) internal errors, the last: \(fault.rawValue)")
     }
 
     static func disconnect() {
@@ -137,7 +140,7 @@ enum CaptureSwitchState: Sendable, Equatable {
     case off
     /// Paused by the agent because of its cost, until the agent resumes.
     case paused(String)
-    /// Switched off by the agent because of internal errors, until the service switches it on.
+    /// Switched off by the agent because it cannot work or had internal errors, until the service switches it on.
     case failed(String)
 
     var isOn: Bool { self == .on }

@@ -142,14 +142,17 @@ struct FormRedaction {
 
     func redact(_ form: [UInt8]) -> [UInt8] {
         let pairs = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-        return Array(pairs.map(pair).joined(separator: "&".utf8))
+        // The code of a token request (RFC 6749, section 4.1.3) is as good as a password; elsewhere a code may be any number.
+        let isTokenRequest = pairs.contains { $0.starts(with: "grant_type=".utf8) }
+        return Array(pairs.map { pair($0, isTokenRequest: isTokenRequest) }.joined(separator: "&".utf8))
     }
 
-    private func pair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
+    private func pair(_ pair: ArraySlice<UInt8>, isTokenRequest: Bool) -> [UInt8] {
         let name = pair.prefix { $0 != UInt8(ascii: "=") }
         guard name.count < pair.count else { return text(pair) }
         let value = pair[(name.endIndex + 1)...]
-        return text(name) + [UInt8(ascii: "=")] + (names.contains(name) ? Redaction.placeholderBytes : text(value))
+        let isSensitive = names.contains(name) || isTokenRequest && name.elementsEqual("code".utf8)
+        return text(name) + [UInt8(ascii: "=")] + (isSensitive ? Redaction.placeholderBytes : text(value))
     }
 
     /// Redacts a name or a value. Text without secrets keeps its encoding.

@@ -8,14 +8,29 @@ struct SensitiveNames: Sendable {
     /// A name that contains one of these is sensitive.
     private static let parts = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
-        "authorization", "bearer", "session", "signature", "credential", "cookie", "assertion", "samlresponse",
+        "authorization", "authentication", "bearer", "session", "signature", "credential", "cookie", "assertion",
+        "samlresponse", "csrf", "xsrf",
+    ].map { Array($0.utf8) }
+
+    /// A name that ends in one of these is sensitive: `Ocp-Apim-Subscription-Key`, `AccountKey`, `X-Sentry-Auth`.
+    private static let ends = ["key", "auth"].map { Array($0.utf8) }
+
+    /// Names that end in one of these, or are one of them, are not sensitive because of their end. They name data by its
+    /// place, or are words.
+    private static let harmlessEnds = [
+        "publickey", "primarykey", "foreignkey", "partitionkey", "sortkey", "hashkey", "rangekey", "rowkey",
+        "routingkey",
+        "cachekey", "idempotencykey", "surrogatekey", "groupkey", "objectkey", "lookupkey", "messagekey", "dedupkey",
+        "deduplicationkey", "translationkey", "i18nkey", "hotkey", "sitekey", "shardkey", "uniquekey", "naturalkey",
+        "monkey", "donkey", "turkey", "hockey", "jockey", "whiskey", "websocketkey", "keykey",
     ].map { Array($0.utf8) }
 
     /// Names that are sensitive only as a whole. They are too short, or too common within other words, to search for
     /// inside a name.
     private static let wholes = [
         "auth", "xauth", "pass", "pwd", "pw", "pin", "otp", "totp", "sid", "sig", "jwt", "dpop", "nonce", "cvv", "cvc",
-        "ssn", "codeverifier", "wwwauthenticate", "proxyauthenticate", "authenticationinfo", "xforwardedclientcert",
+        "ssn", "codeverifier", "wwwauthenticate", "proxyauthenticate", "xforwardedclientcert", "xhoneycombteam",
+        "devicecode",
     ]
 
     private let wholes: Set<[UInt8]>
@@ -28,10 +43,16 @@ struct SensitiveNames: Sendable {
     /// - Parameter name: a name, which may be percent-encoded.
     func contains(_ name: ArraySlice<UInt8>) -> Bool {
         let name = Self.plain(name)
-        return wholes.contains(name)
+        return wholes.contains(name) || Self.hasSensitiveEnd(name)
             || name.indices.contains { start in
                 Self.parts.contains { $0[0] == name[start] && name[start...].starts(with: $0) }
             }
+    }
+
+    /// `key` as a whole is most often the name of a name.
+    private static func hasSensitiveEnd(_ name: [UInt8]) -> Bool {
+        guard name.count > 3, ends.contains(where: name.hasSuffix) else { return false }
+        return !harmlessEnds.contains(where: name.hasSuffix)
     }
 
     /// Returns a name in lower case and without punctuation.
@@ -42,4 +63,8 @@ struct SensitiveNames: Sendable {
         }
         return name.compactMap { $0.isASCIILetter ? $0 | 0x20 : $0.isASCIIDigit || $0 >= 0x80 ? $0 : nil }
     }
+}
+
+extension [UInt8] {
+    fileprivate func hasSuffix(_ end: [UInt8]) -> Bool { suffix(end.count).elementsEqual(end) }
 }

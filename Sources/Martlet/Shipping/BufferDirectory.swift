@@ -21,9 +21,12 @@ enum BufferDirectory {
         return [preferred, temporary].compactMap(\.self)
     }
 
-    /// Returns the state directory of the XDG Base Directory Specification; `nil` if the environment names none.
+    /// Returns a directory in the state directory that systemd made for the service (`systemd.exec(5)`, StateDirectory=), or
+    /// in that of the XDG Base Directory Specification; `nil` if the environment names none.
     private static func state(_ environment: [String: String]) -> URL? {
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
+        // systemd separates several directories by colons.
+        let systemd = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+        if let state = [systemd, environment["XDG_STATE_HOME"]].compactMap(\.self).first(where: { $0.hasPrefix("/") }) {
             return URL(fileURLWithPath: state).appendingPathComponent("martlet")
         }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }

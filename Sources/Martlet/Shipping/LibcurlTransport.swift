@@ -61,7 +61,8 @@ final class LibcurlTransport: UploadTransport {
             status: martlet_upload_status(uploader),
             retryAfter: String(cString: martlet_upload_retry_after(uploader)),
             rejectedRequests: String(cString: martlet_upload_rejected_requests(uploader)),
-            store: String(cString: martlet_upload_store(uploader)), body: body)
+            store: String(cString: martlet_upload_store(uploader)),
+            contentType: String(cString: martlet_upload_content_type(uploader)), body: body)
     }
 
     func cancel() { martlet_upload_end(uploader) }

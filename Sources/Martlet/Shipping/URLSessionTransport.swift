@@ -190,7 +190,8 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
         let answer = UploadAnswer(
             status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After") ?? "",
             rejectedRequests: response.value(forHTTPHeaderField: BatchID.rejectedHeaderName) ?? "",
-            store: response.value(forHTTPHeaderField: StoreHeader.name) ?? "", body: [])
+            store: response.value(forHTTPHeaderField: StoreHeader.name) ?? "",
+            contentType: response.value(forHTTPHeaderField: "Content-Type") ?? "", body: [])
         state.withLock { if $0.task === task { $0.answer = answer } }
     }
 }

@@ -23,12 +23,14 @@ enum UploadOutcome: Equatable {
     }
 
     /// Applies the OTLP specification's table (OTLP/HTTP Response), in which every failure except 429, 502, 503 and 504
-    /// is final. There are two differences. A batch with the answer 413 is divided. If the answer indicates a wrong
-    /// address or token, the batch is kept, because a person can correct the setting. Losing a day of counts to a
-    /// typing mistake is worse than one refused request a minute. The buffer's limit applies nevertheless.
+    /// is final. It differs where the specification would lose batches through an outage or a typing mistake:
+    /// - 413 divides the batch.
+    /// - 408, 425, 500, 507 and 520 to 530 are an outage, as a collector, a proxy or a content network reports it.
+    /// - An answer that is not OTLP's comes from another server: a proxy's page, a captive portal, a wrong port. It
+    ///   delivers nothing, and is a wrong setting like 401 or 404. A person can correct it, so the batch is kept.
     ///
-    /// A 429, or a 503 of the collector itself, means that the batch was not taken. A 502, a 504 and any other 503 may
-    /// come from a proxy that has passed the batch on.
+    /// The buffer's limit applies nevertheless. A 429, or a 503 of the collector itself, means that the batch was not
+    /// taken. Any other failure of a server may come from a proxy that has passed the batch on.
     init(_ answer: UploadAnswer, signal: Signal) {
         let status = answer.status
         let partial = (200..<300).contains(status) ? PartialSuccess(inBody: answer.body, signal: signal) : nil
@@ -37,14 +39,14 @@ enum UploadOutcome: Equatable {
         let reason = said.isEmpty ? "status \(status)" : "status \(status): \(said)"
         self =
             switch status {
+            case 200..<300 where !answer.isOTLP, 400 where answer.isPage:
+                .retry(.longest, mayHaveArrived: false, reason: "\(reason); \(answer.strangeness)")
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
-            case 429, 502, 503, 504:
+            case 408, 425, 429, 500, 502, 503, 504, 507, 520...530:
                 .retry(
                     answer.retryAfter.map(RetryWait.notBefore) ?? .backOff,
                     mayHaveArrived: status != 429 && (status != 503 || answer.store == nil), reason: reason)
             case 413: .split(reason: reason)
-            case 400 where answer.missesCertificate:
-                .retry(.longest, mayHaveArrived: false, reason: "\(reason); a proxy requires a client certificate")
             case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, mayHaveArrived: false, reason: reason)
             default: .dropped(.rejected, reason: reason)
             }
@@ -88,23 +90,46 @@ struct UploadAnswer: Equatable {
     var rejectedRequests: UInt64?
     /// The store of the Martlet collector that answered (`Martlet-Store`); `nil` if it does not report it.
     var store: ShortDigest?
+    /// The value of `Content-Type`; empty if the answer has none.
+    var contentType = ""
     var body: [UInt8] = []
 }
 
 extension UploadAnswer {
-    /// Whether the answer is a page of an nginx in front of the collector: "No required SSL certificate was sent", "The
-    /// SSL certificate error".
-    var missesCertificate: Bool {
-        body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
-            && String(decoding: body, as: UTF8.self).contains("SSL certificate")
+    /// Whether the answer can be that of an OTLP receiver: its body has the content type of the request, or is empty
+    /// (OTLP/HTTP Response).
+    var isOTLP: Bool { body.isEmpty || store != nil || mediaType == Uploader.contentType }
+
+    /// Whether the body is a text for people: a page of HTML, or the sentence of a TLS server that was asked in plain
+    /// HTTP.
+    var isPage: Bool {
+        mediaType == "text/html" || body.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
+            || text.contains("HTTPS server")
     }
 
+    /// What a person should look at after an answer that is not OTLP's.
+    var strangeness: String {
+        if text.contains("SSL certificate") { return "a proxy requires a client certificate" }
+        if text.contains("HTTPS") { return "the port expects https" }
+        return "the answer (\(mediaType.isEmpty ? "no content type" : mediaType)) is not an OTLP receiver's"
+    }
+
+    /// The content type without parameters, in lower case.
+    private var mediaType: String {
+        contentType.prefix { $0 != ";" && $0 != " " }.lowercased().printable(upTo: 100)
+    }
+
+    private var text: String { String(decoding: body, as: UTF8.self) }
+
     /// - Parameters:
-    ///   - retryAfter: the header's value, empty if the answer has none. The same applies to the other two headers.
-    init(status: Int, retryAfter: String, rejectedRequests: String, store: String, body: [UInt8]) {
+    ///   - retryAfter: the header's value, empty if the answer has none. The same applies to the other headers.
+    init(
+        status: Int, retryAfter: String, rejectedRequests: String, store: String, contentType: String, body: [UInt8]
+    ) {
         self.init(
             status: status, retryAfter: RetryAfter.delay(retryAfter, now: Clock.wall()),
-            rejectedRequests: UInt64(rejectedRequests), store: ShortDigest(store: store), body: body)
+            rejectedRequests: UInt64(rejectedRequests), store: ShortDigest(store: store), contentType: contentType,
+            body: body)
     }
 }
 

@@ -4,6 +4,9 @@ import MartletTelemetry
 
 /// Posts one batch at a time, on the agent's thread, and sets the headers.
 final class Uploader {
+    /// The content type of each body and of each answer to it (OTLP/HTTP).
+    static let contentType = "application/x-protobuf"
+
     /// The transport in force.
     let transportName: MartletConfiguration.Transport
     /// The header fields that all uploads have.
@@ -59,7 +62,7 @@ final class Uploader {
 
     private func headers(of batch: BatchID, isCompressed: Bool) -> [(name: String, value: String)] {
         var headers = [
-            (name: "Content-Type", value: "application/x-protobuf"), (name: BatchID.headerName, value: "\(batch)"),
+            (name: "Content-Type", value: Self.contentType), (name: BatchID.headerName, value: "\(batch)"),
         ]
         if isCompressed { headers.append(("Content-Encoding", "gzip")) }
         return headers + commonHeaders

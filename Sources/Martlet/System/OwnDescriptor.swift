@@ -8,7 +8,7 @@ final class OwnDescriptor: Sendable {
 
     /// Opens a file, closed when the process executes another program; `nil`, with the reason in `errno`, if that fails.
     init?(path: String, _ flags: Int32) {
-        let number = open(path, flags | O_CLOEXEC, 0o600)
+        let number = martlet_above_standard(open(path, flags | O_CLOEXEC, 0o600))
         guard number >= 0 else { return nil }
         file = martlet_descriptor_of(number)
     }
@@ -51,7 +51,8 @@ struct FileLock: ~Copyable {
     var isHeld: Bool { descriptor?.isOurs ?? (mapping != nil) }
 
     private static func lock(_ path: String, isNew: Bool) -> OwnDescriptor? {
-        guard let file = OwnDescriptor(path: path, (isNew ? O_CREAT : 0) | O_RDONLY),
+        // On NFS an exclusive lock needs a file that is open for writing (flock(2), "NFS details").
+        guard let file = OwnDescriptor(path: path, (isNew ? O_CREAT : 0) | O_RDWR),
             flock(file.number, LOCK_EX | LOCK_NB) == 0
         else { return nil }
         // Another process may have removed the file after it was opened. A lock on a removed file would protect

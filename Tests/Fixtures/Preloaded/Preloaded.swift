@@ -7,6 +7,8 @@ package enum Preloaded: String {
     case clock
     /// A `dlsym` that finds none of libcurl's functions, as in a process that links libcurl statically.
     case withoutLibcurl = "no_libcurl"
+    /// A limit of threads that only Dispatch may pass.
+    case withoutThreads = "no_threads"
 
     /// Compiles the library.
     ///

@@ -173,7 +173,7 @@ extension AgentTests {
             response.partialSuccess.rejectedDataPoints = points
             let body: [UInt8] = try response.serializedBytes()
             try await kind.withAgent({ $0.sampleRate = 0 }) { agent, collector, base in
-                collector.answer(200, body: body)
+                collector.answer(200, headers: [.contentType: "application/x-protobuf"], body: body)
                 for letter in "abc" { _ = try await URLSession.shared.data(from: base / "hello/\(letter)") }
                 await agent.flush()
                 let ledger = agent.status.ledger

@@ -16,7 +16,8 @@ import Testing
                 switch status {
                 case 200..<300: .delivered()
                 case 429: .retry(.backOff, mayHaveArrived: false, reason: reason)
-                case 502, 503, 504: .retry(.backOff, mayHaveArrived: true, reason: reason)
+                case 408, 425, 500, 502, 503, 504, 507, 520...530:
+                    .retry(.backOff, mayHaveArrived: true, reason: reason)
                 case 300..<400, 401, 403, 404, 405, 407: .retry(.longest, mayHaveArrived: false, reason: reason)
                 case 413: .split(reason: reason)
                 default: .dropped(.rejected, reason: reason)
@@ -52,10 +53,30 @@ import Testing
         }
     }
 
-    @Test func refusalWithAnHTMLPageComesFromAProxyAndLosesNothing() {
-        let page = UploadAnswer(status: 400, body: Array("\r\n<html>No required SSL certificate was sent</html>".utf8))
-        let outcome = UploadOutcome(page, signal: .metrics)
-        guard case .retry(.longest, false, _) = outcome else { return #expect(Bool(false), "\(outcome)") }
+    /// A proxy's page, a captive portal, a web server at a wrong port, a TLS port that was asked in plain HTTP.
+    @Test(arguments: [
+        (200, "text/html; charset=utf-8", "<!doctype html><title>Blocked</title>", "not an OTLP receiver's"),
+        (200, "text/plain", "ok", "not an OTLP receiver's"), (202, "", "ok", "not an OTLP receiver's"),
+        (200, "application/json", "{}", "not an OTLP receiver's"),
+        (400, "text/html", "\r\n<html>No required SSL certificate was sent</html>", "requires a client certificate"),
+        (400, "text/html", "<html>The plain HTTP request was sent to HTTPS port</html>", "expects https"),
+        (400, "", "Client sent an HTTP request to an HTTPS server.\n", "expects https"),
+        (400, "TEXT/HTML", "Bad request", "not an OTLP receiver's"),
+    ])
+    func answerOfAnotherServerDeliversNothingAndLosesNothing(
+        status: Int, contentType: String, body: String, reason: String
+    ) {
+        let answer = UploadAnswer(status: status, contentType: contentType, body: Array(body.utf8))
+        let outcome = UploadOutcome(answer, signal: .metrics)
+        guard case .retry(.longest, false, let said) = outcome else { return #expect(Bool(false), "\(outcome)") }
+        #expect(said.contains(reason))
+    }
+
+    @Test func answerOfAnOTLPReceiverDelivers() {
+        for contentType in ["application/x-protobuf", "Application/X-Protobuf; charset=utf-8"] {
+            let answer = UploadAnswer(status: 200, contentType: contentType, body: [0x0a, 0])
+            #expect(UploadOutcome(answer, signal: .metrics) == .delivered())
+        }
     }
 
     @Test func rejectedPartOfABatchIsReportedWithTheReason() throws {
@@ -64,10 +85,12 @@ import Testing
         response.partialSuccess.errorMessage = "too old"
         let body: [UInt8] = try response.serializedBytes()
         #expect(
-            UploadOutcome(UploadAnswer(status: 200, body: body), signal: .metrics)
+            UploadOutcome(UploadAnswer(status: 200, contentType: Uploader.contentType, body: body), signal: .metrics)
                 == .delivered(refusal: .init(requests: nil, points: 3, reason: "status 200: too old")))
         #expect(
-            UploadOutcome(UploadAnswer(status: 200, rejectedRequests: 40, body: body), signal: .metrics)
+            UploadOutcome(
+                UploadAnswer(status: 200, rejectedRequests: 40, contentType: Uploader.contentType, body: body),
+                signal: .metrics)
                 == .delivered(refusal: .init(requests: 40, points: 3, reason: "status 200: too old")))
         #expect(
             UploadOutcome(UploadAnswer(status: 200, rejectedRequests: 0), signal: .metrics) == .delivered())
@@ -77,7 +100,9 @@ import Testing
         var response = OTLPExportTraceServiceResponse()
         response.partialSuccess.errorMessage = "use another name"
         let body: [UInt8] = try response.serializedBytes()
-        #expect(UploadOutcome(UploadAnswer(status: 200, body: body), signal: .traces) == .delivered())
+        #expect(
+            UploadOutcome(UploadAnswer(status: 200, contentType: Uploader.contentType, body: body), signal: .traces)
+                == .delivered())
     }
 
     @Test func reasonIsTheCollectorsText() throws {
