@@ -54,18 +54,6 @@ extension SQLiteStorage {
     }
 }
 
-extension InstanceMetrics {
-    fileprivate var latestEnd: UnixNanoseconds {
-        [
-            points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.map(\.point.end).max() ?? 0,
-            process.map(\.end).max() ?? 0, processTotals.map(\.end).max() ?? 0,
-        ].max() ?? 0
-    }
-
-    /// The latest time that the sender reported.
-    fileprivate var latestTime: UnixNanoseconds { max(latestEnd, ledger?.time ?? 0) }
-}
-
 extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         let (now, limits) = (now(), limits)
@@ -119,12 +107,6 @@ extension SQLiteStorage {
             try Task.checkCancellation()
             guard step == Expiry.maxRows else { return removed }
         }
-    }
-}
-
-extension DetailsBatch {
-    fileprivate var latestEnd: UnixNanoseconds {
-        details.reduce(0) { max($0, $1.start &+ $1.durationNanoseconds) }
     }
 }
 

@@ -153,11 +153,11 @@ extension SQLiteStorage {
     }
 
     private static func agent(of row: Row, in db: Database) throws -> AgentRecord {
-        let (first, last, end): (Int64, Int64, Int64) = (row["first_seen"], row["last_seen"], row["last_end"])
         let stream = try BatchStream.find(instance: row["instance"], .metrics, in: db)
         return AgentRecord(
-            resource: ResourceRows.decode(row), firstSeen: UInt64(clamping: first), lastSeen: UInt64(clamping: last),
-            latestEnd: UInt64(clamping: end), ledger: try LedgerRows.latest(of: row["id"], in: db),
+            resource: ResourceRows.decode(row), firstSeen: row.unsigned("first_seen"),
+            lastSeen: row.unsigned("last_seen"), latestEnd: row.unsigned("last_end"),
+            ledger: try LedgerRows.latest(of: row["id"], in: db),
             gaps: stream?.sequences.gaps,
             statistics: try StatisticsCoverRows.sources(of: row["id"], in: db),
             process: try latestProcess(of: row["id"], in: db))
@@ -195,16 +195,15 @@ extension SQLiteStorage {
         var sums = ProcessSums(grid, maxSlots: limits.maxGroups)
         var current: (id: Int64, process: ProcessSums.Process)?
         while let row = try rows.next() {
-            let (id, first): (Int64, Int64) = (row["sender"], row["first_seen"])
+            let id: Int64 = row["sender"]
             if current?.id != id {
                 if let done = current?.process { try sums.add(done) }
-                current = (id, ProcessSums.Process(ResourceRows.decode(row), firstSeen: UInt64(clamping: first)))
+                current = (id, ProcessSums.Process(ResourceRows.decode(row), firstSeen: row.unsigned("first_seen")))
             }
             guard let statistics = ProcessRows.decode(row) else { continue }
-            let (slotEnd, start, end): (Int64, Int64, Int64) = (row["end_time"], row["from_time"], row["to_time"])
             current?.process.add(
-                statistics, to: grid.index(of: min(UInt64(clamping: slotEnd), grid.window.to)),
-                from: UInt64(clamping: start), to: UInt64(clamping: end))
+                statistics, to: grid.index(of: min(row.unsigned("end_time"), grid.window.to)),
+                from: row.unsigned("from_time"), to: row.unsigned("to_time"))
         }
         if let done = current?.process { try sums.add(done) }
         return sums

@@ -142,11 +142,25 @@ extension InstanceMetrics {
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
             + 512 * (process.count + processTotals.count)
     }
+
+    /// The latest end of a point, by the sender's clock; 0 if there is none.
+    package var latestEnd: UnixNanoseconds {
+        // The loop uses indexes, because a copy of a point costs more than the comparison.
+        let ofPoints = points.indices.reduce(0) { max($0, points[$1].end) }
+        let ofProcess = process.reduce(processTotals.reduce(0) { max($0, $1.end) }) { max($0, $1.end) }
+        return cumulative.reduce(max(ofPoints, ofProcess)) { max($0, $1.point.end) }
+    }
+
+    /// The latest time that the sender reported.
+    package var latestTime: UnixNanoseconds { max(latestEnd, ledger?.time ?? 0) }
 }
 
 extension DetailsBatch {
     /// The estimated memory of the batch, in bytes.
     package var estimatedBytes: Int { details.reduce(1024) { $0 + $1.estimatedBytes } }
+
+    /// The latest end of a span, by the sender's clock; 0 if there is none.
+    package var latestEnd: UnixNanoseconds { details.reduce(0) { max($0, $1.start &+ $1.durationNanoseconds) } }
 }
 
 extension SpanRecord {

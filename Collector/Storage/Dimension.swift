@@ -32,7 +32,7 @@ extension Dimension {
 
     /// The sender or the request, with the way to read its value.
     private enum Origin {
-        case sender((TelemetryResource) -> String?)
+        case sender(SenderText)
         case request((RequestDimensions) -> String?)
     }
 
@@ -48,10 +48,10 @@ extension Dimension {
     private var entry: Entry {
         switch self {
         case .service:
-            Entry(origin: .sender { $0.service }, help: "Only requests of this service.")
+            Entry(origin: .sender(SenderText(column, \.service)), help: "Only requests of this service.")
         case .environment:
             Entry(
-                origin: .sender { $0.environment },
+                origin: .sender(SenderText(column, \.environment)),
                 help: "Only requests of services in this environment, such as production.", mayBeAbsent: true)
         case .kind:
             Entry(
@@ -83,9 +83,10 @@ extension Dimension {
                 help: "Only requests that this rule of their service's agent changed, by its name.", mayBeAbsent: true)
         case .version:
             Entry(
-                origin: .sender { $0.version }, help: "Only requests of this version of a service.", mayBeAbsent: true)
+                origin: .sender(SenderText(column, \.version)), help: "Only requests of this version of a service.",
+                mayBeAbsent: true)
         case .instance:
-            Entry(origin: .sender { $0.instance }, help: "Only requests of this instance of a service.")
+            Entry(origin: .sender(SenderText(column, \.instance)), help: "Only requests of this instance of a service.")
         }
     }
 }
@@ -96,8 +97,11 @@ extension Dimension {
     package static let ofRequest = allCases.filter { !$0.isOfSender }
 
     /// Whether the sender decides the value for all of its requests.
-    package var isOfSender: Bool {
-        if case .sender = entry.origin { true } else { false }
+    package var isOfSender: Bool { senderText != nil }
+
+    /// The sender's text with the value; `nil` if each request decides the value.
+    fileprivate var senderText: SenderText? {
+        if case .sender(let text) = entry.origin { text } else { nil }
     }
 
     package var help: String { entry.help }
@@ -115,15 +119,13 @@ extension Dimension {
     /// Returns `nil` if the request has no value: for example, no response, no error, no rule, or a sender without a version.
     package func value(of dimensions: RequestDimensions, from resource: TelemetryResource) -> String? {
         switch entry.origin {
-        case .sender(let value): value(resource)
+        case .sender(let text): text.value(of: resource)
         case .request(let value): value(dimensions)
         }
     }
 
     /// Returns `nil` if the sender has no value, or does not decide it.
-    package func value(of resource: TelemetryResource) -> String? {
-        if case .sender(let value) = entry.origin { value(resource) } else { nil }
-    }
+    package func value(of resource: TelemetryResource) -> String? { senderText?.value(of: resource) }
 
     /// Returns `nil` if the request has no value, or if its sender decides the value.
     package func value(of dimensions: RequestDimensions) -> String? {
@@ -131,9 +133,54 @@ extension Dimension {
     }
 }
 
+/// A text of a sender and its column in the tables of both stores, which have `''` for none.
+package struct SenderText: Sendable {
+    private enum Property {
+        case required(WritableKeyPath<TelemetryResource, String> & Sendable)
+        case optional(WritableKeyPath<TelemetryResource, String?> & Sendable)
+    }
+
+    package let column: String
+    private let property: Property
+
+    fileprivate init(_ column: String, _ property: WritableKeyPath<TelemetryResource, String> & Sendable) {
+        (self.column, self.property) = (column, .required(property))
+    }
+
+    fileprivate init(_ column: String, _ property: WritableKeyPath<TelemetryResource, String?> & Sendable) {
+        (self.column, self.property) = (column, .optional(property))
+    }
+
+    /// The texts that identify a sender: its dimensions and its host.
+    package static let identity = Dimension.allCases.compactMap(\.senderText) + [SenderText("host", \.host)]
+    /// The texts that may change while the sender lives.
+    package static let state = [
+        SenderText("capture_mode", \.captureMode), SenderText("capture_reason", \.captureReason),
+        SenderText("agent", \.agent), SenderText("runtime", \.runtime),
+    ]
+
+    /// Returns `nil` if the sender does not have the text.
+    package func value(of sender: TelemetryResource) -> String? {
+        switch property {
+        case .required(let text): sender[keyPath: text]
+        case .optional(let text): sender[keyPath: text]
+        }
+    }
+
+    /// - Parameter text: the text in the column.
+    package func set(_ text: String, of sender: inout TelemetryResource) {
+        switch property {
+        case .required(let property): sender[keyPath: property] = text
+        case .optional(let property): sender[keyPath: property] = text.isEmpty ? nil : text
+        }
+    }
+}
+
 extension RequestDimensions {
     /// Host and port as in a URL: `api.example.com:443`, `[::1]:8080`; only the host if the port is unknown.
-    package var authority: String {
+    package var authority: String { Self.authority(host, port) }
+
+    package static func authority(_ host: String, _ port: Int) -> String {
         guard port > 0 else { return host }
         return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

@@ -1,3 +1,4 @@
+import Foundation
 import MartletTelemetry
 
 /// The metrics of one sender in one batch: the collector's side of a ``MetricsBatch``. Each point may have another interval. Only
@@ -74,5 +75,18 @@ extension LedgerReading {
         reading.delivered = min(undropped, max(isTooLarge ? 0 : sum, arrived))
         reading.waiting = undropped - reading.delivered
         return reading
+    }
+}
+
+/// Writes requests by the reason for their loss as the JSON object of a column; `''` for none.
+package enum DroppedText {
+    package static func text(of dropped: [String: UInt64]) -> String {
+        // Almost no batch has drops, and creating an encoder costs as much as a statement.
+        guard !dropped.isEmpty, let json = try? JSONEncoder().encode(dropped) else { return "" }
+        return String(decoding: json, as: UTF8.self)
+    }
+
+    package static func dropped(from text: String) -> [String: UInt64] {
+        (try? JSONDecoder().decode([String: UInt64].self, from: Data(text.utf8))) ?? [:]
     }
 }

@@ -28,8 +28,16 @@ package struct RequestFilter: Sendable, Equatable {
         wanted[dimension] = nil
     }
 
-    /// Whether the filter selects versions or instances of a service.
-    package var selectsProcesses: Bool { wanted[.version] != nil || wanted[.instance] != nil }
+    /// Whether the filter selects senders by more than their service and environment, such as by version or instance.
+    package var selectsProcesses: Bool {
+        wanted.keys.contains { $0.isOfSender && $0 != .service && $0 != .environment }
+    }
+
+    /// Whether the filter has conditions on senders.
+    package var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
+
+    /// Whether the filter has conditions on requests.
+    package var selectsRequests: Bool { wanted.keys.contains { !$0.isOfSender } }
 
     /// Whether the filter selects the sender. Otherwise it leaves out all of the sender's requests.
     package func matches(_ resource: TelemetryResource) -> Bool {

@@ -55,11 +55,12 @@ package struct StatisticsAnswer: Sendable, Equatable {
         _ query: StatisticsQuery, window: TimeWindow, ranking values: [[String?]], _ figures: [RankFigures],
         totals: [RequestKind: RequestGroup], account: WindowAccount, damagedPoints: Int = 0
     ) {
-        let (values, figures) = Self.groups(values, figures, query)
+        let found = Self.merged(zip(values, figures).lazy.filter { !$1.isEmpty }, query) { $0.merge($1) }
         self.window = window
-        groups = query.order.first(query.limit, of: figures.map { $0.value(of: query.order.measure) }) { values[$0] }
-            .map { RequestGroup(values: values[$0], figures[$0]) }
-        groupCount = figures.count
+        groups = query.order.first(query.limit, of: found.map { $0.part.value(of: query.order.measure) }) {
+            found[$0].values
+        }.map { RequestGroup(values: found[$0].values, found[$0].part) }
+        groupCount = found.count
         self.totals = totals.filter { !$0.value.isEmpty }
         self.account = account
         self.damagedPoints = damagedPoints
@@ -79,38 +80,30 @@ package struct StatisticsAnswer: Sendable, Equatable {
         groups = groups.map { whole[$0.values] ?? $0 }
     }
 
-    /// Returns the groups by the query's own dimensions.
+    /// Returns the groups with requests by the query's own dimensions.
     private static func groups(_ sums: [RequestGroup], _ query: StatisticsQuery) -> [RequestGroup] {
-        var (groups, indexes) = ([RequestGroup](), [[String?]: Int]())
-        for var group in sums where !group.isEmpty {
-            group.values.removeLast(group.values.count - query.by.count)
-            if let index = indexes[group.values] {
-                groups[index].merge(group)
-            } else {
-                indexes[group.values] = groups.count
-                groups.append(group)
-            }
+        merged(sums.lazy.filter { !$0.isEmpty }.map { ($0.values, $0) }, query) { $0.merge($1) }.map { values, group in
+            var group = group
+            group.values = values
+            return group
         }
-        return groups
     }
 
-    /// Returns the groups with requests by the query's own dimensions, as values and figures.
-    private static func groups(
-        _ values: [[String?]], _ figures: [RankFigures], _ query: StatisticsQuery
-    ) -> (values: [[String?]], figures: [RankFigures]) {
-        var groups = (values: [[String?]](), figures: [RankFigures]())
-        var indexes: [[String?]: Int] = [:]
-        for (values, figures) in zip(values, figures) where !figures.isEmpty {
+    /// Returns the parts by the query's own dimensions. Parts with the same values become one.
+    private static func merged<Part>(
+        _ parts: some Sequence<([String?], Part)>, _ query: StatisticsQuery, _ merge: (inout Part, Part) -> Void
+    ) -> [(values: [String?], part: Part)] {
+        var (merged, indexes) = ([(values: [String?], part: Part)](), [[String?]: Int]())
+        for (values, part) in parts {
             let values = values.count > query.by.count ? Array(values.prefix(query.by.count)) : values
             if let index = indexes[values] {
-                groups.figures[index].merge(figures)
+                merge(&merged[index].part, part)
             } else {
-                indexes[values] = groups.values.count
-                groups.values.append(values)
-                groups.figures.append(figures)
+                indexes[values] = merged.count
+                merged.append((values, part))
             }
         }
-        return groups
+        return merged
     }
 }
 

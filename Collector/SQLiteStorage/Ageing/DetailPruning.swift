@@ -19,7 +19,7 @@ enum DetailPruning {
     static func prune(atMost rows: Int, at time: Int64, _ limits: SQLiteLimits, in db: Database) throws -> Deleted {
         let oldest = time.subtractingReportingOverflow(Int64(clamping: limits.detailAge)).partialValue
         var deleted = Deleted()
-        deleted.old = try delete("received < ? LIMIT ?", [oldest, rows], in: db)
+        deleted.old = try db.delete(from: "detail", where: "received < ?", [oldest], atMost: rows)
         for (measure, limit) in [(Measure.count, limits.maxDetails), (.bytes, limits.maxDetailsBytes)] {
             while deleted.count < rows, let (service, surplus) = try largest(by: measure, past: limit, in: db) {
                 let oldest = try Row.fetchCursor(
@@ -27,7 +27,8 @@ enum DetailPruning {
                         sql: "SELECT id, \(measure.ofRow) FROM detail WHERE service = ? ORDER BY id LIMIT ?"),
                     arguments: [service, rows - deleted.count])
                 guard let last = try last(of: oldest, toFree: surplus) else { break }
-                deleted.early += try delete("service = ? AND id <= ?", [service, last], in: db)
+                deleted.early += try db.delete(
+                    from: "detail", where: "service = ? AND id <= ?", [service, last], atMost: rows)
             }
         }
         return deleted
@@ -35,7 +36,7 @@ enum DetailPruning {
 
     /// Deletes rows up to an id, at most `rows`, and returns the number deleted.
     static func remove(upTo id: Int64, atMost rows: Int, in db: Database) throws -> Int {
-        try delete("id <= ? ORDER BY id LIMIT ?", [id, rows], in: db)
+        try db.delete(from: "detail", where: "id <= ? ORDER BY id", [id], atMost: rows)
     }
 
     /// Deletes the oldest rows of all services that together free about `bytes`, at most `rows`. Returns the number deleted.
@@ -86,11 +87,5 @@ enum DetailPruning {
             freed += row[1]
         }
         return last
-    }
-
-    private static func delete(_ condition: String, _ arguments: StatementArguments, in db: Database) throws -> Int {
-        try db.cachedStatement(sql: "DELETE FROM detail WHERE id IN (SELECT id FROM detail WHERE \(condition))")
-            .execute(arguments: arguments)
-        return db.changesCount
     }
 }

@@ -27,19 +27,22 @@ struct Expiry {
         let expired = try ExpiredRows.advance(
             to: ExpiredTimes(limits.retention, at: now),
             atMost: isClockBelieved ? ExpiredTimes(latestAt: now) : .never, in: db)
-        let series = try deleteSeries(in: db)
+        let oldest = before(limits.retention.age(.hour))
+        // Series without points.
+        let series = try db.delete(
+            from: "series", where: "day < ?", [SeriesDay.of(oldest)], atMost: Self.maxRows)
         let details = try DetailPruning.prune(atMost: Self.maxRows, at: now, limits, in: db)
         let deleted = try [
             series, details.count, restampDetails(in: db),
             Self.deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
             Self.deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
-            Self.deleteChunks(.hour, isRolled: false, until: before(limits.retention.age(.hour)), in: db),
-            SummaryRows.delete(until: expired.summaries, atMost: Self.maxRows, in: db),
-            ProcessRows.delete(.fine, until: expired.fine, atMost: Self.maxRows, in: db),
-            ProcessRows.delete(.minute, until: expired.minutes, atMost: Self.maxRows, in: db),
-            ProcessRows.delete(.hour, until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
-            ObservedCallRows.delete(until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
-            UncountedRows.delete(until: before(limits.retention.age(.hour)), atMost: Self.maxRows, in: db),
+            Self.deleteChunks(.hour, isRolled: false, until: oldest, in: db),
+            SummaryRows.delete(until: expired.summaries, in: db),
+            ProcessRows.delete(.fine, until: expired.fine, in: db),
+            ProcessRows.delete(.minute, until: expired.minutes, in: db),
+            ProcessRows.delete(.hour, until: oldest, in: db),
+            db.delete(from: "observed_call", where: "last_time <= ?", [oldest], atMost: Self.maxRows),
+            UncountedRows.delete(until: oldest, in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with data left stays.
         let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
@@ -57,21 +60,9 @@ struct Expiry {
 
     /// Deletes chunks of a tier, at most ``maxRows``, and returns the number deleted.
     static func deleteChunks(_ tier: Tier, isRolled: Bool, until end: Int64, in db: Database) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: """
-                DELETE FROM chunk WHERE id IN (
-                    SELECT id FROM chunk WHERE tier = ? AND rolled = ? AND end_time <= ? LIMIT \(maxRows))
-                """)
-        try statement.execute(arguments: [tier.rawValue, isRolled, end])
-        return db.changesCount
-    }
-
-    /// Deletes series without points, and returns the number deleted.
-    private func deleteSeries(in db: Database) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: "DELETE FROM series WHERE id IN (SELECT id FROM series WHERE day < ? LIMIT \(Self.maxRows))")
-        try statement.execute(arguments: [SeriesDay.of(before(limits.retention.age(.hour)))])
-        return db.changesCount
+        try db.delete(
+            from: "chunk", where: "tier = ? AND rolled = ? AND end_time <= ?", [tier.rawValue, isRolled, end],
+            atMost: maxRows)
     }
 
     /// Deletes one sender, with its ledger, that has no points and has been silent for as long as points are kept. Returns `false`
@@ -87,13 +78,9 @@ struct Expiry {
                 """)
         let silence = limits.retention.age(.hour) + Tier.hour.length
         guard let id = try Int64.fetchOne(old, arguments: [before(silence)]) else { return false }
-        let ledger = try db.cachedStatement(
-            sql: """
-                DELETE FROM ledger WHERE (resource_id, time) IN (
-                    SELECT resource_id, time FROM ledger WHERE resource_id = ? LIMIT \(Self.maxRows))
-                """)
-        try ledger.execute(arguments: [id])
-        if db.changesCount < Self.maxRows {
+        let readings = try db.delete(
+            from: "ledger", by: "resource_id, time", where: "resource_id = ?", [id], atMost: Self.maxRows)
+        if readings < Self.maxRows {
             try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
         }
         return true

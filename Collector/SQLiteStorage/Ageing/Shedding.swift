@@ -46,7 +46,7 @@ struct Shedding {
     private func shed(_ tier: Tier, in db: Database) throws -> Int {
         guard let target = tier.next else { return 0 }
         guard let end = try endOfOldest(tier, in: db) else {
-            return try ProcessRows.delete(tier, until: .max, atMost: Expiry.maxRows, in: db)
+            return try ProcessRows.delete(tier, until: .max, in: db)
         }
         var times = try ExpiredRows.times(in: db)
         let slot = target.slotEnd(of: end)
@@ -54,8 +54,7 @@ struct Shedding {
         if tier == .minute { (times.minutes, times.summaries) = (max(times.minutes, slot), max(times.summaries, slot)) }
         _ = try ExpiredRows.advance(to: times, in: db)
         return try Expiry.deleteChunks(tier, isRolled: true, until: slot, in: db)
-            + SummaryRows.delete(until: times.summaries, atMost: Expiry.maxRows, in: db)
-            + ProcessRows.delete(tier, until: slot, atMost: Expiry.maxRows, in: db)
+            + SummaryRows.delete(until: times.summaries, in: db) + ProcessRows.delete(tier, until: slot, in: db)
     }
 
     /// Returns the end of the last of the oldest chunks that one step deletes.

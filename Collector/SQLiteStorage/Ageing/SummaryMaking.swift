@@ -216,11 +216,8 @@ enum SummaryRows {
         try statement.execute(arguments: [resource, end, blob.count, damaged, ChunkChecksum.of(bytes), Data(bytes)])
     }
 
-    /// Deletes summaries, at most `maxRows`, and returns the number deleted.
-    static func delete(until end: Int64, atMost maxRows: Int, in db: Database) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: "DELETE FROM summary WHERE id IN (SELECT id FROM summary WHERE end_time <= ? LIMIT ?)")
-        try statement.execute(arguments: [end, maxRows])
-        return db.changesCount
+    /// Deletes summaries, at most ``Expiry/maxRows``, and returns the number deleted.
+    static func delete(until end: Int64, in db: Database) throws -> Int {
+        try db.delete(from: "summary", where: "end_time <= ?", [end], atMost: Expiry.maxRows)
     }
 }

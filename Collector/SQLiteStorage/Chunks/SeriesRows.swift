@@ -6,26 +6,28 @@ import Synchronization
 /// The table of series: the dimensions that distinguish the requests of one service. Senders of a service share its series, so new
 /// processes add none.
 enum SeriesRows {
+    /// The columns of dimensions.
+    private static let names = columns(of: nil).map(\.name)
+    private static let list = names.joined(separator: ", ")
+    private static let finding =
+        "SELECT id, day FROM series WHERE service = ? AND \(names.map { "\($0) = ?" }.joined(separator: " AND "))"
+    private static let inserting =
+        "INSERT INTO series (service, \(list), day) VALUES (\(Database.marks(names.count + 2)))"
+
     static func find(_ dimensions: RequestDimensions, service: String, in db: Database) throws -> Row? {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT id, day FROM series WHERE service = ? AND kind = ? AND method = ? AND host = ? AND port = ?
-                    AND endpoint = ? AND status = ? AND error = ? AND rule = ?
-                """)
-        return try Row.fetchOne(statement, arguments: [service] + columns(of: dimensions))
+        try Row.fetchOne(db.cachedStatement(sql: finding), arguments: [service] + arguments(dimensions))
     }
 
     /// - Parameter day: see ``SeriesDay``.
     static func insert(
         _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database
     ) throws -> Int64 {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO series (service, kind, method, host, port, endpoint, status, error, rule, day)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        try statement.execute(arguments: [service] + columns(of: dimensions) + [day])
+        try db.cachedStatement(sql: inserting).execute(arguments: [service] + arguments(dimensions) + [day])
         return db.lastInsertedRowID
+    }
+
+    private static func arguments(_ dimensions: RequestDimensions) -> StatementArguments {
+        StatementArguments(columns(of: dimensions).map(\.value))
     }
 
     static func update(_ id: Int64, day: Int64, in db: Database) throws {
@@ -38,12 +40,13 @@ enum SeriesRows {
         return try Int.fetchOne(statement, arguments: [service, day]) ?? 0
     }
 
-    /// Returns kind, method, host, port, endpoint, status, error and rule, in this order.
-    static func columns(of dimensions: RequestDimensions) -> StatementArguments {
+    /// Returns the columns of dimensions in their order; empty ones for `nil`.
+    static func columns(of dimensions: RequestDimensions?) -> [Database.Column] {
         [
-            text(of: dimensions.kind, dimensions.source), dimensions.method, dimensions.host, dimensions.port,
-            dimensions.endpoint,
-            dimensions.status ?? 0, dimensions.error ?? "", dimensions.rule ?? "",
+            ("kind", dimensions.map { text(of: $0.kind, $0.source) } ?? ""), ("method", dimensions?.method ?? ""),
+            ("host", dimensions?.host ?? ""), ("port", dimensions?.port ?? 0),
+            ("endpoint", dimensions?.endpoint ?? ""), ("status", dimensions?.status ?? 0),
+            ("error", dimensions?.error ?? ""), ("rule", dimensions?.rule ?? ""),
         ]
     }
 
@@ -72,8 +75,7 @@ enum SeriesRows {
     /// Returns all series of a service. They are read in one query; reading each one when needed would take five times as long.
     static func all(ofService service: String, latest: Int64?, in db: Database) throws -> KnownSeries {
         // The index over these columns contains them all, in their order.
-        let statement = try db.cachedStatement(
-            sql: "SELECT id, kind, method, host, port, endpoint, status, error, rule FROM series WHERE service = ?")
+        let statement = try db.cachedStatement(sql: "SELECT id, \(list) FROM series WHERE service = ?")
         let rows = try Row.fetchCursor(statement, arguments: [service])
         var series = KnownSeries(latest: latest)
         while let row = try rows.next() {

@@ -49,7 +49,7 @@ enum Schema {
             time INTEGER NOT NULL,
             -- Requests since the instance's start.
             captured INTEGER NOT NULL, delivered INTEGER NOT NULL, waiting INTEGER NOT NULL,
-            -- A JSON object of requests by reason.
+            -- A JSON object of requests by reason; '' for none.
             dropped TEXT NOT NULL,
             -- Requests in the batch that brought this reading.
             requests INTEGER NOT NULL,

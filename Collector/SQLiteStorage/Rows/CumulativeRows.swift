@@ -51,9 +51,8 @@ enum CumulativeRows {
             arguments: [resource])
         var ends: [UnixNanoseconds: [UnixNanoseconds]] = [:]
         for row in rows {
-            let (start, end, before): (Int64, Int64, Int64) = (row["start_time"], row["end_time"], row["before_time"])
-            let known = [before, end].filter { $0 > 0 }.map { UInt64(clamping: $0) }
-            ends[UInt64(clamping: start), default: []] += known
+            let known = [row.unsigned("before_time"), row.unsigned("end_time")].filter { $0 > 0 }
+            ends[row.unsigned("start_time"), default: []] += known
         }
         let forgotten = try Int64.fetchOne(
             db, sql: "SELECT forgotten_until FROM resource WHERE id = ?", arguments: [resource])
@@ -78,13 +77,13 @@ enum CumulativeRows {
 
     /// Returns `nil` if the disk returned other bytes than were written.
     private static func latestPoint(of row: Row) -> CumulativeDifferences.LatestPoint? {
-        let (end, sent, received): (Int64, Int64, Int64) = (row["end_time"], row["bytes_sent"], row["bytes_received"])
         let sketch: Data = row["sketch"]
         guard let duration = SketchBlob.decode([UInt8](sketch)) else { return nil }
         return LatestPoint(
-            end: UInt64(clamping: end), unit: row["unit"],
+            end: row.unsigned("end_time"), unit: row["unit"],
             statistics: RequestStatistics(
-                duration: duration, bytesSent: UInt64(clamping: sent), bytesReceived: UInt64(clamping: received)))
+                duration: duration, bytesSent: row.unsigned("bytes_sent"), bytesReceived: row.unsigned("bytes_received")
+            ))
     }
 
     private static func save(
@@ -196,14 +195,10 @@ enum UncountedRows {
         }
     }
 
-    /// Deletes hours that ended by this time, at most `limit`, and returns the number deleted.
-    static func delete(until time: Int64, atMost limit: Int, in db: Database) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: """
-                DELETE FROM uncounted WHERE (hour, resource_id) IN (
-                    SELECT hour, resource_id FROM uncounted WHERE hour < ? LIMIT ?)
-                """)
-        try statement.execute(arguments: [time / Tier.hour.length, limit])
-        return db.changesCount
+    /// Deletes hours that ended by this time, at most ``Expiry/maxRows``, and returns the number deleted.
+    static func delete(until time: Int64, in db: Database) throws -> Int {
+        try db.delete(
+            from: "uncounted", by: "hour, resource_id", where: "hour < ?", [time / Tier.hour.length],
+            atMost: Expiry.maxRows)
     }
 }

@@ -11,33 +11,28 @@ enum DetailRows {
     static func insert(
         _ detail: SpanRecord, resource: Int64, service: String, at now: UnixNanoseconds, in db: Database
     ) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO detail (received, resource_id, service, failed, kind, method, host, port, endpoint, status, error,
-                    rule, trace_id, span_id, parent_span_id, start_time, duration, url, bytes_sent, bytes_received, message,
-                    name, span_kind, is_error, trace_state, attributes, events, links,
-                    dropped_attributes, dropped_events, dropped_links, bytes)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """)
-        let request = detail.request.map(SeriesRows.columns) ?? noRequest
-        let identity: StatementArguments = [
-            detail.traceID.blob, detail.spanID.blob, detail.parentSpanID?.blob ?? Data(),
-            Int64(clamping: detail.start), Int64(clamping: detail.durationNanoseconds), detail.url,
-            Int64(clamping: detail.bytesSent), Int64(clamping: detail.bytesReceived), detail.message ?? "",
-        ]
         let json = [
             try SpanJSON.encode(detail.attributes), try SpanJSON.encode(detail.events),
             try SpanJSON.encode(detail.links),
         ]
-        let span: StatementArguments = [
-            detail.name, detail.kind.rawValue, detail.isError, detail.traceState, json[0], json[1], json[2],
-            Int64(detail.droppedAttributes), Int64(detail.droppedEvents), Int64(detail.droppedLinks),
-            bytes(of: detail, service, json),
+        let identity: [Database.Column] = [
+            ("received", Int64(clamping: now)), ("resource_id", resource), ("service", service),
+            ("trace_id", detail.traceID.blob), ("span_id", detail.spanID.blob),
+            ("parent_span_id", detail.parentSpanID?.blob ?? Data()),
         ]
-        try statement.execute(
-            arguments: [
-                Int64(clamping: now), resource, service, detail.request.map(RequestClass.init)?.isFailure ?? false,
-            ] + request + identity + span)
+        let request: [Database.Column] = [
+            ("failed", detail.request.map(RequestClass.init)?.isFailure ?? false), ("url", detail.url),
+            ("bytes_sent", Int64(clamping: detail.bytesSent)),
+            ("bytes_received", Int64(clamping: detail.bytesReceived)), ("message", detail.message ?? ""),
+        ]
+        let span: [Database.Column] = [
+            ("start_time", Int64(clamping: detail.start)), ("duration", Int64(clamping: detail.durationNanoseconds)),
+            ("name", detail.name), ("span_kind", detail.kind.rawValue), ("is_error", detail.isError),
+            ("trace_state", detail.traceState), ("attributes", json[0]), ("events", json[1]), ("links", json[2]),
+            ("dropped_attributes", Int64(detail.droppedAttributes)), ("dropped_events", Int64(detail.droppedEvents)),
+            ("dropped_links", Int64(detail.droppedLinks)), ("bytes", bytes(of: detail, service, json)),
+        ]
+        try db.insert(into: "detail", identity + SeriesRows.columns(of: detail.request) + request + span)
     }
 
     /// The bytes of a row: its texts, its numbers and its index entries.
@@ -75,28 +70,23 @@ enum DetailRows {
         else { return nil }
         var span = SpanRecord(
             traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: parent), name: row["name"], kind: kind,
-            start: unsigned(row["start_time"]), durationNanoseconds: unsigned(row["duration"]))
+            start: row.unsigned("start_time"), durationNanoseconds: row.unsigned("duration"))
         span.traceState = row["trace_state"]
         span.isError = row["is_error"]
         let message: String = row["message"]
         span.message = message.isEmpty ? nil : message
         span.request = SeriesRows.decode(row)
         span.url = row["url"]
-        span.bytesSent = unsigned(row["bytes_sent"])
-        span.bytesReceived = unsigned(row["bytes_received"])
+        span.bytesSent = row.unsigned("bytes_sent")
+        span.bytesReceived = row.unsigned("bytes_received")
         span.attributes = try SpanJSON.attributes(row["attributes"])
         span.events = try SpanJSON.events(row["events"])
         span.links = try SpanJSON.links(row["links"])
-        span.droppedAttributes = UInt32(clamping: unsigned(row["dropped_attributes"]))
-        span.droppedEvents = UInt32(clamping: unsigned(row["dropped_events"]))
-        span.droppedLinks = UInt32(clamping: unsigned(row["dropped_links"]))
+        span.droppedAttributes = UInt32(clamping: row.unsigned("dropped_attributes"))
+        span.droppedEvents = UInt32(clamping: row.unsigned("dropped_events"))
+        span.droppedLinks = UInt32(clamping: row.unsigned("dropped_links"))
         return span
     }
-
-    /// Empty columns in the order of ``SeriesRows``.
-    private static var noRequest: StatementArguments { ["", "", "", 0, "", 0, "", ""] }
-
-    private static func unsigned(_ number: Int64) -> UInt64 { UInt64(clamping: number) }
 }
 
 extension TraceID {

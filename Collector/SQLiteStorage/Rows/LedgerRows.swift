@@ -1,14 +1,10 @@
-import Foundation
 import GRDB
 import MartletStorage
 import MartletTelemetry
 
 enum LedgerRows {
-    /// A statement that adds a reading. If two batches of one instance have the same time, the row keeps the later account and the
-    /// sum of their requests.
-    private static let upsert = """
-        INSERT INTO ledger (resource_id, time, captured, delivered, waiting, dropped, requests, age, unwatched, cpu)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    /// If two batches of one instance have the same time, the row keeps the later account and the sum of their requests.
+    private static let conflict = """
         ON CONFLICT (resource_id, time) DO UPDATE SET
             captured = max(captured, excluded.captured), delivered = excluded.delivered,
             waiting = excluded.waiting, dropped = excluded.dropped,
@@ -20,13 +16,15 @@ enum LedgerRows {
         """
 
     static func insert(_ reading: LedgerReading, requests: UInt64, resource: Int64, in db: Database) throws {
-        let statement = try db.cachedStatement(sql: upsert)
-        try statement.execute(arguments: [
-            resource, Int64(clamping: reading.time), Int64(clamping: reading.captured),
-            Int64(clamping: reading.delivered), Int64(clamping: reading.waiting), try text(of: reading.dropped),
-            Int64(clamping: requests), Int64(clamping: reading.age), Int64(clamping: reading.unwatched),
-            Int64(clamping: reading.agentCPU),
-        ])
+        let numbers = [
+            ("time", reading.time), ("captured", reading.captured), ("delivered", reading.delivered),
+            ("waiting", reading.waiting), ("requests", requests), ("age", reading.age),
+            ("unwatched", reading.unwatched), ("cpu", reading.agentCPU),
+        ]
+        try db.insert(
+            into: "ledger",
+            [("resource_id", resource), ("dropped", DroppedText.text(of: reading.dropped))]
+                + numbers.map { ($0, Int64(clamping: $1)) }, onConflict: conflict)
     }
 
     /// Returns the account with the most captured requests, brought up to date. The agent wrote it before its batch and the batches
@@ -42,33 +40,19 @@ enum LedgerRows {
 
     /// Returns the requests in all batches of a sender. It uses total(), because sum() fails past 63 bits, and a sender with false
     /// numbers must not hide the others.
-    private static func arrived(from resource: Int64, in db: Database) throws -> Int64 {
+    private static func arrived(from resource: Int64, in db: Database) throws -> UInt64 {
         let statement = try db.cachedStatement(
             sql: "SELECT CAST(min(total(requests), 9e18) AS INTEGER) FROM ledger WHERE resource_id = ?")
-        return try Int64.fetchOne(statement, arguments: [resource]) ?? 0
+        return UInt64(clamping: try Int64.fetchOne(statement, arguments: [resource]) ?? 0)
     }
 
     /// Decodes an account and brings it up to date.
-    private static func decode(_ row: Row, arrived: Int64) -> LedgerReading {
-        let (time, captured): (Int64, Int64) = (row["time"], row["captured"])
-        let (delivered, waiting, requests): (Int64, Int64, Int64) = (row["delivered"], row["waiting"], row["requests"])
-        let (age, unwatched, cpu): (Int64, Int64, Int64) = (row["age"], row["unwatched"], row["cpu"])
-        return LedgerReading(
-            time: UInt64(clamping: time), captured: UInt64(clamping: captured),
-            delivered: UInt64(clamping: delivered), waiting: UInt64(clamping: waiting),
-            dropped: dropped(from: row["dropped"]), age: UInt64(clamping: age), unwatched: UInt64(clamping: unwatched),
-            agentCPU: UInt64(clamping: cpu)
-        ).upToDate(requests: UInt64(clamping: requests), arrived: UInt64(clamping: arrived))
-    }
-
-    private static func text(of dropped: [String: UInt64]) throws -> String {
-        // Almost no batch has drops, and creating an encoder costs as much as a statement.
-        guard !dropped.isEmpty else { return "{}" }
-        return String(decoding: try JSONEncoder().encode(dropped), as: UTF8.self)
-    }
-
-    private static func dropped(from text: String) -> [String: UInt64] {
-        (try? JSONDecoder().decode([String: UInt64].self, from: Data(text.utf8))) ?? [:]
+    private static func decode(_ row: Row, arrived: UInt64) -> LedgerReading {
+        LedgerReading(
+            time: row.unsigned("time"), captured: row.unsigned("captured"), delivered: row.unsigned("delivered"),
+            waiting: row.unsigned("waiting"), dropped: DroppedText.dropped(from: row["dropped"]),
+            age: row.unsigned("age"), unwatched: row.unsigned("unwatched"), agentCPU: row.unsigned("cpu")
+        ).upToDate(requests: row.unsigned("requests"), arrived: arrived)
     }
 }
 

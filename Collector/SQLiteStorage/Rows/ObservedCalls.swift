@@ -14,18 +14,14 @@ enum ObservedCalls {
             ? "resource_id IN (SELECT id FROM resource WHERE \(filter.senderCondition))" : "TRUE"
         let rows = try SQLRequest<Row>(
             literal: """
-                SELECT DISTINCT client.service AS caller, client.host AS called, client.port AS called_port,
-                    server.service AS callee, server.host AS served, server.port AS served_port
-                FROM (
+                SELECT DISTINCT \(ends) FROM (
                     SELECT trace_id, parent_span_id, service, host, port FROM detail
                     -- The index of starts is one of requests.
                     WHERE kind != '' AND kind IN \(servers) AND length(parent_span_id) > 0
                         AND start_time > \(Int64(clamping: window.from)) AND start_time <= \(Int64(clamping: window.to))
                         AND \(sender)
                     ORDER BY start_time DESC LIMIT \(limit)
-                ) server
-                CROSS JOIN detail client ON client.trace_id = server.trace_id
-                    AND client.span_id = server.parent_span_id
+                ) server \(join)
                 WHERE client.kind IN \(clients) AND client.service != server.service
                 """
         ).fetchAll(db)
@@ -35,14 +31,20 @@ enum ObservedCalls {
     /// Reads the columns of both ends by their names.
     static func decode(_ row: Row) -> ObservedCall {
         ObservedCall(
-            caller: row["caller"], calledHost: authority(row["called"], row["called_port"]),
-            callee: row["callee"], servedHost: authority(row["served"], row["served_port"]))
+            caller: row["caller"], calledHost: RequestDimensions.authority(row["called"], row["called_port"]),
+            callee: row["callee"], servedHost: RequestDimensions.authority(row["served"], row["served_port"]))
     }
 
-    private static func authority(_ host: String, _ port: Int) -> String {
-        RequestDimensions(kind: .client, method: "", host: host, port: port, endpoint: "", status: nil, error: nil)
-            .authority
-    }
+    /// The columns of both ends, for ``decode(_:)``.
+    static let ends: SQL = """
+        client.service AS caller, client.host AS called, client.port AS called_port,
+        server.service AS callee, server.host AS served, server.port AS served_port
+        """
+
+    /// Joins the span of a server with the span of its caller.
+    static let join: SQL = """
+        CROSS JOIN detail client ON client.trace_id = server.trace_id AND client.span_id = server.parent_span_id
+        """
 }
 
 /// The calls that some spans belong to, with the times at which kept spans show these calls.
@@ -68,13 +70,11 @@ struct CallSightings {
                 SELECT caller, called, called_port, callee, served, served_port, environment,
                     min(time) AS first, max(time) AS last
                 FROM (
-                    SELECT client.service AS caller, client.host AS called, client.port AS called_port, client.kind AS kind,
-                        server.service AS callee, server.host AS served, server.port AS served_port,
-                        sender.environment AS environment, min(server.start_time, server.received) AS time
+                    SELECT \(ObservedCalls.ends), client.kind AS kind, sender.environment AS environment,
+                        min(server.start_time, server.received) AS time
                     FROM (SELECT DISTINCT trace_id FROM detail WHERE id > \(span) AND id <= \(last)) trace
                     CROSS JOIN detail server ON server.trace_id = trace.trace_id
-                    CROSS JOIN detail client ON client.trace_id = server.trace_id
-                        AND client.span_id = server.parent_span_id
+                    \(ObservedCalls.join)
                     CROSS JOIN resource sender ON sender.id = server.resource_id
                     WHERE server.kind IN \(servers) AND length(server.parent_span_id) > 0 LIMIT \(Self.maxPairs)
                 ) pair
@@ -95,19 +95,18 @@ enum ObservedCallRows {
     /// Adds calls, or updates the times of known ones. Past the limit, deletes those that have not been observed for the longest
     /// time.
     static func add(_ calls: [RememberedCall], atMost limit: Int, in db: Database) throws {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO observed_call (service, environment, served_host, caller, called_host, first_time, last_time)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (service, environment, served_host, caller, called_host) DO UPDATE SET
-                    first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time)
-                """)
         for one in calls {
-            try statement.execute(
-                arguments: [
-                    one.call.callee, one.environment, one.call.servedHost, one.call.caller, one.call.calledHost,
-                    one.first, one.last,
-                ])
+            try db.insert(
+                into: "observed_call",
+                [
+                    ("service", one.call.callee), ("environment", one.environment),
+                    ("served_host", one.call.servedHost), ("caller", one.call.caller),
+                    ("called_host", one.call.calledHost), ("first_time", one.first), ("last_time", one.last),
+                ],
+                onConflict: """
+                    ON CONFLICT (service, environment, served_host, caller, called_host) DO UPDATE SET
+                    first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time)
+                    """)
         }
         try db.cachedStatement(
             sql: """
@@ -131,20 +130,11 @@ enum ObservedCallRows {
                 ORDER BY last_time DESC LIMIT \(limit)
                 """
         ).fetchAll(db)
-        return Set(rows.map(call(of:)))
-    }
-
-    private static func call(of row: Row) -> ObservedCall {
-        ObservedCall(
-            caller: row["caller"], calledHost: row["called_host"], callee: row["service"],
-            servedHost: row["served_host"])
-    }
-
-    /// Deletes calls that were not observed after this time, at most `rows`, and returns the number deleted.
-    static func delete(until time: Int64, atMost rows: Int, in db: Database) throws -> Int {
-        try db.cachedStatement(
-            sql: "DELETE FROM observed_call WHERE id IN (SELECT id FROM observed_call WHERE last_time <= ? LIMIT ?)"
-        ).execute(arguments: [time, rows])
-        return db.changesCount
+        return Set(
+            rows.map {
+                ObservedCall(
+                    caller: $0["caller"], calledHost: $0["called_host"], callee: $0["service"],
+                    servedHost: $0["served_host"])
+            })
     }
 }

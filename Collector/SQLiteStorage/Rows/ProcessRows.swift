@@ -73,9 +73,8 @@ enum ProcessRows {
         let find = try db.cachedStatement(
             sql: "SELECT * FROM process_total WHERE resource_id = ? AND counter = ? AND start_time = ?")
         let known = try Row.fetchOne(find, arguments: key).map { row in
-            let (end, value): (Int64, Int64) = (row["end_time"], row["value"])
-            return ProcessTotal(
-                total.counter, start: total.start, end: UInt64(clamping: end), value: UInt64(clamping: value))
+            ProcessTotal(
+                total.counter, start: total.start, end: row.unsigned("end_time"), value: row.unsigned("value"))
         }
         if let known, known.end >= total.end { return nil }
         let save = try db.cachedStatement(
@@ -100,16 +99,12 @@ enum ProcessRows {
 
     // MARK: Ageing
 
-    /// Deletes slots of a tier, at most `maxRows`, and returns the number deleted.
-    static func delete(_ tier: Tier, until end: Int64, atMost maxRows: Int, in db: Database) throws -> Int {
-        let statement = try db.cachedStatement(
-            sql: """
-                DELETE FROM process_slot WHERE (resource_id, tier, end_time) IN (
-                    SELECT resource_id, tier, end_time FROM process_slot WHERE tier = ? AND end_time <= ?
-                    ORDER BY end_time LIMIT ?)
-                """)
-        try statement.execute(arguments: [tier.rawValue, end, maxRows])
-        return db.changesCount
+    /// Deletes slots of a tier, at most ``Expiry/maxRows``, and returns the number deleted.
+    static func delete(_ tier: Tier, until end: Int64, in db: Database) throws -> Int {
+        try db.delete(
+            from: "process_slot", by: "resource_id, tier, end_time",
+            where: "tier = ? AND end_time <= ? ORDER BY end_time",
+            [tier.rawValue, end], atMost: Expiry.maxRows)
     }
 }
 

@@ -9,12 +9,6 @@ extension RequestFilter {
     /// The condition on the request in a row of `detail`, without its sender.
     var requestCondition: SQL { condition(on: Dimension.ofRequest) }
 
-    /// Whether the filter has conditions on senders.
-    var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
-
-    /// Whether the filter has conditions on requests.
-    var selectsRequests: Bool { wanted.keys.contains { !$0.isOfSender } }
-
     private func condition(on dimensions: [Dimension]) -> SQL {
         let conditions = dimensions.compactMap { dimension in
             wanted[dimension].map { Self.condition(dimension, $0.sorted()) }

@@ -1,4 +1,5 @@
 import GRDB
+import MartletStorage
 import MartletTelemetry
 import Synchronization
 
@@ -25,54 +26,49 @@ enum ResourceRows {
     private static func update(
         _ id: Int64, with resource: TelemetryResource, seenAt now: Int64, pointsUntil end: Int64, in db: Database
     ) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: """
-                UPDATE resource SET capture_mode = ?, capture_reason = ?, agent = ?, runtime = ?, rules = ?, last_seen = ?,
-                    first_seen = min(first_seen, ?), last_end = max(last_end, ?)
-                WHERE id = ? AND service = ? AND version = ? AND environment = ? AND instance = ? AND host = ?
-                """)
-        try statement.execute(
-            arguments: state(of: resource) + [now, now, end, id] + identity(of: resource))
+        try db.cachedStatement(sql: update)
+            .execute(arguments: state(of: resource) + [now, now, end, id] + identity(of: resource))
         return db.changesCount == 1
     }
 
     private static func upsert(
         _ resource: TelemetryResource, seenAt now: Int64, pointsUntil end: Int64, in db: Database
     ) throws -> Int64 {
-        let statement = try db.cachedStatement(
-            sql: """
-                INSERT INTO resource (service, version, environment, instance, host, capture_mode, capture_reason, agent,
-                    runtime, rules, first_seen, last_seen, last_end)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (service, version, environment, instance, host) DO UPDATE SET
-                    capture_mode = excluded.capture_mode, capture_reason = excluded.capture_reason,
-                    agent = excluded.agent, runtime = excluded.runtime, rules = excluded.rules,
-                    last_seen = excluded.last_seen,
-                    -- It lies in the future if the collector's clock was ahead.
-                    first_seen = min(first_seen, excluded.first_seen),
-                    last_end = max(last_end, excluded.last_end)
-                RETURNING id
-                """)
         let arguments = identity(of: resource) + state(of: resource) + [now, now, end]
-        guard let id = try Int64.fetchOne(statement, arguments: arguments) else {
+        guard let id = try Int64.fetchOne(db.cachedStatement(sql: upsert), arguments: arguments) else {
             throw DatabaseError(message: "a resource has no id")
         }
         return id
     }
 
+    private static let identityColumns = SenderText.identity.map(\.column)
+    /// The columns that may change during a sender's life.
+    private static let stateColumns = SenderText.state.map(\.column) + ["rules"]
+
+    private static let update = """
+        UPDATE resource SET \(stateColumns.map { "\($0) = ?" }.joined(separator: ", ")), last_seen = ?,
+            first_seen = min(first_seen, ?), last_end = max(last_end, ?)
+        WHERE id = ? AND \(identityColumns.map { "\($0) = ?" }.joined(separator: " AND "))
+        """
+
+    private static let upsert = """
+        INSERT INTO resource
+            (\((identityColumns + stateColumns).joined(separator: ", ")), first_seen, last_seen, last_end)
+        VALUES (\(Database.marks(identityColumns.count + stateColumns.count + 3)))
+        ON CONFLICT DO UPDATE SET
+            \(stateColumns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")), last_seen = excluded.last_seen,
+            -- It lies in the future if the collector's clock was ahead.
+            first_seen = min(first_seen, excluded.first_seen),
+            last_end = max(last_end, excluded.last_end)
+        RETURNING id
+        """
+
     private static func identity(of resource: TelemetryResource) -> StatementArguments {
-        [
-            resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
-            resource.host ?? "",
-        ]
+        StatementArguments(SenderText.identity.map { $0.value(of: resource) ?? "" })
     }
 
-    /// The columns that may change during a sender's life.
     private static func state(of resource: TelemetryResource) -> StatementArguments {
-        [
-            resource.captureMode ?? "", resource.captureReason ?? "", resource.agent ?? "", resource.runtime ?? "",
-            resource.rules ?? 0,
-        ]
+        StatementArguments(SenderText.state.map { $0.value(of: resource) ?? "" }) + [resource.rules ?? 0]
     }
 
     static func find(_ id: Int64, in db: Database) throws -> TelemetryResource? {
@@ -81,18 +77,11 @@ enum ResourceRows {
     }
 
     static func decode(_ row: Row) -> TelemetryResource {
-        var resource = TelemetryResource(
-            service: row["service"], version: present(row["version"]), environment: present(row["environment"]),
-            instance: row["instance"], host: present(row["host"]), captureMode: present(row["capture_mode"]),
-            captureReason: present(row["capture_reason"]), agent: present(row["agent"]),
-            runtime: present(row["runtime"]))
+        var resource = TelemetryResource(service: "", instance: "")
+        for text in SenderText.identity + SenderText.state { text.set(row[text.column], of: &resource) }
         let rules: Int = row["rules"]
         resource.rules = rules > 0 ? rules : nil
         return resource
-    }
-
-    private static func present(_ text: String) -> String? {
-        text.isEmpty ? nil : text
     }
 }
 
@@ -120,8 +109,11 @@ final class WriterResources: Sendable {
 }
 
 extension TelemetryResource {
+    /// The place of an attribute in a dictionary, in bytes.
+    private static let attributeBytes = 64
+
     fileprivate var textBytes: Int {
-        [service, version, environment, instance, host, captureMode, captureReason, agent]
-            .reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        (SenderText.identity + SenderText.state).reduce(0) { $0 + ($1.value(of: self)?.utf8.count ?? 0) }
+            + attributes.reduce(0) { $0 + Self.attributeBytes + $1.key.utf8.count + $1.value.utf8.count }
     }
 }

@@ -34,17 +34,10 @@ package enum Tier: Int, Sendable, CaseIterable {
     package var rollUpDelay: Int64 { self == .fine ? 60_000_000_000 : 300_000_000_000 }
 
     /// Returns the latest end of a slot that is not after `time`. The slots of a tier are contiguous, each `(end - length, end]`.
-    package func slotEnd(notAfter time: Int64) -> Int64 {
-        time - time % length
-    }
+    package func slotEnd(notAfter time: Int64) -> Int64 { time.roundedDown(to: length) }
 
     /// Returns the end of the slot that `time` lies in.
-    package func slotEnd(of time: Int64) -> Int64 {
-        let before = slotEnd(notAfter: time)
-        guard before < time else { return before }
-        let (end, isPastAllTime) = before.addingReportingOverflow(length)
-        return isPastAllTime ? .max : end
-    }
+    package func slotEnd(of time: Int64) -> Int64 { time.roundedUp(to: length) }
 }
 
 /// The slots of summaries. A summary adds up, by endpoint and outcome, the points of all processes of one version of a service in
@@ -57,12 +50,18 @@ package enum SummarySlot {
     static let maxAge: Int64 = 50 * 3_600_000_000_000
 
     /// Returns the latest end of a slot that is not after `time`.
-    package static func end(notAfter time: Int64) -> Int64 { time - time % length }
+    package static func end(notAfter time: Int64) -> Int64 { time.roundedDown(to: length) }
 
     /// Returns the earliest end of a slot that is not before `time`.
-    package static func end(notBefore time: Int64) -> Int64 {
-        let before = end(notAfter: time)
-        guard before < time else { return before }
+    package static func end(notBefore time: Int64) -> Int64 { time.roundedUp(to: length) }
+}
+
+extension Int64 {
+    fileprivate func roundedDown(to length: Int64) -> Int64 { self - self % length }
+
+    fileprivate func roundedUp(to length: Int64) -> Int64 {
+        let before = roundedDown(to: length)
+        guard before < self else { return before }
         let (end, isPastAllTime) = before.addingReportingOverflow(length)
         return isPastAllTime ? .max : end
     }

@@ -1,9 +1,10 @@
 import Fixtures
 import GRDB
-import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 import Testing
+
+@testable import MartletSQLiteStorage
 
 /// The writer's cache of each sender's row.
 @Suite struct SenderRowTests {
@@ -40,5 +41,14 @@ import Testing
             try await store(resource, end: UInt64(10 * index + 10))
             #expect(try await storage.agents().map(\.resource) == [resource])
         }
+    }
+    /// Otherwise the senders would decide how much memory the cache takes.
+    @Test func senderWithLongTextsIsNotCached() {
+        var (ofRuntime, ofAttributes) = (Samples.resource(instance: "runtime"), Samples.resource(instance: "attributes"))
+        ofRuntime.runtime = String(repeating: "r", count: 2_000)
+        ofAttributes.attributes = ["name": String(repeating: "a", count: 2_000)]
+        let (senders, cache) = ([Samples.resource(), ofRuntime, ofAttributes], WriterResources())
+        for sender in senders { cache.keep(7, of: sender) }
+        #expect(senders.map(cache.id) == [7, nil, nil])
     }
 }
