@@ -23,12 +23,12 @@ extension SQLiteStorage {
                     in: one.cumulative, resource: resource, at: now, limits, streams, in: db)
                 let points = try series.withLock { index in
                     let service = one.resource.service
-                    var new = try ChunkWriting.insert(
+                    var new = try ChunkWriter.insert(
                         one.points, of: resource, service: service,
                         unlessKnown: batch == nil && !one.resource.isMartlet, at: now, index: &index, in: db)
                     // Even an addition of nothing would copy all points.
                     if !newRequests.isEmpty {
-                        new += try ChunkWriting.insert(
+                        new += try ChunkWriter.insert(
                             newRequests, of: resource, service: service, at: now, index: &index, in: db)
                     }
                     return new
@@ -81,7 +81,7 @@ extension SQLiteStorage {
                 let points = new.points
                 try StatisticsCoverRows.extend(by: points, of: resource, in: db)
                 _ = try series.withLock { index in
-                    try ChunkWriting.insert(
+                    try ChunkWriter.insert(
                         points, of: resource, service: one.resource.service, at: now, index: &index, in: db)
                 }
                 stored.add(points, spans: new.details.count, of: one.resource)

@@ -70,7 +70,7 @@ extension SQLiteStorage {
         // Starts again if a fast clock has been set back.
         let done = (Tier.hour.slotEnd(notAfter: due)...due).contains(before) ? before : 0
         while let step = try await pool.read({ [knownSeries] in
-            try SummaryMaking(after: done, due: due, knownSeries, in: $0)
+            try SummaryBuilder(after: done, due: due, knownSeries, in: $0)
         }) {
             try await write { try step.write(in: $0) }
             try Task.checkCancellation()

@@ -8,7 +8,7 @@ extension SQLiteStorage {
     ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
         try await health.watching {
             try await pool.read { [limits, knownSeries] db in
-                var reading = StatisticsReading(queries, try ExpiredRows.times(in: db), limits, knownSeries)
+                var reading = StatisticsReader(queries, try ExpiredRows.times(in: db), limits, knownSeries)
                 return try reading.answers(in: db)
             }
         }
@@ -120,7 +120,7 @@ private struct ValueSenders {
 
     /// Returns the values in the requests of the senders' services, whose series they share. Series are kept by day.
     func requestValues(in db: Database) throws -> Set<String> {
-        let day = SeriesDay.of(Int64(clamping: query.window.from))
+        let day = Int64(dayOf: Int64(clamping: query.window.from))
         return try Set(resources.map(\.service)).reduce(into: []) { values, service in
             let rows = try Row.fetchCursor(
                 db, sql: "SELECT * FROM series WHERE service = ? AND day >= ?", arguments: [service, day])

@@ -30,7 +30,7 @@ struct Expiry {
         let oldest = before(limits.retention.age(.hour))
         // Series without points.
         let series = try db.delete(
-            from: "series", where: "day < ?", [SeriesDay.of(oldest)], atMost: Self.maxRows)
+            from: "series", where: "day < ?", [Int64(dayOf: oldest)], atMost: Self.maxRows)
         let details = try DetailPruning.prune(atMost: Self.maxRows, at: now, limits, in: db)
         let deleted = try [
             series, details.count, restampDetails(in: db),

@@ -47,8 +47,8 @@ struct RollUp {
         for id in group.chunks { if let chunk = try StoredChunk.find(id, in: db) { merge.add(chunk) } }
         sources += group.chunks
         repeat {
-            let blob = merge.next(maxPoints: ChunkWriting.maxPoints)
-            let isLast = blob.count < ChunkWriting.maxPoints
+            let blob = merge.next(maxPoints: ChunkWriter.maxPoints)
+            let isLast = blob.count < ChunkWriter.maxPoints
             let damaged = isLast ? merge.damaged : 0
             guard blob.count > 0 || damaged > 0 else { return }
             let row = ChunkRow(

@@ -168,23 +168,23 @@ enum PhasesBlob {
     }
 }
 
-/// A checksum that reveals bytes changed on the disk. SQLite has no checksums of its pages.
-///
-/// Each step is a bijection of the state for a given word. So two inputs that differ only within one word of 8 bytes never end in
-/// the same 64 bits. For any other change, the chance that the 32 kept bits stay the same is two to the power of -32.
-enum ChunkChecksum {
-    static func of(_ bytes: [UInt8]) -> Int64 {
+extension Int64 {
+    /// Creates a checksum that reveals bytes changed on the disk. SQLite has no checksums of its pages.
+    ///
+    /// Each step is a bijection of the state for a given word. So two inputs that differ only within one word of 8 bytes never end
+    /// in the same 64 bits. For any other change, the chance that the 32 kept bits stay the same is two to the power of -32.
+    init(checksumOf bytes: [UInt8]) {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(bytes.count)
         // The loop reads words, which may be unaligned. Reading single bytes would take as long as all other work.
         bytes.withUnsafeBytes { bytes in
             let words = bytes.count / 8 * 8
             for offset in stride(from: 0, to: words, by: 8) {
                 let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                state = mixed(state, UInt64(littleEndian: word))
+                state = Self.mixed(state, UInt64(littleEndian: word))
             }
-            for byte in bytes[words...] { state = mixed(state, UInt64(byte)) }
+            for byte in bytes[words...] { state = Self.mixed(state, UInt64(byte)) }
         }
-        return Int64(state >> 32)
+        self = Int64(state >> 32)
     }
 
     private static func mixed(_ state: UInt64, _ word: UInt64) -> UInt64 {

@@ -4,7 +4,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// Writes points into chunks, one for each end and tier. All points of a batch usually share both.
-enum ChunkWriting {
+enum ChunkWriter {
     /// The points of one chunk at most. A larger batch becomes several chunks, so that a reader holds little at once.
     static let maxPoints = 10_000
 
@@ -90,7 +90,7 @@ struct ChunkRow {
                 """)
         let bytes = blob.bytes
         try statement.execute(arguments: [
-            tier.rawValue, isDerived, resource, end, blob.count, damaged, ChunkChecksum.of(bytes), Data(bytes),
+            tier.rawValue, isDerived, resource, end, blob.count, damaged, Int64(checksumOf: bytes), Data(bytes),
         ])
     }
 
@@ -103,7 +103,7 @@ struct ChunkRow {
                 """)
         let bytes = blob.bytes
         return try Row.fetchOne(
-            statement, arguments: [tier.rawValue, end, resource, ChunkChecksum.of(bytes), Data(bytes)]) != nil
+            statement, arguments: [tier.rawValue, end, resource, Int64(checksumOf: bytes), Data(bytes)]) != nil
     }
 }
 
@@ -146,7 +146,7 @@ struct StoredChunk {
     /// Reads a row that begins with these columns.
     private init(_ row: Row) throws {
         let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
-        bytes = ChunkChecksum.of(found) == row[1] ? found : nil
+        bytes = Int64(checksumOf: found) == row[1] ? found : nil
         count = row[2]
         damaged = row[3]
         (resource, end) = (row[4], row[5])

@@ -18,7 +18,6 @@ enum SeriesRows {
         try Row.fetchOne(db.cachedStatement(sql: finding), arguments: [service] + arguments(dimensions))
     }
 
-    /// - Parameter day: see ``SeriesDay``.
     static func insert(
         _ dimensions: RequestDimensions, service: String, day: Int64, in db: Database
     ) throws -> Int64 {
@@ -119,12 +118,10 @@ enum SeriesRows {
     }
 }
 
-/// The latest day on which a point of a series ended, in days since 1970. A series is therefore written once a day and not with
-/// each point.
-enum SeriesDay {
-    static let length: Int64 = 24 * 3_600_000_000_000
-
-    static func of(_ time: Int64) -> Int64 { time / length }
+extension Int64 {
+    /// Creates the day of a time, in days since 1970. A series has the latest day on which a point ended, so it is written once a
+    /// day and not with each point.
+    init(dayOf time: Int64) { self = time / (24 * Tier.hour.length) }
 }
 
 /// The index of a store's writer. Its lock is always free, because only one transaction at a time is written.
@@ -182,7 +179,7 @@ struct SeriesIndex {
         // Without points the entry would have no series, so no limit would apply to it.
         guard !points.isEmpty else { return [] }
         if count >= Self.maxSeries { removeAll() }
-        let yesterday = SeriesDay.of(Int64(clamping: now)) - 1
+        let yesterday = Int64(dayOf: Int64(clamping: now)) - 1
         // The entry leaves the dictionary, so that it is changed in place and not copied.
         var known = services.removeValue(forKey: service) ?? Service(live: 0, since: .min)
         if known.since != yesterday {
@@ -197,7 +194,7 @@ struct SeriesIndex {
         // The loop uses indexes, because a copy of a point costs more than the look-up.
         return try points.indices.map { index in
             let series = points[index].series
-            let day = SeriesDay.of(Int64(clamping: points[index].end))
+            let day = Int64(dayOf: Int64(clamping: points[index].end))
             if let entry = known.entries[series], entry.day >= day { return entry.id }
             let entry = try findOrMake(series.value, service: service, day: day, in: db, counting: &known)
             known.entries[series] = entry
@@ -296,12 +293,8 @@ struct KnownSeries: Sendable {
 
     /// Returns the index of a series; `nil` if it does not belong to the service.
     func place(of id: Int64) -> Int? {
-        var (low, high) = (0, places.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if places[middle].id < id { low = middle + 1 } else { high = middle }
-        }
-        return low < places.count && places[low].id == id ? places[low].place : nil
+        let index = places.sortedIndex { $0.id < id }
+        return index < places.count && places[index].id == id ? places[index].place : nil
     }
 
     /// Returns the class of the series at an index, and the index of its name; `nil` if this version cannot read the series.
@@ -314,5 +307,22 @@ struct KnownSeries: Sendable {
         (name.status, name.error, name.rule) = (nil, nil, nil)
         if names.isEmpty || names[names.count - 1] != name { names.append(name) }
         return names.count - 1
+    }
+}
+
+extension Dimension {
+    /// Whether series with the same name may differ in this dimension (``KnownSeries/names``).
+    var isOfOutcome: Bool { [.status, .error, .rule].contains(self) }
+}
+
+extension Array {
+    /// Returns the index of the first element of a sorted array that is not before the wanted place.
+    @inline(__always) func sortedIndex(_ isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

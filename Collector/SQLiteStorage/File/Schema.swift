@@ -149,7 +149,7 @@ enum Schema {
         CREATE INDEX chunk_unsummarized ON chunk (summarized, end_time, rolled, resource_id)
             WHERE tier = 1 AND summarized != 1;
 
-        -- The chunks of minutes of a slot once more, by endpoint and outcome: see SummaryMaking.
+        -- The chunks of minutes of a slot once more, by endpoint and outcome: see SummaryBuilder.
         CREATE TABLE summary (
             id INTEGER PRIMARY KEY,
             -- One of the senders of the points. They have its service, version and environment.

@@ -55,7 +55,9 @@ package enum StoreBackup {
         try? FileManager.default.removeItem(atPath: file)
         do {
             guard try StoreFile.makeFile(file, O_EXCL) else { throw StorageFailure("\(file) is in the way") }
-            try reading(path) { try $0.execute(sql: "VACUUM INTO ?", arguments: [file]) }
+            try StoreFile.reading(path) {
+                try $0.inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [file]) }
+            }
             try renewID(of: file)
             try sync(file)
         } catch {
@@ -74,19 +76,10 @@ package enum StoreBackup {
 
     /// Reads the whole file, which takes some seconds for a gigabyte.
     private static func check(_ path: String) throws {
-        let result = try reading(path) { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
-        guard result == "ok" else { throw StorageFailure("\(path) is damaged: \(result ?? "no answer")") }
-    }
-
-    private static func reading<Value>(_ path: String, _ work: (Database) throws -> Value) throws -> Value {
-        var configuration = Configuration()
-        configuration.readonly = true
-        configuration.busyMode = .timeout(5)
-        return try StoreFile.describingErrors(of: path) {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            return try queue.inDatabase(work)
+        let result = try StoreFile.reading(path) {
+            try $0.inDatabase { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
         }
+        guard result == "ok" else { throw StorageFailure("\(path) is damaged: \(result ?? "no answer")") }
     }
 
     /// Moves a store with its log, which may contain batches that the file does not have yet.
@@ -102,13 +95,13 @@ package enum StoreBackup {
         guard geteuid() == 0, stat(other, &info) == 0 else { return }
         // If someone has put a link in the file's place, the link changes its owner and its target does not.
         guard lchown(file, info.st_uid, info.st_gid) == 0 else {
-            throw StorageFailure("\(file) cannot be given to the store's owner: \(String(cString: strerror(errno)))")
+            throw StorageFailure(errno, "\(file) cannot be given to the store's owner")
         }
     }
 
     private static func move(_ file: String, to path: String) throws {
         guard rename(file, path) == 0 else {
-            throw StorageFailure("\(file) cannot be moved to \(path): \(String(cString: strerror(errno)))")
+            throw StorageFailure(errno, "\(file) cannot be moved to \(path)")
         }
         try sync(URL(fileURLWithPath: path).deletingLastPathComponent().path)
     }
@@ -118,7 +111,7 @@ package enum StoreBackup {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
         guard descriptor >= 0, fsync(descriptor) == 0 else {
-            throw StorageFailure("\(path) cannot be written to the disk: \(String(cString: strerror(errno)))")
+            throw StorageFailure(errno, "\(path) cannot be written to the disk")
         }
     }
 }

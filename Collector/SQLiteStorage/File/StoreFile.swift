@@ -37,7 +37,7 @@ enum StoreFile {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0o600)
         if descriptor < 0, errno == EEXIST { return false }
         guard descriptor >= 0 else {
-            throw StorageFailure("\(path) cannot be created: \(String(cString: strerror(errno)))")
+            throw StorageFailure(errno, "\(path) cannot be created")
         }
         close(descriptor)
         return true
@@ -51,7 +51,7 @@ enum StoreFile {
     private static func inspectKind(of path: String) throws {
         var info = stat()
         guard stat(path, &info) == 0 else {
-            throw StorageFailure("\(path) cannot be read: \(String(cString: strerror(errno)))")
+            throw StorageFailure(errno, "\(path) cannot be read")
         }
         guard info.st_mode & S_IFMT == S_IFREG else {
             throw StorageFailure("\(path) is no ordinary file, so it cannot be a store")
@@ -73,13 +73,18 @@ enum StoreFile {
             return
         }
         try inspectKind(of: path)
+        try reading(path) { try $0.read { db in try inspect(db, path: path, forReading: forReading) } }
+    }
+
+    /// Opens a file only for reading. Another process may lock it for a moment.
+    static func reading<Value>(_ path: String, _ work: (DatabaseQueue) throws -> Value) throws -> Value {
         var configuration = Configuration()
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
-        try describingErrors(of: path) {
-            try DatabaseQueue(path: path, configuration: configuration).read { db in
-                try inspect(db, path: path, forReading: forReading)
-            }
+        return try describingErrors(of: path) {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            return try work(queue)
         }
     }
 
@@ -133,6 +138,11 @@ enum StoreFile {
     }
 }
 
+extension StorageFailure {
+    /// A failure of the system, by its number.
+    init(_ number: Int32, _ failure: String) { self.init("\(failure): \(String(cString: strerror(number)))") }
+}
+
 /// The identity of a store's open files. If one of them is moved or deleted, SQLite keeps writing to it, and no later start finds
 /// these writes.
 struct StoreIdentity: Sendable {
@@ -181,7 +191,7 @@ final class StoreLock: Sendable {
     init(of path: String) throws {
         let descriptor = open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
-            throw StorageFailure("\(path)-lock cannot be opened: \(String(cString: strerror(errno)))")
+            throw StorageFailure(errno, "\(path)-lock cannot be opened")
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -288,7 +288,7 @@ struct SeriesTargets {
         var index = next
         let end = min(next + Self.reach, series.count)
         while index < end, series[index] != wanted { index += 1 }
-        if index == end { index = firstIndex(notBefore: wanted) }
+        if index == end { index = series.sortedIndex { $0 < wanted } }
         guard index < series.count, series[index] == wanted else { return nil }
         next = index + 1
         return first[index]
@@ -297,20 +297,11 @@ struct SeriesTargets {
     /// - Parameter new: a series that ``find(_:)`` did not find.
     /// - Returns: the index of its targets.
     mutating func insert(_ added: [SeriesTarget?], of new: Int64) -> Int {
-        let index = firstIndex(notBefore: new)
+        let index = series.sortedIndex { $0 < new }
         series.insert(new, at: index)
         first.insert(targets.count, at: index)
         targets += added
         next = index + 1
         return first[index]
-    }
-
-    private func firstIndex(notBefore wanted: Int64) -> Int {
-        var (low, high) = (0, series.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if series[middle] < wanted { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

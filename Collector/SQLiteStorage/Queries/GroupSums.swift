@@ -98,7 +98,7 @@ struct GroupSums {
     }
 
     private mutating func select(_ wanted: Set<[String?]>, dimensions: Int, maxGroups: Int) {
-        let slots = max(1, grid?.count ?? 1)
+        let slots = slotCount
         // Each wanted group may have requests of every kind.
         let most = maxGroups / slots * RequestKind.allCases.count
         positions = index.values.map { values in
@@ -107,8 +107,7 @@ struct GroupSums {
                 failure = TooManyGroups(limit: maxGroups)
                 return -1
             }
-            sums.append(contentsOf: repeatElement(Self.empty(values, slotScale), count: slots))
-            wholes?.append(Self.empty(values, scale))
+            append(values)
             return sums.count - slots
         }
     }
@@ -163,7 +162,7 @@ struct GroupSums {
     /// ``counted(_:)`` maps the target.
     mutating func target(ofSeries series: Int64, in db: Database) throws -> SeriesTarget? {
         guard let chunk, var target = try target(ofSeries: series, sender: chunk.sender, in: db) else { return nil }
-        if positions == nil { target.group *= max(1, grid?.count ?? 1) }
+        if positions == nil { target.group *= slotCount }
         return target
     }
 
@@ -197,8 +196,8 @@ struct GroupSums {
             return
         }
         if wholes != nil {
-            let slots = max(1, grid?.count ?? 1)
-            sketchBytes += wholes?[target.group / slots].add(target.requests, until: end) { point.add(to: &$0) } ?? 0
+            let whole = target.group / slotCount
+            sketchBytes += wholes?[whole].add(target.requests, until: end) { point.add(to: &$0) } ?? 0
         }
         sketchBytes += sums[sum].add(target.requests, until: end) { point.add(to: &$0) }
         if sketchBytes > maxSketchBytes { makeCoarser() }
@@ -239,17 +238,21 @@ struct GroupSums {
             ranking?.grow(to: index.values.count)
             return
         }
-        let slots = max(1, grid?.count ?? 1)
-        for values in index.values[(sums.count / slots)...] {
-            sums.append(contentsOf: repeatElement(Self.empty(values, slotScale), count: slots))
-            wholes?.append(Self.empty(values, scale))
-        }
+        for values in index.values[(sums.count / slotCount)...] { append(values) }
         guard sums.count > maxWholeGroups else { return }
         ranking = GroupRanking(of: sums) { $0.values[kind].flatMap(RequestKind.init) }
         (sums, sketchBytes) = ([], 0)
     }
 
-    /// Returns a group without requests.
+    /// The number of sums of a group: one for each slot.
+    private var slotCount: Int { max(1, grid?.count ?? 1) }
+
+    /// Adds the sums of a group without requests.
+    private mutating func append(_ values: [String?]) {
+        sums.append(contentsOf: repeatElement(Self.empty(values, slotScale), count: slotCount))
+        wholes?.append(Self.empty(values, scale))
+    }
+
     private static func empty(_ values: [String?], _ scale: Int32) -> RequestGroup {
         var group = RequestGroup(values: values)
         group.lowerScale(to: scale)
@@ -269,7 +272,7 @@ extension StatisticsQuery {
 
     /// Whether the query groups and filters only by what summaries distinguish.
     fileprivate var fitsSummaries: Bool {
-        !(by + filter.wanted.keys).contains { $0 == .instance || $0.isOfOutcome }
+        (by + filter.wanted.keys).allSatisfy(\.isInSummaries)
     }
 
     fileprivate var maxWholeGroups: Int {

@@ -166,11 +166,6 @@ extension KnownSeries {
     }
 }
 
-extension Dimension {
-    /// Whether series with the same name may differ in this dimension (``KnownSeries/names``).
-    var isOfOutcome: Bool { !isOfSender && ![.kind, .method, .host, .endpoint].contains(self) }
-}
-
 extension RequestFilter {
     fileprivate var selectsOutcomes: Bool { wanted.keys.contains(where: \.isOfOutcome) }
 }

@@ -57,8 +57,8 @@ struct BatchStream {
             BatchStream(
                 id: row[0],
                 sequences: BatchSequences(
-                    highestSequence: unsigned(row[1]), arrivedSequences: unsigned(row[2]),
-                    overlappingBatches: unsigned(row[3])),
+                    highestSequence: UInt64(bitPattern: row[1]), arrivedSequences: UInt64(bitPattern: row[2]),
+                    overlappingBatches: UInt64(bitPattern: row[3])),
                 hasParts: row[4])
         }
     }
@@ -89,8 +89,6 @@ struct BatchStream {
             Int64(bitPattern: sequences.overlappingBatches), now, id,
         ])
     }
-
-    private static func unsigned(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) }
 }
 
 /// The rows for the sequences of a stream that arrived whole.

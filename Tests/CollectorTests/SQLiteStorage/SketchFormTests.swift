@@ -55,7 +55,7 @@ import Testing
                 }
                 try db.execute(
                     sql: "UPDATE chunk SET points = ?, checksum = ? WHERE id = ?",
-                    arguments: [Data(blob.bytes), ChunkChecksum.of(blob.bytes), id])
+                    arguments: [Data(blob.bytes), Int64(checksumOf: blob.bytes), id])
             }
         }
     }

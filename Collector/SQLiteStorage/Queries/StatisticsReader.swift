@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// Answers the queries of one transaction. Queries about all groups are answered from a first pass over the points. Groups selected
 /// from these answers are read in a second pass.
-struct StatisticsReading {
+struct StatisticsReader {
     private let queries: [StatisticsQuery]
     private let expired: ExpiredTimes
     private let limits: SQLiteLimits

@@ -1,7 +1,8 @@
-import Foundation
 import GRDB
 import MartletStorage
 import MartletTelemetry
+
+import struct Foundation.Data
 
 /// One step of making summaries: adds up some chunks of minutes in a completed slot by endpoint and outcome, over all processes of
 /// one version of a service. A report that needs no finer figures reads the summary, which has a fraction of the points. A reader
@@ -13,7 +14,7 @@ import MartletTelemetry
 ///
 /// Chunks with requests that only spans reported are left out, because later metrics may decide whether they count
 /// (``MetricsCover``).
-struct SummaryMaking {
+struct SummaryBuilder {
     /// The largest number of chunks that one step adds up, and of their bytes. They limit the memory and the time that the writer
     /// is busy.
     static let maxChunks = 512
@@ -88,12 +89,13 @@ struct SummaryMaking {
     private static func chunks(
         from: Int64, to: Int64, in db: Database
     ) throws -> [(id: Int64, version: SummarySums.Version)] {
+        let others = SummarySums.Version.others.map(\.column)
         let statement = try db.cachedStatement(
             sql: """
-                SELECT chunk.id, length(points), ifnull(service, ''), ifnull(version, ''), ifnull(environment, '')
+                SELECT chunk.id, length(points), ifnull(service, '')\(others.map { ", ifnull(\($0), '')" }.joined())
                 FROM chunk INDEXED BY chunk_unsummarized LEFT JOIN resource ON resource.id = chunk.resource_id
                 WHERE tier = 1 AND summarized != 1 AND summarized = 0 AND end_time > ? AND end_time <= ?
-                ORDER BY service, version, environment, resource_id, end_time, chunk.id LIMIT \(maxChunks)
+                ORDER BY service\(others.map { ", \($0)" }.joined()), resource_id, end_time, chunk.id LIMIT \(maxChunks)
                 """)
         var chunks: [(Int64, SummarySums.Version)] = []
         var bytes = 0
@@ -101,7 +103,8 @@ struct SummaryMaking {
         while let row = try rows.next() {
             bytes += row[1]
             guard bytes <= maxBytes || chunks.isEmpty else { break }
-            chunks.append((row[0], SummarySums.Version(service: row[2], version: row[3], environment: row[4])))
+            chunks.append(
+                (row[0], SummarySums.Version(service: row[2], values: others.indices.map { row[$0 + 3] })))
         }
         return chunks
     }
@@ -112,9 +115,11 @@ struct SummaryMaking {
 struct SummarySums {
     /// The values that all added senders share.
     struct Version: Equatable {
+        /// The dimensions of ``values``.
+        static let others = Dimension.ofSender.filter { $0.isInSummaries && $0 != .service }
+
         var service: String
-        var version: String
-        var environment: String
+        var values: [String]
     }
 
     private struct Key: Hashable {
@@ -188,7 +193,7 @@ struct SummarySums {
     }
 
     private static func append(_ statistics: RequestStatistics, series: Int64, to blobs: inout [ChunkBlob]) {
-        if blobs.isEmpty || blobs[blobs.count - 1].count == ChunkWriting.maxPoints { blobs.append(ChunkBlob(.tokens)) }
+        if blobs.isEmpty || blobs[blobs.count - 1].count == ChunkWriter.maxPoints { blobs.append(ChunkBlob(.tokens)) }
         blobs[blobs.count - 1].append(statistics, series: series)
     }
 
@@ -205,7 +210,12 @@ struct SummarySums {
     }
 }
 
-/// The table of summaries: see ``SummaryMaking``.
+extension Dimension {
+    /// Whether summaries distinguish the values.
+    var isInSummaries: Bool { self != .instance && !isOfOutcome }
+}
+
+/// The table of summaries: see ``SummaryBuilder``.
 enum SummaryRows {
     static func insert(_ blob: ChunkBlob, of resource: Int64, end: Int64, damaged: Int, in db: Database) throws {
         let statement = try db.cachedStatement(
@@ -213,7 +223,7 @@ enum SummaryRows {
                 INSERT INTO summary (resource_id, end_time, count, damaged, checksum, points) VALUES (?, ?, ?, ?, ?, ?)
                 """)
         let bytes = blob.bytes
-        try statement.execute(arguments: [resource, end, blob.count, damaged, ChunkChecksum.of(bytes), Data(bytes)])
+        try statement.execute(arguments: [resource, end, blob.count, damaged, Int64(checksumOf: bytes), Data(bytes)])
     }
 
     /// Deletes summaries, at most ``Expiry/maxRows``, and returns the number deleted.
