@@ -4,16 +4,29 @@ import MartletTelemetry
 import Synchronization
 
 extension SQLiteStorage {
-    /// Stores the batch's id and its points in one transaction: either both or neither.
-    package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
-        let (now, limits) = (now(), limits)
+    /// Stores a batch's id and its contents in one transaction: either both or neither.
+    ///
+    /// - Parameter contents: stores the contents unless the id is known. Returns whether all of them were known.
+    private func store(
+        _ batch: BatchID?, bytes: Int, at now: UnixNanoseconds,
+        _ contents: @escaping @Sendable (BatchAdditions, Database) throws -> Bool
+    ) async throws -> StoreOutcome {
         let oldest = retention.time(at: now) - Int64(clamping: limits.batchAge)
-        let bytes = metrics.reduce(0) { $0 + $1.estimatedBytes }
         let stored = BatchAdditions()
-        let outcome = try await commit(bytes: bytes) { [series, resources, streams, retention] db in
+        let outcome = try await commit(bytes: bytes) { db in
             stored.begin()
             let outcome = try BatchRows.remember(batch, at: now, forgetting: oldest, in: db)
-            guard outcome != .duplicate else { return outcome }
+            return try outcome == .duplicate || contents(stored, db) ? .duplicate : outcome
+        }
+        early.add(crowdedDetails: stored.crowdedDetails)
+        onStored(stored.points, stored.spans)
+        return outcome
+    }
+
+    package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
+        let (now, bytes) = (now(), metrics.reduce(0) { $0 + $1.estimatedBytes })
+        return try await store(batch, bytes: bytes, at: now) {
+            [limits, series, resources, streams, retention] stored, db in
             var isAllKnown = batch == nil
             for one in metrics {
                 let resource = try ResourceRows.id(
@@ -47,24 +60,14 @@ extension SQLiteStorage {
                     try LedgerRows.insert(reading, requests: requests, resource: resource, in: db)
                 }
             }
-            return isAllKnown && !metrics.isEmpty ? .duplicate : outcome
+            return isAllKnown && !metrics.isEmpty
         }
-        onStored(stored.points, stored.spans)
-        return outcome
     }
-}
 
-extension SQLiteStorage {
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
-        let (now, limits) = (now(), limits)
+        let (now, bytes) = (now(), details.reduce(0) { $0 + $1.estimatedBytes })
         let time = retention.time(at: now)
-        let oldest = time - Int64(clamping: limits.batchAge)
-        let bytes = details.reduce(0) { $0 + $1.estimatedBytes }
-        let stored = BatchAdditions()
-        let outcome = try await commit(bytes: bytes) { [series, resources, retention] db in
-            stored.begin()
-            let outcome = try BatchRows.remember(batch, at: now, forgetting: oldest, in: db)
-            guard outcome != .duplicate else { return outcome }
+        return try await store(batch, bytes: bytes, at: now) { [limits, series, resources, retention] stored, db in
             for one in details {
                 let resource = try ResourceRows.id(
                     of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
@@ -88,11 +91,8 @@ extension SQLiteStorage {
             }
             // The batch deletes at most twice as many rows as it added, so that others do not wait. ``Expiry`` deletes the rest.
             stored.crowdOut(try DetailPruning.prune(atMost: 2 * stored.spans, at: time, limits, in: db).early)
-            return outcome
+            return false
         }
-        early.add(crowdedDetails: stored.crowdedDetails)
-        onStored(stored.points, stored.spans)
-        return outcome
     }
 
     package func removeDetails() async throws -> Int {

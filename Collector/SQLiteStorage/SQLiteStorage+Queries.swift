@@ -6,20 +6,16 @@ extension SQLiteStorage {
     package func statistics(
         _ queries: [StatisticsQuery]
     ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
-        try await health.watching {
-            try await pool.read { [limits, knownSeries] db in
-                var reading = StatisticsReader(queries, try ExpiredRows.times(in: db), limits, knownSeries)
-                return try reading.answers(in: db)
-            }
+        try await read { [limits, knownSeries] db in
+            var reading = StatisticsReader(queries, try ExpiredRows.times(in: db), limits, knownSeries)
+            return try reading.answers(in: db)
         }
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
-        try await health.watching {
-            try await pool.read { db in
-                let counted = WindowRanges(window, expired: try ExpiredRows.times(in: db))
-                return try Completeness.account(in: counted.window, filter, in: db)
-            }
+        try await read { db in
+            let counted = WindowRanges(window, expired: try ExpiredRows.times(in: db))
+            return try Completeness.account(in: counted.window, filter, in: db)
         }
     }
 }
@@ -27,45 +23,39 @@ extension SQLiteStorage {
 /// The queries for kept spans.
 extension SQLiteStorage {
     package func requests(_ query: RequestsQuery) async throws -> RequestsAnswer {
-        try await health.watching {
-            try await pool.read { db in
-                let count = SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(query.condition)")
-                let page = try SQLRequest<Row>(literal: try query.page(in: db)).fetchAll(db)
-                return RequestsAnswer(
-                    requests: try StoredSpans.decode(page.prefix(query.limit), in: db),
-                    count: try count.fetchOne(db) ?? 0, isThereMore: page.count > query.limit)
-            }
+        try await read { db in
+            let count = SQLRequest<Int>(literal: "SELECT count(*) FROM detail WHERE \(query.condition)")
+            let page = try SQLRequest<Row>(literal: try query.page(in: db)).fetchAll(db)
+            return RequestsAnswer(
+                requests: try StoredSpans.decode(page.prefix(query.limit), in: db),
+                count: try count.fetchOne(db) ?? 0, isThereMore: page.count > query.limit)
         }
     }
 
     package func request(_ id: String) async throws -> StoredSpan? {
         guard let row = DetailID(id)?.row else { return nil }
-        return try await health.watching {
-            try await pool.read { db in
-                let rows = try Row.fetchAll(db, sql: "SELECT * FROM detail WHERE id = ?", arguments: [row])
-                return try StoredSpans.decode(rows, in: db).first
-            }
+        return try await read { db in
+            let rows = try Row.fetchAll(db, sql: "SELECT * FROM detail WHERE id = ?", arguments: [row])
+            return try StoredSpans.decode(rows, in: db).first
         }
     }
 
     package func spans(ofTrace trace: TraceID, limit: Int) async throws -> TraceAnswer {
-        try await health.watching {
-            try await pool.read { db in
-                let failed: SQL =
-                    "(is_error OR error != '') AND error != \(RequestOutcome.cancelledError)"
-                let rows = try SQLRequest<Row>(
-                    literal: """
-                        SELECT * FROM detail WHERE id IN (
-                            SELECT id FROM detail WHERE trace_id = \(trace.blob)
-                            ORDER BY \(failed) DESC, start_time, id LIMIT \(limit))
-                        ORDER BY start_time, id
-                        """
-                ).fetchAll(db)
-                let count = try Int.fetchOne(
-                    db, sql: "SELECT count(*) FROM detail WHERE trace_id = ?", arguments: [trace.blob])
-                return TraceAnswer(
-                    spans: try StoredSpans.decode(rows, in: db), more: max(0, (count ?? 0) - limit))
-            }
+        try await read { db in
+            let failed: SQL =
+                "(is_error OR error != '') AND error != \(RequestOutcome.cancelledError)"
+            let rows = try SQLRequest<Row>(
+                literal: """
+                    SELECT * FROM detail WHERE id IN (
+                        SELECT id FROM detail WHERE trace_id = \(trace.blob)
+                        ORDER BY \(failed) DESC, start_time, id LIMIT \(limit))
+                    ORDER BY start_time, id
+                    """
+            ).fetchAll(db)
+            let count = try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM detail WHERE trace_id = ?", arguments: [trace.blob])
+            return TraceAnswer(
+                spans: try StoredSpans.decode(rows, in: db), more: max(0, (count ?? 0) - limit))
         }
     }
 }
@@ -86,14 +76,12 @@ private enum StoredSpans {
 
 extension SQLiteStorage {
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {
-        try await health.watching {
-            try await pool.read { db in
-                let senders = try ValueSenders(query, in: db)
-                let values = try query.dimension.isOfSender ? senders.values : senders.requestValues(in: db)
-                let sorted = values.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-                return ValuesAnswer(
-                    values: Array(sorted.prefix(query.limit)), isThereMore: sorted.count > query.limit)
-            }
+        try await read { db in
+            let senders = try ValueSenders(query, in: db)
+            let values = try query.dimension.isOfSender ? senders.values : senders.requestValues(in: db)
+            let sorted = values.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            return ValuesAnswer(
+                values: Array(sorted.prefix(query.limit)), isThereMore: sorted.count > query.limit)
         }
     }
 }
@@ -166,12 +154,10 @@ extension SQLiteStorage {
 
 extension SQLiteStorage {
     package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer {
-        try await health.watching {
-            try await pool.read { [limits] db in
-                let expired = try ExpiredRows.times(in: db)
-                let grid = SlotGrid(query.window, step: query.step, expired: expired)
-                return try Self.sums(query.filter, in: grid, limits, in: db).answer
-            }
+        try await read { [limits] db in
+            let expired = try ExpiredRows.times(in: db)
+            let grid = SlotGrid(query.window, step: query.step, expired: expired)
+            return try Self.sums(query.filter, in: grid, limits, in: db).answer
         }
     }
 
@@ -235,11 +221,9 @@ extension SQLiteStorage {
     package func calls(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int
     ) async throws -> Set<ObservedCall> {
-        try await health.watching {
-            try await pool.read { db in
-                try ObservedCalls.find(in: window, filter, limit: limit, in: db)
-                    .union(ObservedCallRows.find(in: window, filter, limit: limit, in: db))
-            }
+        try await read { db in
+            try ObservedCalls.find(in: window, filter, limit: limit, in: db)
+                .union(ObservedCallRows.find(in: window, filter, limit: limit, in: db))
         }
     }
 

@@ -162,6 +162,11 @@ package final class SQLiteStorage: Storage {
         }
     }
 
+    /// Runs `work` on one moment of the store.
+    func read<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await health.watching { try await pool.read(work) }
+    }
+
     package static let systemClock: @Sendable () -> UnixNanoseconds = {
         UnixNanoseconds(max(0, Date().timeIntervalSince1970) * 1e9)
     }

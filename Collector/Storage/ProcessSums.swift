@@ -134,9 +134,9 @@ package struct ProcessSums {
     /// - Parameter window: the time of the slot. Only the part in which at least one process reported counts.
     private static func slot(_ parts: [Part], in window: TimeWindow) -> ProcessSlot {
         let (from, to) = (parts.map(\.from).min() ?? 0, parts.map(\.to).max() ?? 0)
-        let told = TimeWindow(from: max(from, window.from), to: max(min(to, window.to), max(from, window.from)))
+        let covered = TimeWindow(from: max(from, window.from), to: max(min(to, window.to), max(from, window.from)))
         var slot = ProcessSlot()
-        for part in parts { slot.add(part.statistics, share: part.share(of: told)) }
+        for part in parts { slot.add(part.statistics, share: part.share(of: covered)) }
         return slot
     }
 }

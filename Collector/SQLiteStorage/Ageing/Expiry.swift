@@ -90,13 +90,16 @@ struct Expiry {
 /// The table of the times that retention has reached. They do not go back when retention becomes longer, because the points are
 /// gone.
 enum ExpiredRows {
-    /// The tier number for summaries.
-    private static let summaries = -1
+    /// The number of each row, in the place of a tier's, and its time.
+    private static let rows: [(number: Int, time: WritableKeyPath<ExpiredTimes, Int64> & Sendable)] = [
+        (Tier.fine.rawValue, \.fine), (Tier.minute.rawValue, \.minutes), (-1, \.summaries),
+    ]
 
     static func times(in db: Database) throws -> ExpiredTimes {
-        try ExpiredTimes(
-            fine: time(of: Tier.fine.rawValue, in: db), minutes: time(of: Tier.minute.rawValue, in: db),
-            summaries: time(of: summaries, in: db))
+        let statement = try db.cachedStatement(sql: "SELECT time FROM expired WHERE tier = ?")
+        return try rows.reduce(into: ExpiredTimes(fine: 0, minutes: 0)) { times, row in
+            times[keyPath: row.time] = try Int64.fetchOne(statement, arguments: [row.number]) ?? 0
+        }
     }
 
     /// Advances to the times and returns the times that apply from now on.
@@ -106,21 +109,14 @@ enum ExpiredRows {
         to times: ExpiredTimes, atMost latest: ExpiredTimes = .never, in db: Database
     ) throws -> ExpiredTimes {
         let known = try self.times(in: db)
-        let later = ExpiredTimes(
-            fine: min(max(known.fine, times.fine), latest.fine),
-            minutes: min(max(known.minutes, times.minutes), latest.minutes),
-            summaries: min(max(known.summaries, times.summaries), latest.summaries))
+        var later = known
+        for (_, time) in rows {
+            later[keyPath: time] = min(max(known[keyPath: time], times[keyPath: time]), latest[keyPath: time])
+        }
         guard later != known else { return known }
         let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO expired (tier, time) VALUES (?, ?)")
-        try statement.execute(arguments: [Tier.fine.rawValue, later.fine])
-        try statement.execute(arguments: [Tier.minute.rawValue, later.minutes])
-        try statement.execute(arguments: [summaries, later.summaries])
+        for (number, time) in rows { try statement.execute(arguments: [number, later[keyPath: time]]) }
         return later
-    }
-
-    private static func time(of tier: Int, in db: Database) throws -> Int64 {
-        let statement = try db.cachedStatement(sql: "SELECT time FROM expired WHERE tier = ?")
-        return try Int64.fetchOne(statement, arguments: [tier]) ?? 0
     }
 }
 

@@ -10,8 +10,8 @@ import MartletTelemetry
 /// Metrics of the same requests may begin or end within a slot. Spans before and after that time then go into separate chunks, and
 /// the earlier chunk ends with its last source. So ``MetricsCover`` decides the same about the chunk as about its sources.
 struct RollUp {
-    /// The largest number of chunks that one step merges, and of their bytes. They limit the memory and the time that the writer is
-    /// busy.
+    /// The largest number of chunks that one step merges or summarizes, and of their bytes. They limit the memory and the time that
+    /// the writer is busy.
     static let maxChunks = 512
     static let maxBytes = 16 * 1024 * 1024
 
@@ -172,14 +172,14 @@ struct ChunkMerge {
 
     /// Appends the sum of a series. If the series has only one point, its bytes are copied unchanged.
     private mutating func append(_ series: Int64, to blob: inout ChunkBlob) {
-        let alone = alone(in: series)
-        if let alone, let entry = sources[alone].entries.entry {
-            var rest = sources[alone].entries
+        let only = onlySource(of: series)
+        if let only, let entry = sources[only].entries.entry {
+            var rest = sources[only].entries
             rest.next()
             if rest.entry == nil || rest.series != series {
-                blob.append(entry: sources[alone].entries.bytes[entry], series: series)
-                sources[alone].left -= 1
-                sources[alone].entries = rest
+                blob.append(entry: sources[only].entries.bytes[entry], series: series)
+                sources[only].left -= 1
+                sources[only].entries = rest
                 return
             }
         }
@@ -189,7 +189,7 @@ struct ChunkMerge {
     }
 
     /// Returns the index of the only source whose current entry belongs to the series; `nil` if several do.
-    private func alone(in series: Int64) -> Int? {
+    private func onlySource(of series: Int64) -> Int? {
         var found: Int?
         for (index, source) in sources.enumerated() where source.entries.entry != nil && source.entries.series == series
         {

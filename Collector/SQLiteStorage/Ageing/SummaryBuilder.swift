@@ -15,11 +15,6 @@ import struct Foundation.Data
 /// Chunks with requests that only spans reported are left out, because later metrics may decide whether they count
 /// (``MetricsCover``).
 struct SummaryBuilder {
-    /// The largest number of chunks that one step adds up, and of their bytes. They limit the memory and the time that the writer
-    /// is busy.
-    static let maxChunks = 512
-    static let maxBytes = 16 * 1024 * 1024
-
     private let end: Int64
     private var sources: [Int64] = []
     private var leftOut: [Int64] = []
@@ -95,14 +90,14 @@ struct SummaryBuilder {
                 SELECT chunk.id, length(points), ifnull(service, '')\(others.map { ", ifnull(\($0), '')" }.joined())
                 FROM chunk INDEXED BY chunk_unsummarized LEFT JOIN resource ON resource.id = chunk.resource_id
                 WHERE tier = 1 AND summarized != 1 AND summarized = 0 AND end_time > ? AND end_time <= ?
-                ORDER BY service\(others.map { ", \($0)" }.joined()), resource_id, end_time, chunk.id LIMIT \(maxChunks)
+                ORDER BY service\(others.map { ", \($0)" }.joined()), resource_id, end_time, chunk.id LIMIT \(RollUp.maxChunks)
                 """)
         var chunks: [(Int64, SummarySums.Version)] = []
         var bytes = 0
         let rows = try Row.fetchCursor(statement, arguments: [from, to])
         while let row = try rows.next() {
             bytes += row[1]
-            guard bytes <= maxBytes || chunks.isEmpty else { break }
+            guard bytes <= RollUp.maxBytes || chunks.isEmpty else { break }
             chunks.append(
                 (row[0], SummarySums.Version(service: row[2], values: others.indices.map { row[$0 + 3] })))
         }

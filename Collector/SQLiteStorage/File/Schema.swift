@@ -34,7 +34,7 @@ enum Schema {
             rules INTEGER NOT NULL,
             -- The first and the latest batch, by the collector's clock.
             first_seen INTEGER NOT NULL, last_seen INTEGER NOT NULL,
-            -- The latest end of a point, by the sender's clock: tells whether the sender has points left.
+            -- The latest end of a point, by the sender's clock: decides whether the sender has points left.
             last_end INTEGER NOT NULL,
             -- The latest end among processes whose rows in cumulative_series were deleted, by the sender's clock.
             forgotten_until INTEGER NOT NULL DEFAULT 0,
@@ -136,7 +136,7 @@ enum Schema {
             rolled INTEGER NOT NULL, derived INTEGER NOT NULL,
             -- The row of the sender. A declared reference would make SQLite search all chunks when a sender is deleted.
             resource_id INTEGER NOT NULL,
-            -- The end of the points' intervals, by the sender's clock. The word `end` alone is a keyword of SQL.
+            -- The end of the points' intervals, by the sender's clock. The word `end` is a keyword of SQL.
             end_time INTEGER NOT NULL,
             -- The number of its points, and the number of points of its sources that could not be read.
             count INTEGER NOT NULL, damaged INTEGER NOT NULL,
@@ -161,7 +161,7 @@ enum Schema {
         ) STRICT;
         CREATE INDEX summary_by_end ON summary (end_time, resource_id);
 
-        -- The time up to which each tier's rolled chunks have been deleted, or may be at any moment; -1 stands for summaries.
+        -- The time up to which each tier's rolled chunks have been deleted, or may be at any moment; -1 is for summaries.
         CREATE TABLE expired (tier INTEGER PRIMARY KEY, time INTEGER NOT NULL) STRICT;
         -- The latest time by the collector's clock at which the clock was believed.
         CREATE TABLE retention_clock (id INTEGER PRIMARY KEY CHECK (id = 1), time INTEGER NOT NULL) STRICT;
