@@ -1,26 +1,24 @@
 import GRDB
 import MartletStorage
 import MartletTelemetry
-import Synchronization
 
 extension SQLiteStorage {
     /// Stores a batch's id and its contents in one transaction: either both or neither.
     ///
-    /// - Parameter contents: stores the contents unless the id is known. Returns whether all of them were known.
+    /// - Parameter contents: stores the contents. Not called if the id is known.
     private func store(
         _ batch: BatchID?, bytes: Int, at now: UnixNanoseconds,
-        _ contents: @escaping @Sendable (BatchAdditions, Database) throws -> Bool
+        _ contents: @escaping @Sendable (inout StoredBatch, Database) throws -> Void
     ) async throws -> StoreOutcome {
         let oldest = retention.time(at: now) - Int64(clamping: limits.batchAge)
-        let stored = BatchAdditions()
-        let outcome = try await commit(bytes: bytes) { db in
-            stored.begin()
-            let outcome = try BatchRows.remember(batch, at: now, forgetting: oldest, in: db)
-            return try outcome == .duplicate || contents(stored, db) ? .duplicate : outcome
+        let stored = try await commit(bytes: bytes) { db in
+            var stored = StoredBatch(outcome: try BatchRows.remember(batch, at: now, forgetting: oldest, in: db))
+            if stored.outcome != .duplicate { try contents(&stored, db) }
+            return stored
         }
         early.add(crowdedDetails: stored.crowdedDetails)
         onStored(stored.points, stored.spans)
-        return outcome
+        return stored.outcome
     }
 
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
@@ -53,14 +51,14 @@ extension SQLiteStorage {
                         one, of: resource, unlessKnown: batch == nil && !one.resource.isMartlet, limits, in: db)
                 }
                 if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
-                stored.add(points, of: one.resource)
+                stored.points.append(InstanceMetrics(resource: one.resource, points: points))
                 isAllKnown = isAllKnown && isKnown
                 if let reading = one.ledger {
                     let requests = newRequests.reduce(one.requests) { $0 &+ $1.statistics.requests }
                     try LedgerRows.insert(reading, requests: requests, resource: resource, in: db)
                 }
             }
-            return isAllKnown && !metrics.isEmpty
+            if isAllKnown, !metrics.isEmpty { stored.outcome = .duplicate }
         }
     }
 
@@ -87,11 +85,11 @@ extension SQLiteStorage {
                     try ChunkWriter.insert(
                         points, of: resource, service: one.resource.service, at: now, index: &index, in: db)
                 }
-                stored.add(points, spans: new.details.count, of: one.resource)
+                stored.points.append(InstanceMetrics(resource: one.resource, points: points))
+                stored.spans += new.details.count
             }
             // The batch deletes at most twice as many rows as it added, so that others do not wait. ``Expiry`` deletes the rest.
-            stored.crowdOut(try DetailPruning.prune(atMost: 2 * stored.spans, at: time, limits, in: db).early)
-            return false
+            stored.crowdedDetails = try DetailPruning.prune(atMost: 2 * stored.spans, at: time, limits, in: db).early
         }
     }
 
@@ -110,35 +108,11 @@ extension SQLiteStorage {
     }
 }
 
-/// The points and spans that a batch adds to the store, for the callback after the commit.
-final class BatchAdditions: Sendable {
-    private struct State {
-        var points: [InstanceMetrics] = []
-        var spans = 0
-        var crowdedDetails = 0
-    }
-
-    private let state = Mutex(State())
-
-    var points: [InstanceMetrics] { state.withLock { $0.points } }
-    var spans: Int { state.withLock { $0.spans } }
+/// What a batch added to the store.
+struct StoredBatch: Sendable {
+    var outcome: StoreOutcome
+    var points: [InstanceMetrics] = []
+    var spans = 0
     /// Older details deleted to make room.
-    var crowdedDetails: Int { state.withLock { $0.crowdedDetails } }
-
-    /// Empties the additions. The work of a commit calls it first, because it runs again if other work in the same transaction
-    /// fails.
-    func begin() {
-        state.withLock { $0 = State() }
-    }
-
-    func crowdOut(_ details: Int) {
-        state.withLock { $0.crowdedDetails += details }
-    }
-
-    func add(_ points: [RequestPoint], spans: Int = 0, of resource: TelemetryResource) {
-        state.withLock {
-            $0.points.append(InstanceMetrics(resource: resource, points: points))
-            $0.spans += spans
-        }
-    }
+    var crowdedDetails = 0
 }

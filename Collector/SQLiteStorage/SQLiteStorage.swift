@@ -143,13 +143,13 @@ package final class SQLiteStorage: Storage {
 
     /// Commits a batch: see ``CommitQueue/commit(bytes:_:)``. Throws if the store's file is no longer at its path afterwards,
     /// because nobody would find the batch. Throws ``StorageBusy`` while old data is being deleted on a full disk.
-    func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoreOutcome {
+    func commit(bytes: Int, _ work: @escaping CommitQueue.Work) async throws -> StoredBatch {
         try await health.writing {
             try identity?.check()
             guard !reserve.isReleased else { throw StorageBusy() }
-            let outcome = try await queue.commit(bytes: bytes, work)
+            let stored = try await queue.commit(bytes: bytes, work)
             try identity?.check()
-            return outcome
+            return stored
         }
     }
 

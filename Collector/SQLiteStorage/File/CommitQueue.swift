@@ -7,12 +7,12 @@ import Synchronization
 /// arrive while a transaction is being written go into the next one. That one waits a moment for further expected batches, because
 /// under load the transaction is much of the cost of a small batch. Safe to use from any task.
 final class CommitQueue: Sendable {
-    typealias Work = @Sendable (Database) throws -> StoreOutcome
+    typealias Work = @Sendable (Database) throws -> StoredBatch
 
     fileprivate struct Job {
         let bytes: Int
         let work: Work
-        let continuation: CheckedContinuation<StoreOutcome, any Error>
+        let continuation: CheckedContinuation<StoredBatch, any Error>
     }
 
     fileprivate struct State {
@@ -40,7 +40,7 @@ final class CommitQueue: Sendable {
     /// Continues if its task is cancelled, because the same transaction may contain other batches.
     ///
     /// - Parameter bytes: the estimated memory that the work holds while it waits.
-    func commit(bytes: Int, _ work: @escaping Work) async throws -> StoreOutcome {
+    func commit(bytes: Int, _ work: @escaping Work) async throws -> StoredBatch {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(bytes: bytes, work: work, continuation: continuation)
             switch state.withLock({ $0.add(job, limits) }) {
@@ -68,16 +68,16 @@ final class CommitQueue: Sendable {
     }
 
     /// Runs the jobs in one transaction. If a job fails, the jobs run one by one, so that only that job fails.
-    private func results(of jobs: [Job], in db: Database) -> [Result<StoreOutcome, any Error>] {
+    private func results(of jobs: [Job], in db: Database) -> [Result<StoredBatch, any Error>] {
         do {
-            var outcomes: [StoreOutcome] = []
+            var batches: [StoredBatch] = []
             try db.inTransaction(.immediate) {
-                outcomes = try jobs.map { job throws in
+                batches = try jobs.map { job throws in
                     do { return try job.work(db) } catch { throw JobFailure(error: error) }
                 }
                 return .commit
             }
-            return outcomes.map { .success($0) }
+            return batches.map { .success($0) }
         } catch let failure as JobFailure {
             onRollback()
             guard jobs.count > 1 else { return [.failure(failure.error)] }

@@ -1,5 +1,8 @@
+import GRDB
 import MartletStorage
 import MartletTelemetry
+
+@testable import MartletSQLiteStorage
 
 /// Values that tests share. Times are seconds after an arbitrary moment.
 enum Samples {
@@ -108,6 +111,13 @@ enum Samples {
 extension Storage {
     /// Returns every sender.
     func agents() async throws -> [AgentRecord] { try await agents(seenSince: 0, limit: .max).agents }
+}
+
+extension SQLiteStorage {
+    /// Returns the number of rows of a table; a condition may follow its name.
+    func rows(_ table: String) async throws -> Int {
+        try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
+    }
 }
 
 extension StatisticsAnswer {

@@ -1,6 +1,5 @@
 import Fixtures
 import Foundation
-import GRDB
 import MartletStorage
 import Testing
 
@@ -36,12 +35,7 @@ import Testing
             try FileManager.default.copyItem(atPath: folder.path("backlog.sqlite"), toPath: folder.path(name))
             let storage = try open(name)
             let maintenance = Task { try await storage.maintain() }
-            func rolledUp() async throws -> Int {
-                try await storage.pool.read {
-                    try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk WHERE tier = 1") ?? 0
-                }
-            }
-            while try await rolledUp() <= round * 50 { await Task.yield() }
+            while try await storage.rows("chunk WHERE tier = 1") <= round * 50 { await Task.yield() }
             maintenance.cancel()
             _ = await maintenance.result
             #expect(throws: Never.self) { try storage.close() }

@@ -1,5 +1,4 @@
 import Fixtures
-import GRDB
 import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
@@ -37,12 +36,6 @@ import Testing
         }
     }
 
-    private func rows(_ table: String, in storage: SQLiteStorage) async throws -> Int {
-        try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
-            try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0
-        }
-    }
-
     private func storeDetail(_ number: UInt8, in storage: SQLiteStorage) async throws {
         _ = try await storage.store(
             [DetailsBatch(resource: Samples.resource(), details: [Samples.detail(number)])], of: nil)
@@ -63,7 +56,7 @@ import Testing
             ahead, from: Samples.time(120 * 60) + UInt64(years), minutes: 90, senders: -years)
         #expect(try await ahead.state().clockJump > 729 * 86400)
         try await storeDetail(2, in: ahead)
-        #expect(try await rows("detail", in: ahead) == 2)
+        #expect(try await ahead.rows("detail") == 2)
         // A batch of an unknown instance makes the store forget instances that were silent for long.
         let other = BatchID(instance: "i-2", sequence: 1, signal: .metrics)
         _ = try await ahead.store([Samples.metrics(end: 20)], of: other)
@@ -77,7 +70,7 @@ import Testing
         let window = TimeWindow(from: Samples.time(15), to: Samples.time(45))
         let answer = try await after.statistics(StatisticsQuery(window: window, by: []))
         #expect(answer.window == window)
-        #expect(try await rows("detail", in: after) == 2)
+        #expect(try await after.rows("detail") == 2)
     }
 
     @Test func oldDataExpiresAfterAMonthOffOnceSendersAgreeWithTheClock() async throws {
@@ -89,11 +82,11 @@ import Testing
         let after = try open()
         let start = Samples.time(30 * 86400)
         try await run(after, from: start, minutes: 50)
-        #expect(try await rows("detail", in: after) == 1)
-        #expect(try await rows("chunk WHERE tier = 0 AND end_time <= \(Samples.time(3600))", in: after) > 0)
+        #expect(try await after.rows("detail") == 1)
+        #expect(try await after.rows("chunk WHERE tier = 0 AND end_time <= \(Samples.time(3600))") > 0)
         try await run(after, from: start + 51 * Self.minute, minutes: 20)
-        #expect(try await rows("detail", in: after) == 0)
-        #expect(try await rows("chunk WHERE tier = 0 AND end_time <= \(Samples.time(3600))", in: after) == 0)
+        #expect(try await after.rows("detail") == 0)
+        #expect(try await after.rows("chunk WHERE tier = 0 AND end_time <= \(Samples.time(3600))") == 0)
         #expect(try await after.state().clockJump == 0)
     }
 
@@ -120,6 +113,6 @@ import Testing
             clock.time = Samples.time(halves * 1800)
             try await storage.maintain()
         }
-        #expect(try await rows("detail", in: storage) == 0)
+        #expect(try await storage.rows("detail") == 0)
     }
 }

@@ -44,11 +44,7 @@ import Testing
         clock.time += 1000
         (limits.detailAge, limits.maxDetails) = (detailAge, maxDetails)
         let storage = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
-        func count() async throws -> Int? {
-            try await storage.pool.read {
-                try Int.fetchOne($0, sql: "SELECT count(*) FROM detail WHERE received <= 1000")
-            }
-        }
+        func count() async throws -> Int { try await storage.rows("detail WHERE received <= 1000") }
         for number in 2...4 as ClosedRange<UInt8> {
             _ = try await storage.store(
                 [DetailsBatch(resource: Samples.resource(), details: [Samples.detail(number)])], of: nil)

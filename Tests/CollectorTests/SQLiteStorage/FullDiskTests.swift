@@ -43,12 +43,12 @@ import Testing
         let reopened = try open(on: disk)
         #expect(reopened.fault == "the disk is full; old data makes room for new")
         #expect(!FileManager.default.fileExists(atPath: reserve))
-        #expect(try await reopened.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
+        #expect(try await reopened.rows("detail") == 20)
         clock.time = Samples.time(1800)
         try await reopened.maintain()
         for more in 1...20 as ClosedRange<UInt64> { try await store(20_000 + more, in: reopened) }
         #expect(reopened.fault == nil)
-        #expect(try await reopened.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
+        #expect(try await reopened.rows("detail") == 20)
     }
 
     /// The index of SQLite's log does not fit on the disk. SQLite reports this as an I/O error.
@@ -114,6 +114,6 @@ import Testing
         clock.time = Samples.time(1800)
         try await storage.maintain()
         for more in 1...20 as ClosedRange<UInt64> { try await store(20_000 + more, in: storage) }
-        #expect(try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM detail") } == 20)
+        #expect(try await storage.rows("detail") == 20)
     }
 }

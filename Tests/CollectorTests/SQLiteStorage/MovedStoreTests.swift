@@ -48,7 +48,7 @@ import Testing
         let failure = await #expect(throws: StorageFailure.self) {
             try await storage.commit(bytes: 1) { [path] _ in
                 rename(path, path + ".aside")
-                return .stored
+                return StoredBatch(outcome: .stored)
             }
         }
         #expect(failure?.description.contains("was moved, replaced or deleted") == true)

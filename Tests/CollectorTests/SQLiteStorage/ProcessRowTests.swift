@@ -33,10 +33,6 @@ import Testing
         return ProcessPoint(start: Samples.time(end), end: Samples.time(end), statistics: statistics)
     }
 
-    private func rows(_ table: String, _ storage: SQLiteStorage) async throws -> Int {
-        try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
-    }
-
     @Test func figuresAreDecodedUnchanged() {
         var statistics = ProcessStatistics()
         #expect(ProcessBlob.decode(ProcessBlob.encode(statistics)) == statistics)
@@ -56,7 +52,7 @@ import Testing
         let expected = tiers.reduce(0) { sum, tier in
             sum + Int((tier.slotEnd(of: length) - tier.slotEnd(of: Int64(Samples.time(1)))) / tier.length) + 1
         }
-        #expect(try await rows("process_slot", storage) == expected)
+        #expect(try await storage.rows("process_slot") == expected)
     }
 
     /// Stores a body of a sender that does not number its batches: CPU seconds up to a given second.
@@ -93,7 +89,7 @@ import Testing
             _ = try await storage.store(
                 [InstanceMetrics(resource: Samples.resource(), points: [], processTotals: [total])], of: nil)
         }
-        #expect(try await rows("process_total", storage) == 64)
+        #expect(try await storage.rows("process_total") == 64)
     }
 
     @Test func storeThatIsTooLargeDeletesItsFinestFigures() async throws {

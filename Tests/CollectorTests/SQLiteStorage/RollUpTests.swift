@@ -30,12 +30,6 @@ import Testing
         return answer.groups.reduce(0) { $0 + $1.count }
     }
 
-    private func chunks(_ condition: String) throws -> Int? {
-        try DatabaseQueue(path: folder.path("collector.sqlite")).read {
-            try Int.fetchOne($0, sql: "SELECT count(*) FROM chunk WHERE \(condition)")
-        }
-    }
-
     @Test func completedMinutesAndHoursBecomeOnePointPerSeries() async throws {
         try self.storage.close()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"), now: { [clock] in clock.time })
@@ -45,9 +39,9 @@ import Testing
         clock.time = Samples.time(7200 + 600)
         try await storage.maintain()
         // The samples' time begins 13 minutes and 20 seconds after a full hour.
-        #expect(try chunks("tier = 1") == 121)
-        #expect(try chunks("tier = 2") == 2)
-        #expect(try chunks("rolled = 0 AND tier = 0") == 0)
+        #expect(try await storage.rows("chunk WHERE tier = 1") == 121)
+        #expect(try await storage.rows("chunk WHERE tier = 2") == 2)
+        #expect(try await storage.rows("chunk WHERE rolled = 0 AND tier = 0") == 0)
         for (from, to) in [(UInt64(0), UInt64(7200)), (10, 7200), (0, 7190), (1200, 4800), (3605, 3700), (70, 75)] {
             #expect(try await count(from, to, in: storage) == to / 10 - from / 10, "\(from) to \(to)")
         }
@@ -94,8 +88,8 @@ import Testing
             _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
             try await storage.maintain()
         }
-        #expect(try chunks("tier = 1 AND rolled = 1") == 3)
-        #expect(try chunks("tier = 2") == 3)
+        #expect(try await storage.rows("chunk WHERE tier = 1 AND rolled = 1") == 3)
+        #expect(try await storage.rows("chunk WHERE tier = 2") == 3)
         #expect(try await count(0, 7200) == 6)
     }
 
@@ -107,7 +101,7 @@ import Testing
         }
         clock.time = Samples.time(6 * 3600)
         try await storage.maintain()
-        #expect(try chunks("tier < 2") == 0)
+        #expect(try await storage.rows("chunk WHERE tier < 2") == 0)
         let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.damagedPoints == 1)
         #expect(answer.groups.map(\.count) == [1])
@@ -145,11 +139,11 @@ import Testing
         #expect(try await count(0, 90 * 60) == expected)
         clock.time = Samples.time(4 * 3600)
         try await storage.maintain()
-        #expect(try chunks("rolled = 0 AND tier < 2") == 0)
+        #expect(try await storage.rows("chunk WHERE rolled = 0 AND tier < 2") == 0)
         #expect(try await count(0, 2 * 3600) == expected)
         clock.time = Samples.time(7 * 3600)
         try await storage.maintain()
-        #expect(try chunks("tier < 2") == 0)
+        #expect(try await storage.rows("chunk WHERE tier < 2") == 0)
         #expect(try await count(0, 2 * 3600) == expected)
     }
 
@@ -157,12 +151,10 @@ import Testing
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         clock.time = Samples.time(2 * 24 * 3600)
         try await storage.maintain()
-        #expect(try chunks("true") == 0)
+        #expect(try await storage.rows("chunk") == 0)
         #expect(try await storage.agents().isEmpty)
-        #expect(
-            try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
-                try Int.fetchOne($0, sql: "SELECT (SELECT count(*) FROM series) + (SELECT count(*) FROM ledger)")
-            } == 0)
+        #expect(try await storage.rows("series") == 0)
+        #expect(try await storage.rows("ledger") == 0)
         // The store still accepts points afterwards.
         _ = try await storage.store([Samples.metrics(requests: 3, end: 2 * 24 * 3600)], of: nil)
         #expect(try await count(0, 2 * 24 * 3600) == 3)
@@ -195,10 +187,7 @@ import Testing
         #expect(after[0] == before.0[0])
         #expect(after.allSatisfy { abs($0 - 2.0 / 3) < 0.01 }, "\(after)")
         #expect(try await storage.agents().map(\.ledger) == before.1)
-        let readings = try await DatabaseQueue(path: folder.path("collector.sqlite")).read {
-            try Int.fetchOne($0, sql: "SELECT count(*) FROM ledger")
-        }
-        #expect(readings == 3)
+        #expect(try await storage.rows("ledger") == 3)
     }
 
     @Test func reportCoversTheWholeRemainingSlots() async throws {

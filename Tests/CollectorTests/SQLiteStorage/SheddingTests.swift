@@ -38,10 +38,6 @@ import Testing
         }
     }
 
-    private func count(_ table: String, in storage: SQLiteStorage) async throws -> Int {
-        try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
-    }
-
     @Test func oldestDetailsGoFirstAndNoMoreThanNeeded() async throws {
         let before = try open()
         try await fill(before)
@@ -60,14 +56,14 @@ import Testing
     @Test func pointsOfHoursStayAndEveryAnswerNamesItsWindow() async throws {
         let before = try open()
         try await fill(before)
-        let hours = try await count("chunk WHERE tier = 2", in: before)
+        let hours = try await before.rows("chunk WHERE tier = 2")
         #expect(hours > 0)
         try before.close()
         let storage = try open(maxBytes: 1)
         try await storage.maintain()
-        #expect(try await count("detail", in: storage) == 0)
-        #expect(try await count("chunk WHERE tier < 2 AND rolled = 1", in: storage) == 0)
-        #expect(try await count("chunk WHERE tier = 2", in: storage) == hours)
+        #expect(try await storage.rows("detail") == 0)
+        #expect(try await storage.rows("chunk WHERE tier < 2 AND rolled = 1") == 0)
+        #expect(try await storage.rows("chunk WHERE tier = 2") == hours)
         let state = try await storage.state()
         #expect(state.shedDetails == 40)
         #expect(state.shedChunks > 0)
@@ -97,8 +93,8 @@ import Testing
         clock.time = Samples.time(11_500)
         let tooSmall = try open(maxBytes: 8192)
         for _ in 0..<2 { try await tooSmall.maintain() }
-        #expect(try await count("chunk WHERE tier < 2", in: tooSmall) == 0)
-        #expect(try await count("chunk", in: tooSmall) > 0)
+        #expect(try await tooSmall.rows("chunk WHERE tier < 2") == 0)
+        #expect(try await tooSmall.rows("chunk") > 0)
         #expect(try await !tooSmall.state().mayShrink)
     }
 
@@ -115,6 +111,6 @@ import Testing
                     """)
         }
         await #expect(throws: DatabaseError.self) { try await storage.maintain() }
-        #expect(try await count("detail", in: storage) == 0)
+        #expect(try await storage.rows("detail") == 0)
     }
 }

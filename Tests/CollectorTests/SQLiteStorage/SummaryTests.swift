@@ -27,10 +27,6 @@ import Testing
             path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
     }
 
-    private func rows(_ table: String) async throws -> Int {
-        try await storage.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") ?? 0 }
-    }
-
     private func storeRandomPoints(_ intervals: Range<UInt64>, _ random: inout SeededGenerator) async throws {
         for interval in intervals {
             let end = Self.start + 10 * (interval + 1)
@@ -134,7 +130,7 @@ import Testing
         clock.time += 3_600 * second
         try await storage.maintain()
         try await storeRandomPoints(60..<80, &random)
-        #expect(try await rows("summary") > 60)
+        #expect(try await storage.rows("summary") > 60)
         let found = try await figures()
         try await forgetSummaries()
         #expect(try await figures() == found)
@@ -164,7 +160,7 @@ import Testing
         clock.time = Samples.time(Self.start + 600)
         _ = try await storage.store([Samples.metrics(end: Self.start + 10)], of: nil)
         try await storage.maintain()
-        #expect(try await rows("summary") == 1)
+        #expect(try await storage.rows("summary") == 1)
     }
 
     @Test func summaryHasOnePointForAllProcessesOfAVersion() async throws {
@@ -177,7 +173,7 @@ import Testing
         }
         clock.time = Samples.time(Self.start + 180 + 59)
         try await storage.maintain()
-        #expect(try await rows("summary") == 0)
+        #expect(try await storage.rows("summary") == 0)
         clock.time += 2 * second
         try await storage.maintain()
         let counts = try await storage.pool.read { try Int.fetchAll($0, sql: "SELECT count FROM summary") }
@@ -223,7 +219,7 @@ import Testing
         func count() async throws -> UInt64 {
             try await storage.statistics(StatisticsQuery(window: window, by: [])).groups.reduce(0) { $0 + $1.count }
         }
-        #expect(try await rows("summary") == 1)
+        #expect(try await storage.rows("summary") == 1)
         #expect(try await count() == 3)
         let point = RequestPoint(
             dimensions: Samples.dimensions(), start: Samples.time(Self.start), end: Samples.time(Self.start + 120),
@@ -244,14 +240,14 @@ import Testing
         for (minutes, summaries) in [(70, 20), (50 * 60, 20), (50 * 60 + 30, 10), (60 * 60, 0)] as [(UInt64, Int)] {
             clock.time = Samples.time(Self.start + minutes * 60)
             try await storage.maintain()
-            #expect(try await rows("summary") == summaries)
+            #expect(try await storage.rows("summary") == summaries)
             let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
             #expect(answer.groups.map(\.count) == [360])
         }
         // No summary includes a point that arrives now.
         _ = try await storage.store([Samples.metrics(end: Self.start + 30)], of: nil)
         try await storage.maintain()
-        #expect(try await rows("summary") == 0)
+        #expect(try await storage.rows("summary") == 0)
         let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
         #expect(answer.groups.map(\.count) == [361])
     }
