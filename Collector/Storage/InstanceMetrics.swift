@@ -87,6 +87,7 @@ package enum DroppedText {
     }
 
     package static func dropped(from text: String) -> [String: UInt64] {
-        (try? JSONDecoder().decode([String: UInt64].self, from: Data(text.utf8))) ?? [:]
+        guard !text.isEmpty else { return [:] }
+        return (try? JSONDecoder().decode([String: UInt64].self, from: Data(text.utf8))) ?? [:]
     }
 }

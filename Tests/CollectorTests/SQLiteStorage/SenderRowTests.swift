@@ -42,9 +42,12 @@ import Testing
             #expect(try await storage.agents().map(\.resource) == [resource])
         }
     }
+
     /// Otherwise the senders would decide how much memory the cache takes.
     @Test func senderWithLongTextsIsNotCached() {
-        var (ofRuntime, ofAttributes) = (Samples.resource(instance: "runtime"), Samples.resource(instance: "attributes"))
+        var (ofRuntime, ofAttributes) = (
+            Samples.resource(instance: "runtime"), Samples.resource(instance: "attributes")
+        )
         ofRuntime.runtime = String(repeating: "r", count: 2_000)
         ofAttributes.attributes = ["name": String(repeating: "a", count: 2_000)]
         let (senders, cache) = ([Samples.resource(), ofRuntime, ofAttributes], WriterResources())
