@@ -77,7 +77,7 @@ private struct SenderRow {
     private let requests: UInt64
 
     private static let latest =
-        Dimension.ofSender.map(\.column) + ["host", "capture_mode", "capture_reason", "agent", "runtime", "rules"]
+        (SenderText.identity + SenderText.state).map(\.column) + ["rules"]
     private static let ofLedger = ["time", "delivered", "waiting", "dropped", "requests", "age", "unwatched", "cpu"]
     static let columns =
         ["id"] + Selection(latest) { "argMax(\($0), last_seen)" }

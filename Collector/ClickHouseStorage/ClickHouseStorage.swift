@@ -50,7 +50,7 @@ package final class ClickHouseStorage: Storage {
     /// Stores the points. Points of cumulative metrics count once ``maintain()`` has computed their differences.
     package func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome {
         let outcome = try await queue.store(PendingBatch(id: batch, contents: .metrics(metrics), arrival: now()))
-        for one in metrics { hear(from: one.resource, until: max(one.latestEnd, one.ledger?.time ?? 0)) }
+        for one in metrics { hear(from: one.resource, until: one.latestTime) }
         return outcome
     }
 

@@ -12,7 +12,7 @@ extension RequestFilter {
 
     /// The condition on a row with the number of a sender.
     var conditionOnSender: String {
-        wanted.keys.contains(where: \.isOfSender) ? "sender IN (SELECT id FROM sender WHERE \(senderCondition))" : "1"
+        selectsSenders ? "sender IN (SELECT id FROM sender WHERE \(senderCondition))" : "1"
     }
 
     private func condition(on dimensions: [Dimension]) -> String {

@@ -28,6 +28,14 @@ extension [Dimension] {
     var lines: String { columns.map { "\($0.name) \($0.type)" }.joined(separator: "\n") }
 }
 
+extension [SenderText] {
+    var lines: String { map { "\($0.column) String" }.joined(separator: "\n") }
+}
+
+extension SenderText {
+    static let dimensions = identity.filter { text in Dimension.ofSender.contains { $0.column == text.column } }
+}
+
 extension TableRows {
     /// Adds the columns of the dimensions; all empty for `nil`.
     mutating func add(_ request: RequestDimensions?) {
@@ -52,9 +60,8 @@ extension TableRows {
     /// Adds the columns of a sender after its service, up to its runtime.
     mutating func add(_ resource: TelemetryResource) {
         add(Dimension.ofSenderRow, of: resource)
-        for text in [
-            resource.host, resource.captureMode, resource.captureReason, resource.agent, resource.runtime,
-        ] { self.text(text) }
+        text(resource.host)
+        for one in SenderText.state { text(one.value(of: resource)) }
     }
 }
 
@@ -67,18 +74,31 @@ extension RequestDimensions {
             kind: kind, method: "", host: try row.text("host"), port: Int(try row.number("port", Int64.self)),
             endpoint: "", status: status == 0 ? nil : status, error: nil)
         source = try row.flag("spans") ? .spans : .metrics
-        for dimension in Self.texts { dimension.put(try row.text(dimension.column).presence, into: &self) }
+        for dimension in Self.texts { dimension.set(try row.text(dimension.column).presence, of: &self) }
     }
 
     /// The dimensions with no other column than their text.
     private static let texts = Dimension.ofRequest.filter { ![.kind, .host, .status].contains($0) }
 }
 
+extension Dimension {
+    /// Sets a text of a request; `nil` for an absent value. Kind, host and status are other types.
+    fileprivate func set(_ value: String?, of request: inout RequestDimensions) {
+        switch self {
+        case .method: request.method = value ?? ""
+        case .endpoint: request.endpoint = value ?? ""
+        case .error: request.error = value
+        case .rule: request.rule = value
+        case .service, .environment, .version, .instance, .kind, .host, .status: break
+        }
+    }
+}
+
 extension TelemetryResource {
     /// Reads the columns of the dimensions of a sender.
     init(dimensions row: inout RowReader) throws {
         self.init(service: "", instance: "")
-        for dimension in Dimension.ofSender { dimension.put(try row.text(dimension.column).presence, into: &self) }
+        for text in SenderText.dimensions { text.set(try row.text(text.column), of: &self) }
     }
 
     /// Reads all columns of a sender.
@@ -87,10 +107,7 @@ extension TelemetryResource {
     init(_ row: inout RowReader, host: String = "host") throws {
         try self.init(dimensions: &row)
         self.host = try row.text(host).presence
-        captureMode = try row.text("capture_mode").presence
-        captureReason = try row.text("capture_reason").presence
-        agent = try row.text("agent").presence
-        runtime = try row.text("runtime").presence
+        for text in SenderText.state { text.set(try row.text(text.column), of: &self) }
     }
 }
 

@@ -40,10 +40,7 @@ enum Schema {
         revision UInt64
         \(Dimension.ofSenderRow.lines)
         host String
-        capture_mode String
-        capture_reason String
-        agent String
-        runtime String
+        \(SenderText.state.lines)
         rules Int64
         first_seen Int64
         last_seen Int64
@@ -288,10 +285,7 @@ enum Schema {
         service String
         \(Dimension.ofSenderRow.lines)
         sender_host String
-        capture_mode String
-        capture_reason String
-        agent String
-        runtime String
+        \(SenderText.state.lines)
         \(Dimension.ofRequest.lines)
         start_ns Int64
         duration Int64

@@ -143,26 +143,15 @@ struct PendingBatch: Sendable {
     /// The latest time in the batch, by the senders' clocks; 0 if there is none.
     var latestTime: UnixNanoseconds {
         switch contents {
-        case .metrics(let metrics): metrics.reduce(0) { max($0, $1.latestEnd, $1.ledger?.time ?? 0) }
+        case .metrics(let metrics): metrics.reduce(0) { max($0, $1.latestTime) }
         case .details(let details): details.reduce(0) { max($0, $1.latestEnd) }
         }
     }
 }
 
 extension InstanceMetrics {
-    var latestEnd: UnixNanoseconds {
-        [
-            points.indices.reduce(0) { max($0, points[$1].end) }, cumulative.reduce(0) { max($0, $1.point.end) },
-            process.reduce(0) { max($0, $1.end) }, processTotals.reduce(0) { max($0, $1.end) },
-        ].max() ?? 0
-    }
-
     /// Whether there are figures that count by their differences.
     var isCumulative: Bool { !cumulative.isEmpty || !processTotals.isEmpty }
 
     fileprivate var rows: Int { points.count + cumulative.count + process.count + processTotals.count }
-}
-
-extension DetailsBatch {
-    var latestEnd: UnixNanoseconds { details.reduce(0) { max($0, $1.start &+ $1.durationNanoseconds) } }
 }
