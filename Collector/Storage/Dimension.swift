@@ -214,27 +214,3 @@ package struct ValuesAnswer: Sendable, Equatable {
         self.isThereMore = isThereMore
     }
 }
-
-extension Dimension {
-    /// Puts a value that a store read into its sender; `nil` for an absent value.
-    package func put(_ value: String?, into resource: inout TelemetryResource) {
-        switch self {
-        case .service: resource.service = value ?? ""
-        case .environment: resource.environment = value
-        case .version: resource.version = value
-        case .instance: resource.instance = value ?? ""
-        case .kind, .method, .host, .endpoint, .status, .error, .rule: break
-        }
-    }
-
-    /// Puts a text that a store read into its request; `nil` for an absent value. Kind, host and status are other types.
-    package func put(_ value: String?, into request: inout RequestDimensions) {
-        switch self {
-        case .method: request.method = value ?? ""
-        case .endpoint: request.endpoint = value ?? ""
-        case .error: request.error = value
-        case .rule: request.rule = value
-        case .service, .environment, .version, .instance, .kind, .host, .status: break
-        }
-    }
-}
