@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import MartletReports
-import MartletSQLiteStorage
+import MartletStorage
 
 struct Agents: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -27,7 +27,7 @@ struct Agents: AsyncParsableCommand {
         }
         let device = output.device
         // A file gets the same text whenever it is written.
-        let now = device.isTerminal ? SQLiteStorage.systemClock() : nil
+        let now = device.isTerminal ? SystemClock.now() : nil
         switch output.format {
         case .table: try Output.answer(AgentsTable.text(of: report, now: now, on: device))
         case .json: try Output.answer(ReportJSON.text(of: report))
@@ -39,7 +39,7 @@ struct Agents: AsyncParsableCommand {
             var parameters = try senders
             let zone = UTCOffset.environment(ProcessInfo.processInfo.environment)
             parameters.add(
-                .since, since.map { TimeExpression.absolute($0, now: SQLiteStorage.systemClock(), in: zone) })
+                .since, since.map { TimeExpression.absolute($0, now: SystemClock.now(), in: zone) })
             return parameters
         }
     }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
@@ -94,7 +93,7 @@ struct Check: AsyncParsableCommand {
 
     private var limits: CheckLimits {
         get throws {
-            let window = try parameters.query(now: SQLiteStorage.systemClock()).window
+            let window = try parameters.query(now: SystemClock.now()).window
             return try CheckLimits(
                 maxFailureRate: maxFailureRate, maxP99: maxP99, objective: slo, isCompared: compare != nil,
                 window: window)

@@ -18,7 +18,7 @@ struct ClientOptions: ParsableArguments {
     var flags: [CommandFlag] {
         let given = [
             ("collector", collector == CollectorAddress.usual ? nil : collector),
-            ("certificate", tls.authorities), ("client-certificate", tls.clientCertificate),
+            ("certificate", tls.certificate), ("client-certificate", tls.clientCertificate),
             ("client-key", tls.clientKey),
         ]
         return given.compactMap { name, value in value.map { CommandFlag(name, $0) } }
@@ -26,10 +26,9 @@ struct ClientOptions: ParsableArguments {
 
     func client() throws -> CollectorClient {
         let url = try Self.url(collector)
-        let variables = ProcessInfo.processInfo.environment
         return CollectorClient(
-            url: url, token: try CollectorEnvironment(variables).value(readToken, "READ_TOKEN"),
-            tls: url.scheme == "https" ? try tls.configuration(variables) : nil)
+            url: url, token: try CollectorEnvironment().value(readToken, "read-token"),
+            tls: url.scheme == "https" ? try tls.configuration(ProcessInfo.processInfo.environment) : nil)
     }
 
     static func url(_ text: String) throws -> URL {
@@ -51,10 +50,8 @@ struct ClientOptions: ParsableArguments {
 
 /// The PEM files of the commands that query a collector over https.
 struct ClientTLS: ParsableArguments {
-    @Option(
-        name: .customLong("certificate"),
-        help: "PEM file with the certificate authorities to trust, instead of the system's.")
-    var authorities: String?
+    @Option(help: "PEM file with the certificate authorities to trust, instead of the system's.")
+    var certificate: String?
 
     @Option(help: "PEM file with the client certificate, if the collector requires one.")
     var clientCertificate: String?
@@ -69,24 +66,22 @@ struct ClientTLS: ParsableArguments {
     func configuration(_ variables: [String: String]) throws -> TLSConfiguration {
         let environment = CollectorEnvironment(variables)
         var configuration = TLSConfiguration.makeClientConfiguration()
-        if let authorities = try environment.value(authorities, "CERTIFICATE") {
-            let certificates = try Self.named("CERTIFICATE") { try PEMFile.certificates(authorities) }
-            configuration.trustRoots = .certificates(certificates)
+        if let authorities = try environment.value(certificate, "certificate") {
+            configuration.trustRoots = .certificates(
+                try Self.read("certificate") { try PEMFile.certificates(authorities) })
         } else {
             try configuration.trust(systemsAuthorities: variables)
         }
-        let certificate = try environment.value(clientCertificate, "CLIENT_CERTIFICATE")
-        let key = try environment.value(clientKey, "CLIENT_KEY")
-        guard let certificate else {
+        let file = try environment.value(clientCertificate, "client-certificate")
+        let key = try environment.value(clientKey, "client-key")
+        guard let file else {
             guard key == nil else { throw ValidationError("--client-key needs --client-certificate") }
             return configuration
         }
-        let chain = try Self.named("CLIENT_CERTIFICATE") { try PEMFile.certificates(certificate) }
+        let chain = try Self.read("client-certificate") { try PEMFile.certificates(file) }
         configuration.certificateChain = chain.map { .certificate($0) }
         configuration.privateKey = .privateKey(
-            try Self.named(key == nil ? "CLIENT_CERTIFICATE" : "CLIENT_KEY") {
-                try PEMFile.privateKey(key ?? certificate)
-            })
+            try Self.read(key == nil ? "client-certificate" : "client-key") { try PEMFile.privateKey(key ?? file) })
         return configuration
     }
 
@@ -99,18 +94,19 @@ struct ClientTLS: ParsableArguments {
             try configuration.trust(systemsAuthorities: variables)
             return configuration
         }
-        do { configuration.trustRoots = .certificates(try PEMFile.certificates(authorities)) } catch {
-            throw CollectorClient.Failure(description: "\(variable): \(error)")
-        }
+        configuration.trustRoots = .certificates(
+            try naming(variable) { try PEMFile.certificates(authorities) })
         return configuration
     }
 
-    private static func named<Content>(_ variable: String, _ read: () throws -> Content) throws -> Content {
-        do { return try read() } catch {
-            let flag = variable.lowercased().replacing("_", with: "-")
-            throw CollectorClient.Failure(description: "--\(flag) (MARTLET_COLLECTOR_\(variable)): \(error)")
-        }
+    private static func read<Content>(_ flag: String, _ read: () throws -> Content) throws -> Content {
+        try naming("--\(flag) (\(CollectorEnvironment.variable(flag)))", read)
     }
+}
+
+/// Runs `read`. An error becomes a sentence that begins with the setting that named the file.
+private func naming<Content>(_ setting: String, _ read: () throws -> Content) throws -> Content {
+    do { return try read() } catch { throw CollectorClient.Failure(description: "\(setting): \(error)") }
 }
 
 extension TLSConfiguration {
@@ -119,8 +115,6 @@ extension TLSConfiguration {
     fileprivate mutating func trust(systemsAuthorities variables: [String: String]) throws {
         if let folder = variables["SSL_CERT_DIR"], !folder.isEmpty { trustRoots = .file(folder) }
         guard let file = variables["SSL_CERT_FILE"], !file.isEmpty else { return }
-        do { additionalTrustRoots = [.certificates(try PEMFile.certificates(file))] } catch {
-            throw CollectorClient.Failure(description: "SSL_CERT_FILE: \(error)")
-        }
+        additionalTrustRoots = [.certificates(try naming("SSL_CERT_FILE") { try PEMFile.certificates(file) })]
     }
 }

@@ -1,72 +1,85 @@
 import ArgumentParser
 import Foundation
 
-/// The variables `MARTLET_COLLECTOR_…`. An empty variable counts as unset.
+/// The variables `MARTLET_COLLECTOR_…`: one for each flag of `serve`, and for each flag with which a command reaches a collector.
+/// Their names and types come from the declarations of the flags. An empty variable counts as unset.
 struct CollectorEnvironment {
     private static let prefix = "MARTLET_COLLECTOR_"
-    /// The names of all variables, without the prefix.
-    private static let names: Set<String> = [
-        "ADMIN_PORT", "ALLOWED_HOST", "CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY", "DETAILS", "HOST",
-        "INGEST_TOKEN", "INGEST_TOKEN_FILE", "INSECURE", "LOG_FORMAT", "LOG_LEVEL", "MAX_CONNECTIONS",
-        "MAX_CUMULATIVE_STREAMS", "MAX_DETAILS", "MAX_DETAILS_BYTES", "MAX_STORE", "PORT", "READ_TOKEN", "RETENTION",
-        "STORE", "TLS_CERTIFICATE", "TLS_KEY",
-    ]
 
     private let variables: [String: String]
 
-    init(_ variables: [String: String]) {
+    init(_ variables: [String: String] = ProcessInfo.processInfo.environment) {
         self.variables = variables
+    }
+
+    /// Returns the names of a command's flags, such as `admin-port`, with the property wrappers that declare them.
+    static func flags(of command: some ParsableArguments) -> [(name: String, wrapper: Any)] {
+        Mirror(reflecting: command).children.compactMap { label, wrapper in
+            label.map { ($0.dropFirst().map { $0.isUppercase ? "-\($0.lowercased())" : "\($0)" }.joined(), wrapper) }
+        }
+    }
+
+    /// Returns the name of a flag's variable.
+    static func variable(_ flag: some StringProtocol) -> String {
+        prefix + flag.uppercased().replacing("-", with: "_")
     }
 
     /// The variables with the prefix that nothing reads, such as misspelled ones.
     var unknown: [String] {
-        variables.keys.filter {
-            $0.hasPrefix(Self.prefix) && !Self.names.contains(String($0.dropFirst(Self.prefix.count)))
+        let known = (Self.flags(of: Serve()) + Self.flags(of: ClientTLS())).map { Self.variable($0.name) }
+        return variables.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }.sorted()
+    }
+
+    subscript(_ flag: some StringProtocol) -> String? {
+        variables[Self.variable(flag)].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Returns the flag's value, or the variable's without the flag.
+    func value(_ text: String?, _ flag: String) throws -> String? {
+        try Self.refuseEmpty(text, flag)
+        return text ?? self[flag]
+    }
+
+    /// Refuses an empty flag, because it usually comes from a forgotten shell variable.
+    static func refuseEmpty(_ text: String?, _ flag: String) throws {
+        guard text != "" else { throw ValidationError("--\(flag) must not be empty") }
+    }
+
+    /// Returns the variables of `serve` as flags, such as `--port=4318`, without those of the flags in `arguments`.
+    func serveFlags(besides arguments: ArraySlice<String> = []) throws -> [String] {
+        try Self.flags(of: Serve()).flatMap { flag, wrapper -> [String] in
+            guard let text = self[flag], !Self.isGiven(flag, in: arguments) else { return [] }
+            switch wrapper {
+            case is Flag<Bool>:
+                guard let isSet = Self.booleans[text.lowercased()] else {
+                    throw ValidationError("\(Self.variable(flag)) must be true or false")
+                }
+                return isSet ? ["--\(flag)"] : []
+            case is Option<[String]>:
+                let parts = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+                return parts.filter { !$0.isEmpty }.map { "--\(flag)=\($0)" }
+            case is Option<Int>, is Option<Int?>:
+                guard Int(text) != nil else {
+                    throw ValidationError("\(Self.variable(flag)) must be a whole number")
+                }
+                fallthrough
+            default: return ["--\(flag)=\(text)"]
+            }
         }
-        .sorted()
     }
 
-    subscript(_ name: String) -> String? {
-        variables[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
-    }
+    private static let booleans = [
+        "true": true, "1": true, "yes": true, "on": true, "false": false, "0": false, "no": false, "off": false,
+    ]
 
-    /// Returns the flag's value, or the variable's without the flag. An empty flag is refused, because it usually comes from a
-    /// forgotten shell variable.
-    func value(_ flag: String?, _ name: String) throws -> String? {
-        guard flag != "" else {
-            throw ValidationError("--\(name.lowercased().replacing("_", with: "-")) must not be empty")
-        }
-        return flag ?? self[name]
-    }
-
-    func integer(_ name: String) throws -> Int? {
-        guard let text = self[name] else { return nil }
-        guard let value = Int(text) else { throw ValidationError("\(Self.prefix)\(name) must be a whole number") }
-        return value
+    private static func isGiven(_ flag: some StringProtocol, in arguments: ArraySlice<String>) -> Bool {
+        arguments.contains { $0 == "--\(flag)" || $0.hasPrefix("--\(flag)=") }
     }
 
     /// Returns a sentence that begins with a flag. If the value comes from the variable, the variable's name replaces the flag.
-    func sentence(_ text: String) -> String {
-        let flag = String(text.prefix { $0 != " " })
-        let name = flag.dropFirst(2).uppercased().replacing("-", with: "_")
-        guard flag.hasPrefix("--"), self[name] != nil,
-            !CommandLine.arguments.contains(where: { $0 == flag || $0.hasPrefix(flag + "=") })
-        else { return text }
-        return Self.prefix + name + String(text.dropFirst(flag.count))
-    }
-
-    /// Returns the parts between commas.
-    func list(_ name: String) -> [String] {
-        (self[name] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    }
-
-    /// Returns `false` if the variable is unset.
-    func boolean(_ name: String) throws -> Bool {
-        switch self[name]?.lowercased() {
-        case nil: false
-        case "true", "1", "yes", "on": true
-        case "false", "0", "no", "off": false
-        default: throw ValidationError("\(Self.prefix)\(name) must be true or false")
-        }
+    func sentence(_ text: String, besides arguments: ArraySlice<String>) -> String {
+        let flag = text.prefix { $0 != " " }.dropFirst(2)
+        guard text.hasPrefix("--"), self[flag] != nil, !Self.isGiven(flag, in: arguments) else { return text }
+        return Self.variable(flag) + text.dropFirst(flag.count + 2)
     }
 }

@@ -30,7 +30,7 @@ struct Health: AsyncParsableCommand {
 
     private func client() throws -> CollectorClient {
         let variables = ProcessInfo.processInfo.environment
-        let url = try collector.map(ClientOptions.url) ?? OwnCollector.url(CollectorEnvironment(variables))
+        let url = try collector.map(ClientOptions.url) ?? LocalCollector.url(CollectorEnvironment(variables))
         var configuration = url.scheme == "https" ? try reportingFailure { try tls.configuration(variables) } : nil
         if collector == nil || ListenAddress(host: url.host ?? "", port: 0).isLoopback {
             configuration?.certificateVerification = .none
@@ -40,21 +40,22 @@ struct Health: AsyncParsableCommand {
 }
 
 /// The collector that `serve` starts with the same variables.
-enum OwnCollector {
+enum LocalCollector {
     static func url(_ environment: CollectorEnvironment) throws -> URL {
+        let flags = try Serve.parse(environment.serveFlags())
         // A collector that listens at all addresses also listens at loopback.
         let host =
-            switch environment["HOST"] {
-            case nil, "0.0.0.0": "127.0.0.1"
+            switch flags.host {
+            case "0.0.0.0": "127.0.0.1"
             case "::": "::1"
-            case let host?: host
+            default: flags.host
             }
-        let port = try environment.integer("ADMIN_PORT") ?? environment.integer("PORT") ?? 4318
+        let port = flags.adminPort ?? flags.port
         guard (1...65535).contains(port) else {
             throw ValidationError(
                 "MARTLET_COLLECTOR_PORT and MARTLET_COLLECTOR_ADMIN_PORT must be numbers from 1 to 65535")
         }
-        let isTLS = environment["TLS_CERTIFICATE"] != nil
-        return try ClientOptions.url(ListenAddress(host: host, port: port).url(port: port, isTLS: isTLS))
+        let address = ListenAddress(host: host, port: port)
+        return try ClientOptions.url(address.url(port: port, isTLS: flags.tlsCertificate != nil))
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import MartletReports
-import MartletSQLiteStorage
+import MartletStorage
 import Synchronization
 
 /// The form of the collector's log on standard error.
@@ -11,13 +11,12 @@ struct LogSettings {
         case text, json
     }
 
-    var level = Logger.Level.info
-    var format = Format.text
+    let level: Logger.Level
+    let format: Format
 
-    /// - Parameters: the values of the flags; `nil` for the default.
-    init(level: String?, format: String?) throws {
-        if let level { self.level = try Self.value(level, of: "--log-level") }
-        if let format { self.format = try Self.value(format, of: "--log-format") }
+    init(level: String, format: String) throws {
+        self.level = try Self.value(level, of: "--log-level")
+        self.format = try Self.value(format, of: "--log-format")
     }
 
     private static func value<Value: RawRepresentable & CaseIterable>(
@@ -74,7 +73,7 @@ struct JSONLogHandler: LogHandler {
             .mapValues { "\($0)" }
         if let error = event.error { fields["error"] = "\(error)" }
         let line = Line(
-            time: TimeText.milliseconds(SQLiteStorage.systemClock()), level: event.level.rawValue, logger: label,
+            time: TimeText.milliseconds(SystemClock.now()), level: event.level.rawValue, logger: label,
             message: "\(event.message)", fields: fields.isEmpty ? nil : fields)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
 import MartletStorage
 
 struct MapCommand: AsyncParsableCommand {
@@ -35,7 +34,7 @@ struct MapCommand: AsyncParsableCommand {
         var context = ReportContext()
         context.flags = try parameters.commandFlags + source.flags
         // A file gets the same text whenever it is written.
-        if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
+        if output.device.isTerminal { context.now = SystemClock.now() }
         return context
     }
 

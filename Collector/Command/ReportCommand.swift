@@ -1,6 +1,6 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
+import MartletStorage
 
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -46,7 +46,7 @@ struct ReportCommand: AsyncParsableCommand {
         context.flags = parameters.flags + (phases ? [CommandFlag("phases")] : []) + source.flags
         context.showsPhases = phases
         // A file gets the same text whenever it is written.
-        if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
+        if output.device.isTerminal { context.now = SystemClock.now() }
         return context
     }
 

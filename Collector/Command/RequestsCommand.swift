@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
 import MartletStorage
 
 struct RequestsCommand: AsyncParsableCommand {
@@ -71,8 +70,8 @@ struct ListRequests: AsyncParsableCommand {
         let counted = try await source.report(counting)
         var context = ReportContext()
         context.flags = parameters.commandFlags + source.flags
-        if output.device.isTerminal { context.now = SQLiteStorage.systemClock() }
-        let query = try parameters.query(now: SQLiteStorage.systemClock())
+        if output.device.isTerminal { context.now = SystemClock.now() }
+        let query = try parameters.query(now: SystemClock.now())
         return EmptyRequests(list, query, counted: counted, context).text
     }
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import MartletReports
-import MartletSQLiteStorage
 import MartletStorage
 
 /// The window and the filters of a command about requests.
@@ -24,7 +23,7 @@ struct SelectionOptions: ParsableArguments {
     var trendStep: String? {
         var parameters = ReportParameters()
         add(to: &parameters)
-        let query = try? parameters.query(now: SQLiteStorage.systemClock())
+        let query = try? parameters.query(now: SystemClock.now())
         return query.map { "\(TrendStep.fitting($0.window, slots: 16) / 1_000_000_000)s" }
     }
 }
@@ -49,7 +48,7 @@ struct WindowOptions: ParsableArguments {
     /// Adds the flags that the user gave. A day or a time of day is in this process's time zone. For the collector it becomes
     /// RFC 3339.
     func add<Name: WindowParameterName>(to parameters: inout Parameters<Name>) {
-        let (now, zone) = (SQLiteStorage.systemClock(), UTCOffset.environment(ProcessInfo.processInfo.environment))
+        let (now, zone) = (SystemClock.now(), UTCOffset.environment(ProcessInfo.processInfo.environment))
         let since = since.map { TimeExpression.absolute($0, now: now, in: zone) }
         let from = since.flatMap { TimeText.parse($0, now: now) }
         parameters.add(.since, since)

@@ -16,11 +16,11 @@ struct Serve: AsyncParsableCommand {
             precedence.
             """)
 
-    @Option(help: "The address to listen on. (default: 127.0.0.1)")
-    var host: String?
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
 
-    @Option(help: "The port to listen on; 0 chooses a free one. (default: 4318)")
-    var port: Int?
+    @Option(help: "The port to listen on; 0 chooses a free one.")
+    var port = 4318
 
     @Option(
         help: "A separate port for only /healthz, /readyz and /metrics, on the same address; a separate thread answers."
@@ -54,11 +54,11 @@ struct Serve: AsyncParsableCommand {
             """)
     var allowedHost: [String] = []
 
-    @Option(help: "How long points of each resolution are kept. (default: 10s=6h,1m=7d,1h=400d)")
-    var retention: String?
+    @Option(help: "How long points of each resolution are kept.")
+    var retention = "10s=6h,1m=7d,1h=400d"
 
-    @Option(help: "How long details of requests (spans) are kept. (default: 24h)")
-    var details: String?
+    @Option(help: "How long details of requests (spans) are kept.")
+    var details = "24h"
 
     @Option(help: "Maximum number of details (spans) to keep. (default: 100000)")
     var maxDetails: Int?
@@ -89,22 +89,29 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Maximum number of connections at a time. (default: 50000)")
     var maxConnections: Int?
 
-    @Option(
-        help: "The lowest level to log: trace, debug, info, notice, warning, error, critical. (default: info)")
-    var logLevel: String?
+    @Option(help: "The lowest level to log: trace, debug, info, notice, warning, error, critical.")
+    var logLevel = "info"
 
-    @Option(help: "The format of the log: text or json. (default: text)")
-    var logFormat: String?
+    @Option(help: "The format of the log: text or json.")
+    var logFormat = "text"
 
     @Flag(help: "Allow other machines to connect even if a token is missing.")
     var insecure = false
 
+    func validate() throws {
+        for (name, wrapper) in CollectorEnvironment.flags(of: self) {
+            let text = (wrapper as? Option<String>)?.wrappedValue ?? (wrapper as? Option<String?>)?.wrappedValue
+            try CollectorEnvironment.refuseEmpty(text, name)
+        }
+    }
+
     func run() async throws {
-        let settings = try settings()
+        let environment = CollectorEnvironment()
+        let settings = try Self.settings(environment, CommandLine.arguments.dropFirst())
         let activity = CollectorActivity()
         settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
-        for name in CollectorEnvironment(ProcessInfo.processInfo.environment).unknown {
+        for name in environment.unknown {
             logger.warning("\(name) is not a variable of the collector; check its spelling")
         }
         let storage = try await reportingFailure { try await open(settings, activity, logger) }
@@ -112,7 +119,7 @@ struct Serve: AsyncParsableCommand {
             storage: storage, activity: activity, tokens: settings.tokens,
             limits: settings.limitsInForce(logger),
             tls: settings.tls, allowedHosts: AllowedHosts(settings.allowedHosts),
-            now: SQLiteStorage.systemClock, logger: logger)
+            now: SystemClock.now, logger: logger)
         let (listening, listens) = AsyncStream.makeStream(of: Void.self)
         let application = try server.application(at: settings.address) { port in
             Output.line("martlet-collector: listening on \(settings.url(port: port))")
@@ -155,7 +162,7 @@ struct Serve: AsyncParsableCommand {
             let credentials = try StoreLocation.credentials()
             return try await waiting(logger) {
                 try await ClickHouseStorage(
-                    at: location, credentials, limits: settings.clickHouseLimits, now: SQLiteStorage.systemClock,
+                    at: location, credentials, limits: settings.clickHouseLimits, now: SystemClock.now,
                     onStored: activity.add)
             }
         }
@@ -173,35 +180,16 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func settings() throws -> ServeSettings {
-        let environment = CollectorEnvironment(ProcessInfo.processInfo.environment)
-        do { return try settings(environment) } catch let error as ValidationError {
-            throw ValidationError(environment.sentence(error.message))
+    /// Returns the settings of the command line, and of the variables whose flags are not given.
+    private static func settings(
+        _ environment: CollectorEnvironment, _ arguments: ArraySlice<String>
+    ) throws -> ServeSettings {
+        let given = arguments.first == "serve" ? arguments.dropFirst() : arguments
+        do {
+            return try ServeSettings(parse(environment.serveFlags(besides: given) + given))
+        } catch let error as ValidationError {
+            throw ValidationError(environment.sentence(error.message, besides: given))
         }
-    }
-
-    private func settings(_ environment: CollectorEnvironment) throws -> ServeSettings {
-        try ServeSettings(
-            host: environment.value(host, "HOST"),
-            port: try port ?? environment.integer("PORT"),
-            adminPort: try adminPort ?? environment.integer("ADMIN_PORT"),
-            store: environment.value(store, "STORE"),
-            ingestToken: environment.value(ingestToken, "INGEST_TOKEN"),
-            ingestTokenFile: environment.value(ingestTokenFile, "INGEST_TOKEN_FILE"),
-            readToken: environment.value(readToken, "READ_TOKEN"),
-            allowedHosts: allowedHost.isEmpty ? environment.list("ALLOWED_HOST") : allowedHost,
-            retention: environment.value(retention, "RETENTION"),
-            details: environment.value(details, "DETAILS"),
-            maxDetails: try maxDetails ?? environment.integer("MAX_DETAILS"),
-            maxDetailsBytes: environment.value(maxDetailsBytes, "MAX_DETAILS_BYTES"),
-            maxStore: environment.value(maxStore, "MAX_STORE"),
-            maxCumulativeStreams: try maxCumulativeStreams ?? environment.integer("MAX_CUMULATIVE_STREAMS"),
-            tlsCertificate: environment.value(tlsCertificate, "TLS_CERTIFICATE"),
-            tlsKey: environment.value(tlsKey, "TLS_KEY"),
-            maxConnections: try maxConnections ?? environment.integer("MAX_CONNECTIONS"),
-            log: LogSettings(
-                level: environment.value(logLevel, "LOG_LEVEL"), format: environment.value(logFormat, "LOG_FORMAT")),
-            insecure: try insecure || environment.boolean("INSECURE"))
     }
 }
 

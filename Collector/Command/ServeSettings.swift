@@ -31,51 +31,34 @@ struct ServeSettings {
     /// Whether a flag or a variable set the number of connections.
     private let asksForConnections: Bool
 
-    init(
-        host: String?, port: Int?, adminPort: Int?, store: String?, ingestToken: String?, ingestTokenFile: String?,
-        readToken: String?, allowedHosts: [String], retention: String?, details: String?, maxDetails: Int?,
-        maxDetailsBytes: String?, maxStore: String?, maxCumulativeStreams: Int?, tlsCertificate: String?,
-        tlsKey: String?, maxConnections: Int?, log: LogSettings, insecure: Bool
-    ) throws {
-        self.log = log
-        address = ListenAddress(host: host ?? "127.0.0.1", port: try Self.port(port ?? 4318, of: "--port"))
-        adminAddress = try adminPort.map {
-            ListenAddress(host: host ?? "127.0.0.1", port: try Self.port($0, of: "--admin-port"))
+    init(_ flags: Serve) throws {
+        log = try LogSettings(level: flags.logLevel, format: flags.logFormat)
+        address = ListenAddress(host: flags.host, port: try Self.port(flags.port, of: "--port"))
+        adminAddress = try flags.adminPort.map {
+            ListenAddress(host: flags.host, port: try Self.port($0, of: "--admin-port"))
         }
         if let adminAddress, adminAddress.port == address.port, address.port != 0 {
             throw ValidationError("--admin-port must differ from --port")
         }
-        self.store = try store.map { try StoreLocation($0) } ?? .sqlite(path: StoreLocation.defaultPath())
-        limits = try Self.limits(retention: retention, details: details, maxDetails: maxDetails)
-        if let maxDetailsBytes {
-            limits.maxDetailsBytes = try ByteSize.parse(maxDetailsBytes, of: "--max-details-bytes")
-        }
-        if let maxCumulativeStreams {
-            guard maxCumulativeStreams > 0 else { throw ValidationError("--max-cumulative-streams must be 1 or more") }
-            limits.maxCumulativeSeries = maxCumulativeStreams
-        }
-        if let maxStore { limits.maxStoreBytes = try Self.storeBytes(maxStore) }
-        if case .clickHouse = self.store {
-            try Self.refuseLimitsOfFiles([
-                ("--max-details", maxDetails != nil), ("--max-details-bytes", maxDetailsBytes != nil),
-                ("--max-store", maxStore != nil), ("--max-cumulative-streams", maxCumulativeStreams != nil),
-            ])
-        }
-        for (flag, token) in [("--ingest-token", ingestToken), ("--read-token", readToken)] {
+        store = try flags.store.map { try StoreLocation($0) } ?? .sqlite(path: StoreLocation.defaultPath())
+        limits = try Self.limits(flags)
+        if case .clickHouse = store { try Self.refuseLimitsOfFiles(flags) }
+        for (flag, token) in [("--ingest-token", flags.ingestToken), ("--read-token", flags.readToken)] {
             if let token, !ServerTokens.isPossible(token) {
-                throw ValidationError(
-                    "\(flag) must consist of ASCII characters without spaces")
+                throw ValidationError("\(flag) must consist of ASCII characters without spaces")
             }
         }
-        tokenSource = try reportingFailure { try IngestTokenSource(flag: ingestToken, file: ingestTokenFile) }
-        tokens = ServerTokens(ingest: tokenSource?.tokens, read: readToken)
-        if let objection = tokens.objection(toListeningAt: address, insecure: insecure) {
+        tokenSource = try reportingFailure {
+            try IngestTokenSource(flag: flags.ingestToken, file: flags.ingestTokenFile)
+        }
+        tokens = ServerTokens(ingest: tokenSource?.tokens, read: flags.readToken)
+        if let objection = tokens.objection(toListeningAt: address, insecure: flags.insecure) {
             throw ValidationError(objection)
         }
-        self.allowedHosts = allowedHosts
-        tls = try Self.tls(certificate: tlsCertificate, key: tlsKey)
-        asksForConnections = maxConnections != nil
-        if let maxConnections {
+        allowedHosts = flags.allowedHost
+        tls = try Self.tls(certificate: flags.tlsCertificate, key: flags.tlsKey)
+        asksForConnections = flags.maxConnections != nil
+        if let maxConnections = flags.maxConnections {
             guard maxConnections > 0 else { throw ValidationError("--max-connections must be 1 or more") }
             serverLimits.maxConnections = maxConnections
         }
@@ -116,25 +99,36 @@ struct ServeSettings {
         return limits
     }
 
-    private static func refuseLimitsOfFiles(_ flags: [(name: String, isGiven: Bool)]) throws {
-        if let flag = flags.first(where: \.isGiven) {
-            throw ValidationError("\(flag.name) limits a store sqlite:PATH; it does not apply to a store on ClickHouse")
+    private static func refuseLimitsOfFiles(_ flags: Serve) throws {
+        let limits: [(name: String, value: Any?)] = [
+            ("--max-details", flags.maxDetails), ("--max-details-bytes", flags.maxDetailsBytes),
+            ("--max-store", flags.maxStore), ("--max-cumulative-streams", flags.maxCumulativeStreams),
+        ]
+        if let given = limits.first(where: { $0.value != nil }) {
+            throw ValidationError(
+                "\(given.name) limits a store sqlite:PATH; it does not apply to a store on ClickHouse")
         }
     }
 
-    private static func limits(retention: String?, details: String?, maxDetails: Int?) throws -> SQLiteLimits {
+    private static func limits(_ flags: Serve) throws -> SQLiteLimits {
         var limits = SQLiteLimits()
-        if let retention { limits.retention = try RetentionOption.parse(retention) }
-        if let details {
-            guard let age = TimeText.nanoseconds(details), age <= UInt64(Int64.max) else {
-                throw ValidationError("--details must be a length of time, such as 24h")
-            }
-            limits.detailAge = age
+        limits.retention = try RetentionOption.parse(flags.retention)
+        guard let age = TimeText.nanoseconds(flags.details), age <= UInt64(Int64.max) else {
+            throw ValidationError("--details must be a length of time, such as 24h")
         }
-        if let maxDetails {
+        limits.detailAge = age
+        if let maxDetails = flags.maxDetails {
             guard maxDetails >= 0 else { throw ValidationError("--max-details must be 0 or more") }
             limits.maxDetails = maxDetails
         }
+        if let size = flags.maxDetailsBytes {
+            limits.maxDetailsBytes = try ByteSize.parse(size, of: "--max-details-bytes")
+        }
+        if let streams = flags.maxCumulativeStreams {
+            guard streams > 0 else { throw ValidationError("--max-cumulative-streams must be 1 or more") }
+            limits.maxCumulativeSeries = streams
+        }
+        if let size = flags.maxStore { limits.maxStoreBytes = try storeBytes(size) }
         return limits
     }
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
@@ -26,7 +25,7 @@ struct SourceOptions: ParsableArguments {
 /// Answers from the collector or from the store's file.
 extension SourceOptions {
     func report(_ parameters: ReportParameters) async throws -> Report {
-        let now = SQLiteStorage.systemClock()
+        let now = SystemClock.now()
         _ = try parameters.comparison(of: try parameters.query(now: now))
         guard let store = try await openStore() else {
             return try await client().get("api/v1/report", parameters.query)
@@ -35,7 +34,7 @@ extension SourceOptions {
     }
 
     func requests(_ parameters: RequestsParameters) async throws -> RequestsReport {
-        let query = try parameters.query(now: SQLiteStorage.systemClock())
+        let query = try parameters.query(now: SystemClock.now())
         guard let store = try await openStore() else {
             return try await client().get("api/v1/requests", parameters.query)
         }
@@ -43,7 +42,7 @@ extension SourceOptions {
     }
 
     func map(_ parameters: MapParameters) async throws -> MapReport {
-        let now = SQLiteStorage.systemClock()
+        let now = SystemClock.now()
         _ = try parameters.query(now: now)
         guard let store = try await openStore() else {
             return try await client().get("api/v1/map", parameters.query)
@@ -52,7 +51,7 @@ extension SourceOptions {
     }
 
     func agents(_ parameters: AgentsParameters) async throws -> AgentsReport {
-        let now = SQLiteStorage.systemClock()
+        let now = SystemClock.now()
         _ = try parameters.since(now: now)
         guard let store = try await openStore() else {
             return try await client().get("api/v1/agents", parameters.query)

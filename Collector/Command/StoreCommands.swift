@@ -47,7 +47,7 @@ struct StoreOption: ParsableArguments {
     var store: String?
 
     func path() throws -> String {
-        let chosen = store ?? CollectorEnvironment(ProcessInfo.processInfo.environment)["STORE"]
+        let chosen = store ?? CollectorEnvironment()["store"]
         return try chosen.map(StoreLocation.path) ?? StoreLocation.defaultPath()
     }
 }
@@ -73,7 +73,7 @@ struct Migrate: AsyncParsableCommand {
     var cluster: String?
 
     func run() async throws {
-        guard let text = store ?? CollectorEnvironment(ProcessInfo.processInfo.environment)["STORE"],
+        guard let text = store ?? CollectorEnvironment()["store"],
             case .clickHouse(let location) = try StoreLocation(text)
         else { throw ValidationError("--store must be clickhouse:http://HOST:8123/DATABASE") }
         let isComplete = try await reportingFailure {

@@ -38,7 +38,7 @@ enum StoreLocation {
         switch self {
         case .sqlite(let path): try SQLiteStorage(readingFrom: path)
         case .clickHouse(let location):
-            try await ClickHouseStorage(at: location, Self.credentials(), now: SQLiteStorage.systemClock)
+            try await ClickHouseStorage(at: location, Self.credentials(), now: SystemClock.now)
         }
     }
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import MartletReports
-import MartletSQLiteStorage
 import MartletStorage
 import UnixSignals
 
@@ -125,7 +124,7 @@ struct TopLoop {
     private func draw(_ state: TopState) {
         let size = TerminalSize.current
         let device = OutputDevice(columns: size.columns, isColored: isColored)
-        screen.draw(TopScreen.lines(of: state, on: device, height: size.rows, now: SQLiteStorage.systemClock()))
+        screen.draw(TopScreen.lines(of: state, on: device, height: size.rows, now: SystemClock.now()))
     }
 }
 
@@ -146,7 +145,7 @@ struct TopAnswers: Sendable {
             var parameters = ReportParameters()
             selection.add(to: &parameters)
             grouping.add(to: &parameters)
-            return try parameters.query(now: SQLiteStorage.systemClock()).order.measure
+            return try parameters.query(now: SystemClock.now()).order.measure
         }
     }
 

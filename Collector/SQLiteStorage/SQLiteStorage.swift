@@ -45,7 +45,7 @@ package final class SQLiteStorage: Storage {
     /// - Parameter onStored: called after each commit.
     package convenience init(
         path: String, limits: SQLiteLimits = SQLiteLimits(),
-        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
+        now: @escaping @Sendable () -> UnixNanoseconds = SystemClock.now,
         onStored: @escaping OnStored = { _, _ in }
     ) throws {
         let path = try StoreFile.make(path)
@@ -99,7 +99,7 @@ package final class SQLiteStorage: Storage {
         self.init(
             id, pool, nil, nil, DiskReserve(of: path, bytes: limits.reserveBytes),
             clock: StoreClock(believed: nil, patience: limits.clockPatience), limits: limits,
-            now: Self.systemClock, onStored: { _, _ in })
+            now: SystemClock.now, onStored: { _, _ in })
     }
 
     private init(
@@ -165,10 +165,6 @@ package final class SQLiteStorage: Storage {
     /// Runs `work` on one moment of the store.
     func read<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await health.watching { try await pool.read(work) }
-    }
-
-    package static let systemClock: @Sendable () -> UnixNanoseconds = {
-        UnixNanoseconds(max(0, Date().timeIntervalSince1970) * 1e9)
     }
 
     private static var configuration: Configuration {

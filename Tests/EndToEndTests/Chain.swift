@@ -65,7 +65,7 @@ struct Chain {
         guard TestedStore.isClickHouse else { return try SQLiteStorage(readingFrom: path) }
         let location = try ClickHouseLocation(
             String(try await TestedStore.location(of: path).dropFirst("clickhouse:".count)))
-        return try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: SQLiteStorage.systemClock)
+        return try await ClickHouseStorage(at: location, ClickHouseCredentials([:]), now: SystemClock.now)
     }
 
     /// Returns the counts of requests by `service kind endpoint status`.

@@ -19,7 +19,7 @@ struct GenerateCommand: AsyncParsableCommand {
     @Option(help: "Days of them that are kept by the minute.") var minuteDays = 7
 
     func run() async throws {
-        let now = SQLiteStorage.systemClock() / 3_600_000_000_000 * 3600
+        let now = SystemClock.now() / 3_600_000_000_000 * 3600
         let storage = try SQLiteStorage(path: path)
         let traffic = (0..<services).flatMap { service in
             (0..<processes).map { SyntheticTraffic(service: service, series: series, process: $0) }

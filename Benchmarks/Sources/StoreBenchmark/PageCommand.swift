@@ -24,7 +24,7 @@ struct PageCommand: AsyncParsableCommand {
     var view: String?
 
     func run() async throws {
-        let now = now.map { $0 * 1_000_000_000 } ?? SQLiteStorage.systemClock()
+        let now = now.map { $0 * 1_000_000_000 } ?? SystemClock.now()
         let storage = try SQLiteStorage(readingFrom: path)
         let service = try await storage.agents(seenSince: 0, limit: 1).agents.first?.resource.service ?? ""
         let endpoint =

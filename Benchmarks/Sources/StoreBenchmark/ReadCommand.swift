@@ -22,7 +22,7 @@ struct ReadCommand: AsyncParsableCommand {
     var times = 5
 
     func run() async throws {
-        let now = now.map { $0 * 1_000_000_000 } ?? SQLiteStorage.systemClock()
+        let now = now.map { $0 * 1_000_000_000 } ?? SystemClock.now()
         for _ in 0..<times {
             let (cpu, start) = (ProcessCost.cpuSeconds, ContinuousClock.now)
             let storage = try SQLiteStorage(readingFrom: path)

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func agentsOfTheLastDayAreListedByDefault() async throws {
-        let twoDaysAgo = SQLiteStorage.systemClock() - 2 * 86_400_000_000_000
+        let twoDaysAgo = SystemClock.now() - 2 * 86_400_000_000_000
         let storage = try SQLiteStorage(path: store, now: { twoDaysAgo })
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         try storage.close()
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func silentServiceDiffersFromAFilterThatMatchesNothing() async throws {
-        let now = SQLiteStorage.systemClock()
+        let now = SystemClock.now()
         for (service, age) in [("payments", 40 * 60), ("catalog", 0)] as [(String, UInt64)] {
             let time = now - age * 1_000_000_000
             let storage = try SQLiteStorage(path: store, now: { time })
@@ -167,7 +167,7 @@ import Testing
 
     @Test func noNameIsCalledUnknownIfNotAllAreListed() async throws {
         let storage = try SQLiteStorage(path: store)
-        let time = SQLiteStorage.systemClock()
+        let time = SystemClock.now()
         // The collector lists 1,000 values.
         let points = (0...1000).map { number in
             RequestPoint(

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Fixtures
 import Foundation
 import MartletIntake
@@ -86,15 +87,9 @@ import Testing
         let defaults = Dictionary(uniqueKeysWithValues: rows.map { (String($0[0].prefix { $0 != "," }), $0[1]) })
         let flags = ["retention", "details", "max-details", "max-details-bytes", "max-store", "max-cumulative-streams"]
         #expect(Set(defaults.keys) == Set(flags.map { "--" + $0 }))
-        let settings = try ServeSettings(
-            host: nil, port: nil, adminPort: nil, store: nil, ingestToken: nil, ingestTokenFile: nil, readToken: nil,
-            allowedHosts: [], retention: defaults["--retention"], details: defaults["--details"], maxDetails: nil,
-            maxDetailsBytes: defaults["--max-details-bytes"], maxStore: defaults["--max-store"],
-            maxCumulativeStreams: nil, tlsCertificate: nil, tlsKey: nil, maxConnections: nil,
-            log: LogSettings(level: nil, format: nil), insecure: false)
-        #expect(settings.limits == store)
-        #expect(defaults["--max-details"] == "\(store.maxDetails)")
-        #expect(defaults["--max-cumulative-streams"] == "\(store.maxCumulativeSeries)")
+        let documented = try Serve.parse(defaults.map { "\($0)=\($1)" })
+        #expect(try ServeSettings(documented).limits == store)
+        #expect(try ServeSettings(Serve.parse([])).limits == store)
         let output = try await ChildProcess(.martletCollector, ["serve", "--help"]).finish().output
         let help = output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         for (flag, value) in defaults {

@@ -45,7 +45,7 @@ import Testing
         let limits = SQLiteLimits()
         let storage = try SQLiteStorage(path: path)
         try await fill(
-            storage, instances: limits.maxGroups / 1000 + 1, endpoints: 1000, end: SQLiteStorage.systemClock())
+            storage, instances: limits.maxGroups / 1000 + 1, endpoints: 1000, end: SystemClock.now())
         try storage.close()
         let collector = try await CollectorProcess(store: path)
         for source in [["--collector", collector.address], ["--store", "sqlite:" + path]] {

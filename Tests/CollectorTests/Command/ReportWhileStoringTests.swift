@@ -20,7 +20,7 @@ import FoundationNetworking
 
     private static let hour: UnixNanoseconds = 3_600_000_000_000
     private let folder: TemporaryFolder
-    private let now = SQLiteStorage.systemClock()
+    private let now = SystemClock.now()
 
     init() throws {
         folder = try TemporaryFolder()

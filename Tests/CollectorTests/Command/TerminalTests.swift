@@ -2,6 +2,7 @@ import Fixtures
 import Foundation
 import MartletReports
 import MartletSQLiteStorage
+import MartletStorage
 import Testing
 
 /// The command on a real terminal, which `script` (util-linux) makes, and in a pipe.
@@ -11,7 +12,7 @@ import Testing
 
     init() async throws {
         folder = try TemporaryFolder()
-        let now = SQLiteStorage.systemClock()
+        let now = SystemClock.now()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
         let endpoints = ["/products/{product}/reviews/of/the/last/month/by/people/who/bought/it", "/payments"]
         let points = endpoints.map { endpoint in

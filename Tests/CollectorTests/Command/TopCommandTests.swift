@@ -2,6 +2,7 @@ import Fixtures
 import Foundation
 import Hummingbird
 import MartletSQLiteStorage
+import MartletStorage
 import Testing
 
 /// `top` on a real terminal.
@@ -14,7 +15,7 @@ import Testing
 
     init() async throws {
         folder = try TemporaryFolder()
-        let now = SQLiteStorage.systemClock()
+        let now = SystemClock.now()
         let storage = try SQLiteStorage(path: folder.path("collector.sqlite"))
         var point = Samples.point(Samples.dimensions(endpoint: "/payments", status: 503), [0.1, 0.2])
         (point.start, point.end) = (now - 60_000_000_000, now - 50_000_000_000)

@@ -1,6 +1,6 @@
 import Fixtures
 import MartletClickHouseStorage
-import MartletSQLiteStorage
+import MartletStorage
 import MartletTelemetry
 
 /// An empty store on a ClickHouse. Several collectors can open it.
@@ -20,7 +20,7 @@ struct ClickHouseDatabase {
     ///   - maxObservedCalls: see ``ClickHouseLimits``.
     func open(
         hourSettling: Double = 0, maxObservedCalls: Int = 10_000,
-        now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
+        now: @escaping @Sendable () -> UnixNanoseconds = SystemClock.now
     ) async throws -> ClickHouseStorage {
         var limits = ClickHouseLimits()
         limits.insertPause = 0

@@ -19,7 +19,7 @@ import MartletTelemetry
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
     serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
-    clock: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock,
+    clock: @escaping @Sendable () -> UnixNanoseconds = SystemClock.now,
     now: @escaping @Sendable () -> UnixNanoseconds = { Samples.time(60) },
     storage wrap: (SQLiteStorage) -> any Storage = { $0 }, prepare: (CollectorServer) async -> Void = { _ in },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void

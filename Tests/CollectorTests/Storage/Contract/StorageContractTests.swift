@@ -12,7 +12,7 @@ import Testing
     .enabled(if: TestedStore.isThere, "the store cannot be had here"))
 struct StorageContractTests {
     static func makeStore(
-        in folder: TemporaryFolder, now: @escaping @Sendable () -> UnixNanoseconds = SQLiteStorage.systemClock
+        in folder: TemporaryFolder, now: @escaping @Sendable () -> UnixNanoseconds = SystemClock.now
     ) async throws -> any Storage {
         guard TestedStore.isClickHouse else {
             return try SQLiteStorage(path: folder.path("collector.sqlite"), now: now)
