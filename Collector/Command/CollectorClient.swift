@@ -53,7 +53,10 @@ struct CollectorClient {
         else { throw Failure(description: "\(url.absoluteString) is not a valid address of a collector") }
         // The query is encoded by hand: URLComponents leaves `+` and `;` as they are, and servers read those in different ways.
         components.percentEncodedQuery =
-            query.isEmpty ? nil : query.map { "\($0)=\(Self.encoded($1))" }.joined(separator: "&")
+            query.isEmpty
+            ? nil
+            : query.map { "\($0)=\($1.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")" }
+                .joined(separator: "&")
         guard let url = components.url else {
             throw Failure(description: "a flag has a value that cannot be sent to the collector")
         }
@@ -76,12 +79,6 @@ struct CollectorClient {
             let reason = ConnectionFault.reason(error, isTLS: url.scheme == "https")
             throw Failure(description: "no collector answers at \(url.absoluteString): \(reason)")
         }
-    }
-
-    private static func encoded(_ text: String) -> String {
-        // RFC 3986, section 2.3: unreserved characters.
-        let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
-        return text.utf8.map { plain.contains($0) ? String(UnicodeScalar($0)) : String(format: "%%%02X", $0) }.joined()
     }
 
     private func failure(status: Int, body: Data) -> any Error {
