@@ -65,7 +65,7 @@ struct RuleDocument: Decodable {
         do {
             return try decoder.decode(RuleDocument.self, from: text).rules
         } catch let error as DecodingError {
-            throw RuleError(error, in: text)
+            throw RuleError(error)
         } catch {
             throw RuleError(place: "", "\(error)")
         }
@@ -184,11 +184,11 @@ private struct RuleText {
 }
 
 extension RuleError {
-    fileprivate init(_ error: DecodingError, in text: Data) {
+    fileprivate init(_ error: DecodingError) {
         switch error {
         case .dataCorrupted(let context):
             let place = Self.place(context.codingPath)
-            self.init(place: place, place.isEmpty ? JSON5ErrorLocator.sentence(about: text) : context.debugDescription)
+            self.init(place: place, place.isEmpty ? "not valid JSON5" : context.debugDescription)
         case .keyNotFound(let key, let context):
             self.init(place: Self.place(context.codingPath + [key]), "the key is missing")
         case .typeMismatch(let type, let context), .valueNotFound(let type, let context):

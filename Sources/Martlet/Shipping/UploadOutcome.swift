@@ -1,3 +1,4 @@
+import Foundation
 import MartletOTLP
 import MartletTelemetry
 
@@ -151,67 +152,21 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Returns the seconds since 1970; `nil` if the text is not such a date. The day of the week is not checked.
+    /// Among Foundation's formats this one reads neither the locale nor the time zone of the process.
+    private static let utc = Date.ISO8601FormatStyle()
+
+    /// Returns the seconds since 1970; `nil` if the text is not such a date. The day of the week is not checked. `:60` is a
+    /// leap second, which Unix time lacks, and counts as the next second.
     static func seconds(_ text: String) -> Int? {
         let fields = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        guard fields.count == 6, weekdays.contains(fields[0]), let day = number(fields[1], digits: 2),
-            let month = months.firstIndex(of: fields[2]), let year = number(fields[3], digits: 4),
-            let date = GregorianDate(year: year, month: month + 1, day: day), let time = timeOfDay(fields[4]),
+        guard fields.count == 6, weekdays.contains(fields[0]), let month = months.firstIndex(of: fields[2]),
             fields[5] == "GMT"
         else { return nil }
-        return date.daysSince1970 * 86_400 + time
-    }
-
-    /// Returns the seconds of the day. `:60` is a leap second, which Unix time lacks, and counts as the next second.
-    private static func timeOfDay(_ text: String) -> Int? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { number(String($0), digits: 2) }
-        guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2], hour < 24,
-            minute < 60, second <= 60
-        else { return nil }
-        return (hour * 60 + minute) * 60 + second
-    }
-
-    private static func number(_ text: String, digits: Int) -> Int? {
-        text.utf8.count == digits && text.utf8.allSatisfy(\.isASCIIDigit) ? Int(text) : nil
-    }
-}
-
-/// A day of the Gregorian calendar. It uses only arithmetic: Foundation's formatters read the locale and the time zone
-/// of the process, and crash the process if `LANG` or `TZ` is odd.
-struct GregorianDate {
-    let year: Int
-    /// 1...12.
-    let month: Int
-    /// 1...31.
-    let day: Int
-
-    /// `nil` if the calendar does not have the day, or the year is outside 1...9999.
-    init?(year: Int, month: Int, day: Int) {
-        guard (1...9999).contains(year), (1...12).contains(month),
-            (1...Self.days(ofMonth: month, year)).contains(day)
-        else { return nil }
-        (self.year, self.month, self.day) = (year, month, day)
-    }
-
-    var daysSince1970: Int {
-        Self.daysSince1970(ofYear: year) + (1..<month).reduce(0) { $0 + Self.days(ofMonth: $1, year) } + day - 1
-    }
-
-    private static func daysSince1970(ofYear year: Int) -> Int {
-        (year - 1970) * 365 + leapDays(before: year) - leapDays(before: 1970)
-    }
-
-    private static func days(ofMonth month: Int, _ year: Int) -> Int {
-        switch month {
-        case 2: 28 + leapDays(before: year + 1) - leapDays(before: year)
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Returns the number of leap days from the year 1 up to the given year.
-    private static func leapDays(before year: Int) -> Int {
-        let last = year - 1
-        return last / 4 - last / 100 + last / 400
+        let isLeapSecond = fields[4].hasSuffix(":60")
+        let time = isLeapSecond ? fields[4].dropLast(2) + "59" : fields[4]
+        let text = "\(fields[3])-\(month < 9 ? "0" : "")\(month + 1)-\(fields[1])T\(time)Z"
+        // Foundation also reads days and times that do not exist.
+        guard let date = try? utc.parse(text), date.formatted(utc) == text else { return nil }
+        return Int(exactly: date.timeIntervalSince1970).map { isLeapSecond ? $0 + 1 : $0 }
     }
 }

@@ -77,18 +77,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("{\n  rules: [\n    { match: {} block: true },\n  ],\n}", "line 3, column 17: expected \",\" or \"}\""),
-        ("{ rules: [ /* { } */ ] ] }", "line 1, column 24: expected \",\" or \"}\""),
-        ("{ rules: [ { name: 'x\n' } ] }", "line 1, column 22: expected the end of the text before"),
-        ("{ rules: [ { match {} } ] }", "line 1, column 20: expected \":\""),
-        ("{ rules: [ { match: , } ] }", "line 1, column 21: expected a value"),
-        ("{ rules: [] } // the end\n x", "line 2, column 2: expected the end"),
-        ("{ rules: [", "line 1, column 11: expected a value"),
-        ("", "line 1, column 1: expected a value"),
+        "{\n  rules: [\n    { match: {} block: true },\n  ],\n}", "{ rules: [ /* { } */ ] ] }",
+        "{ rules: [ { name: 'x\n' } ] }", "{ rules: [ { match {} } ] }", "{ rules: [ { match: , } ] }",
+        "{ rules: [] } // the end\n x", "{ rules: [", "",
     ])
-    func syntaxErrorGivesItsPlace(text: String, place: String) {
+    func syntaxErrorIsReported(text: String) {
         let mistake = #expect(throws: RuleError.self) { _ = try RuleDocument.rules(in: Data(text.utf8)) }
-        #expect(mistake?.description.hasPrefix("not JSON5 at \(place)") == true, "\(mistake?.description ?? "")")
+        #expect(mistake?.description == "not valid JSON5")
     }
 
     /// The file of docs/rules.md.
