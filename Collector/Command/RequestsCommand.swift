@@ -103,7 +103,9 @@ struct ShowRequest: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions<OutputFormat>
 
     func run() async throws {
-        let report = try await reportingFailure { try await fetch() }
+        let report = try await reportingFailure {
+            try await source.answer("requests/\(id)") { try await RequestReport(id: id, in: $0) }
+        }
         switch output.format {
         case .table: try Output.answer(RequestText.text(of: report, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
@@ -112,13 +114,6 @@ struct ShowRequest: AsyncParsableCommand {
 
     func validate() throws {
         if id.isEmpty { throw ValidationError("The id is empty; `requests` lists the ids.") }
-    }
-
-    private func fetch() async throws -> RequestReport {
-        guard let store = try await source.openStore() else {
-            return try await source.client().get("api/v1/requests/\(id)")
-        }
-        return try await RequestReport(id: id, in: store)
     }
 }
 

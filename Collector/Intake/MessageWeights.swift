@@ -78,23 +78,9 @@ struct ProtobufWeight {
         position += count
     }
 
-    /// Most numbers take one byte.
     @inline(__always) private mutating func varint() throws(IntakeRejection) -> UInt64 {
-        guard position < bytes.count, bytes[position] < 0x80 else { return try longVarint() }
-        position += 1
-        return UInt64(bytes[position - 1])
-    }
-
-    private mutating func longVarint() throws(IntakeRejection) -> UInt64 {
-        var value: UInt64 = 0
-        for shift in stride(from: UInt64(0), to: 70, by: 7) {
-            guard position < bytes.count else { break }
-            let byte = bytes[position]
-            position += 1
-            value |= UInt64(byte & 0x7f) << shift
-            if byte < 0x80 { return value }
-        }
-        throw .notProtobuf
+        guard let value = bytes.varint(at: &position, before: bytes.count) else { throw .notProtobuf }
+        return value
     }
 }
 

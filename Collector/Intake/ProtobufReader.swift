@@ -54,22 +54,8 @@ struct ProtobufReader {
     }
 
     @inline(__always) mutating func varint() throws(UncommonForm) -> UInt64 {
-        guard position < end else { throw UncommonForm() }
-        let first = bytes[position]
-        position += 1
-        return first < 0x80 ? UInt64(first) : try longVarint(from: first)
-    }
-
-    private mutating func longVarint(from first: UInt8) throws(UncommonForm) -> UInt64 {
-        var value = UInt64(first & 0x7f)
-        for shift in stride(from: UInt64(7), through: 63, by: 7) {
-            guard position < end else { break }
-            let byte = bytes[position]
-            position += 1
-            value |= UInt64(byte & 0x7f) << shift
-            if byte < 0x80 { return value }
-        }
-        throw UncommonForm()
+        guard let value = bytes.varint(at: &position, before: end) else { throw UncommonForm() }
+        return value
     }
 
     @inline(__always) mutating func fixed64() throws(UncommonForm) -> UInt64 {
@@ -137,6 +123,28 @@ extension ProtobufReader {
         numbers.reserveCapacity(range.count / 8)
         while !reader.isAtEnd { numbers.append(try reader.fixed64()) }
         return numbers
+    }
+}
+
+extension [UInt8] {
+    /// Reads the varint at `position`, and moves `position` past it. Returns `nil` if it does not end before `end` or has more than
+    /// ten bytes. Most have one.
+    @inline(__always) func varint(at position: inout Int, before end: Int) -> UInt64? {
+        guard position < end, self[position] < 0x80 else { return longVarint(at: &position, before: end) }
+        position += 1
+        return UInt64(self[position - 1])
+    }
+
+    private func longVarint(at position: inout Int, before end: Int) -> UInt64? {
+        var value: UInt64 = 0
+        for shift in stride(from: UInt64(0), through: 63, by: 7) {
+            guard position < end else { break }
+            let byte = self[position]
+            position += 1
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 { return value }
+        }
+        return nil
     }
 }
 

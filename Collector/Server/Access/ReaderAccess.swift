@@ -111,9 +111,8 @@ struct ReaderMiddleware: RouterMiddleware {
         case .right: return try await next(request, context)
         case .wrong: return try refuse(request)
         case .notNow:
-            var response = try Response.json(Problem(error: TokenGate.tooManyWrong), status: .tooManyRequests)
-            response.headers[.retryAfter] = String(TokenGate.waitSeconds)
-            return response
+            return try Response.json(Problem(error: TokenGate.tooManyWrong), status: .tooManyRequests)
+                .retried(after: TokenGate.waitSeconds)
         }
     }
 }

@@ -50,20 +50,14 @@ package final class IngestTokens: Sendable {
 
 /// A file with a token on each line. Blank lines and lines that begin with `#` are skipped.
 package enum TokenFile {
-    /// A fault of the file, as a sentence for the user who named it. It quotes nothing from the file.
-    package struct Failure: Error, CustomStringConvertible {
-        package var description: String
-    }
-
-    package static func tokens(_ path: String) throws(Failure) -> [String] {
-        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)),
-            let text = String(data: data, encoding: .utf8)
-        else { throw Failure(description: "\(path) is missing or cannot be read") }
+    package static func tokens(_ path: String) throws(FileFailure) -> [String] {
+        let text = String(decoding: try FileFailure.contents(of: path), as: UTF8.self)
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
         let tokens = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
-        guard !tokens.isEmpty else { throw Failure(description: "\(path) contains no token") }
+        guard !tokens.isEmpty else { throw FileFailure(description: "\(path) contains no token") }
         guard tokens.allSatisfy(ServerTokens.isPossible) else {
-            throw Failure(description: "\(path) contains a token that is not made of ASCII characters without spaces")
+            throw FileFailure(
+                description: "\(path) contains a token that is not made of ASCII characters without spaces")
         }
         return tokens
     }

@@ -101,9 +101,7 @@ struct BearerTokenMiddleware: RouterMiddleware {
         // 401 that has it.
         case .wrong: return try refuse(request, 401, "the ingest token is missing or wrong", context)
         case .notNow:
-            var response = try refuse(request, 429, TokenGate.tooManyWrong, context)
-            response.headers[.retryAfter] = String(TokenGate.waitSeconds)
-            return response
+            return try refuse(request, 429, TokenGate.tooManyWrong, context).retried(after: TokenGate.waitSeconds)
         }
     }
 

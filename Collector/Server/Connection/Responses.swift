@@ -10,6 +10,13 @@ extension Response {
             body: ResponseBody(byteBuffer: ByteBuffer(string: try ReportJSON.text(of: value))))
     }
 
+    /// Returns the answer with the time after which its client may try again (RFC 9110, section 10.2.3).
+    func retried(after seconds: Int = ServerLimits.retryAfterSeconds) -> Response {
+        var response = self
+        response.headers[.retryAfter] = String(seconds)
+        return response
+    }
+
     /// The answer to a reader without the token.
     static var readTokenMissing: Response {
         get throws {
@@ -37,9 +44,8 @@ extension Response {
     static func otlpFailure(status: Int, message: String, to request: Request) throws -> Response {
         let format = IntakeFormat(contentType: request.headers[.contentType]) ?? .protobuf
         let body = try IntakeAnswer.failure(status: status, message: message, in: format)
-        var response = otlp(status: HTTPResponse.Status(code: status), body, format)
-        if [429, 503].contains(status) { response.headers[.retryAfter] = String(ServerLimits.retryAfterSeconds) }
-        return response
+        let response = otlp(status: HTTPResponse.Status(code: status), body, format)
+        return [429, 503].contains(status) ? response.retried() : response
     }
 }
 

@@ -19,13 +19,13 @@ package final class ServerTLS: Sendable {
     ///   - certificate: the path of a PEM file with the server's certificate, followed by the certificates between it and
     ///     a root.
     ///   - key: the path of a PEM file with the certificate's private key, without a passphrase.
-    package init(certificate: String, key: String) throws(PEMFile.Failure) {
+    package init(certificate: String, key: String) throws(FileFailure) {
         (self.certificate, self.key) = (certificate, key)
         identity = Mutex(try Identity(certificate: certificate, key: key))
     }
 
     /// Reloads both files for later handshakes. After an error the current certificate stays in use.
-    package func reload() throws(PEMFile.Failure) {
+    package func reload() throws(FileFailure) {
         let read = try Identity(certificate: certificate, key: key)
         identity.withLock { $0 = read }
     }
@@ -45,13 +45,13 @@ package final class ServerTLS: Sendable {
 
 extension ServerTLS.Identity {
     /// Checks that both files belong together.
-    fileprivate init(certificate: String, key: String) throws(PEMFile.Failure) {
+    fileprivate init(certificate: String, key: String) throws(FileFailure) {
         chain = try PEMFile.certificates(certificate).map { .certificate($0) }
         self.key = .privateKey(try PEMFile.privateKey(key))
         do {
             _ = try NIOSSLContext(configuration: configuration)
         } catch {
-            throw PEMFile.Failure(
+            throw FileFailure(
                 description: "the private key in \(key) does not belong to the certificate in \(certificate)")
         }
     }
@@ -64,18 +64,25 @@ extension ServerTLS.Identity {
     }
 }
 
+/// A fault of a file, as a sentence for the user who named the file. It quotes nothing from the file.
+package struct FileFailure: Error, CustomStringConvertible {
+    package var description: String
+
+    static func contents(of path: String) throws(FileFailure) -> Data {
+        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
+            throw FileFailure(description: "\(path) is missing or cannot be read")
+        }
+        return data
+    }
+}
+
 /// The contents of PEM files, read once.
 package enum PEMFile {
-    /// A fault of a file, as a sentence for the user who named the file.
-    package struct Failure: Error, CustomStringConvertible {
-        package var description: String
-    }
-
-    package static func certificates(_ path: String) throws(Failure) -> [NIOSSLCertificate] {
+    package static func certificates(_ path: String) throws(FileFailure) -> [NIOSSLCertificate] {
         try read(path, "certificate") { try NIOSSLCertificate.fromPEMBytes($0) }
     }
 
-    package static func privateKey(_ path: String) throws(Failure) -> NIOSSLPrivateKey {
+    package static func privateKey(_ path: String) throws(FileFailure) -> NIOSSLPrivateKey {
         try read(path, "unencrypted private key") { bytes in
             // Without a passphrase to try, BoringSSL would ask for one on the terminal.
             try NIOSSLPrivateKey(bytes: bytes, format: .pem) { $0([UInt8]()) }
@@ -84,12 +91,10 @@ package enum PEMFile {
 
     private static func read<Content>(
         _ path: String, _ content: String, _ parse: ([UInt8]) throws -> Content
-    ) throws(Failure) -> Content {
-        guard let bytes = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
-            throw Failure(description: "\(path) is missing or cannot be read")
-        }
-        guard let parsed = try? parse(Array(bytes)) else {
-            throw Failure(description: "\(path) contains no \(content) in PEM")
+    ) throws(FileFailure) -> Content {
+        let bytes = Array(try FileFailure.contents(of: path))
+        guard let parsed = try? parse(bytes) else {
+            throw FileFailure(description: "\(path) contains no \(content) in PEM")
         }
         return parsed
     }

@@ -107,15 +107,11 @@ struct APIRoutes: Sendable {
     ) async throws -> Response {
         do {
             return try await work()
-        } catch let error as ParameterError {
-            return try Response.json(Problem(error: error.description), status: .badRequest)
-        } catch let error as TooManyGroups {
-            return try Response.json(Problem(error: error.description), status: .badRequest)
-        } catch let error as UnknownRequest {
-            return try Response.json(Problem(error: error.description), status: .notFound)
-        } catch let error as HTTPError {
-            throw error
-        } catch let error as CancellationError {
+        } catch  where error is ParameterError || error is TooManyGroups {
+            return try Response.json(Problem(error: "\(error)"), status: .badRequest)
+        } catch is UnknownRequest {
+            return try Response.json(Problem(error: UnknownRequest.sentence), status: .notFound)
+        } catch  where error is HTTPError || error is CancellationError {
             throw error
         } catch {
             logger.error("\(failure)", metadata: ["error": "\(error)"])
@@ -128,10 +124,14 @@ extension Request {
     /// The names and values of the query. A `+` means a blank, as in forms and most libraries. Only in a time it stays a `+`: a
     /// time has no blanks, and may have a zone.
     var queryPairs: [(String, String)] {
-        let query = URI("/?" + (uri.query ?? "").replacing("+", with: "%20"))
         let times = [ReportParameter.since, .until].map(\.rawValue)
-        return query.queryParameters.map { name, value in
-            (String(name), String(times.contains(String(name)) ? value.replacing(" ", with: "+") : value))
+        return Self.pairs(ofForm: uri.query ?? "").map { name, value in
+            (name, times.contains(name) ? value.replacing(" ", with: "+") : value)
         }
+    }
+
+    /// Decodes the fields of a form (URL Standard, application/x-www-form-urlencoded).
+    static func pairs(ofForm text: String) -> [(String, String)] {
+        URI("/?" + text.replacing("+", with: "%20")).queryParameters.map { (String($0.key), String($0.value)) }
     }
 }

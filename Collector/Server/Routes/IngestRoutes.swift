@@ -111,15 +111,11 @@ struct IngestRoutes: Sendable {
     ) async throws -> Response {
         do {
             return try await work()
-        } catch let rejection as IntakeRejection {
+        } catch  where error is IntakeRejection || error is StorageBusy {
+            let rejection = error as? IntakeRejection ?? .busy
             activity.count { $0.rejectRequest(rejection.message) }
             logger.refusal(status: rejection.status, reason: rejection.message, of: context)
             return try Response.otlpFailure(status: rejection.status, message: rejection.message, to: request)
-        } catch is StorageBusy {
-            let busy = IntakeRejection.busy
-            activity.count { $0.rejectRequest(busy.message) }
-            logger.refusal(status: busy.status, reason: busy.message, of: context)
-            return try Response.otlpFailure(status: busy.status, message: busy.message, to: request)
         } catch {
             // The status is 503 and not 500: OTLP senders try again after a 503, but drop the batch after a 500.
             logger.error("a batch could not be stored", metadata: ["error": "\(error)"])

@@ -38,15 +38,14 @@ struct LoginRoutes: Sendable {
         // There is no suspension between the read of the count and the comparison of the token, so no attempts run in parallel
         // uncounted.
         let body = try await request.body.collect(upTo: Self.maxFormBytes)
-        let form = FormFields(String(buffer: body))
+        let form = Dictionary(Request.pairs(ofForm: String(buffer: body))) { first, _ in first }
         let next = Self.destination(form["next"] ?? "/")
         let (address, attempts) = (context.remoteAddress, access.gate.attempts)
         guard attempts.allow(address) else {
-            var response = Response(
+            return Response(
                 page: LoginPage.html(next: next, problem: "Too many wrong tokens. Try again in a minute."),
-                status: .tooManyRequests)
-            response.headers[.retryAfter] = String(TokenGate.waitSeconds)
-            return response
+                status: .tooManyRequests
+            ).retried(after: TokenGate.waitSeconds)
         }
         let given = form["token"] ?? ""
         guard let token = access.token, SecretText.isEqual(given, to: token) else {
@@ -67,15 +66,4 @@ struct LoginRoutes: Sendable {
         else { return "/" }
         return text
     }
-}
-
-/// The fields of a form (URL Standard, application/x-www-form-urlencoded).
-private struct FormFields {
-    private let pairs: [(Substring, Substring)]
-
-    init(_ text: String) {
-        pairs = URI("/?" + text.replacing("+", with: "%20")).queryParameters.map { ($0.key, $0.value) }
-    }
-
-    subscript(_ name: String) -> String? { pairs.first { $0.0 == name }.map { String($0.1) } }
 }

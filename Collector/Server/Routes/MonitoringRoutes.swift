@@ -34,9 +34,6 @@ struct MetricsRoute: Sendable {
     let activity: CollectorActivity
     let now: @Sendable () -> UnixNanoseconds
 
-    /// Bytes of text that are collected and then sent at once.
-    private static let chunk = 64 * 1024
-
     func add(to router: RouterGroup<CollectorRequestContext>, access: ReaderAccess) {
         let group = router.group("metrics")
         group.add(middleware: LongWorkMiddleware())
@@ -60,24 +57,16 @@ struct MetricsRoute: Sendable {
                 var waiting = own + process + agents
                 for part in PrometheusRequests(totals).parts {
                     waiting += part
-                    guard waiting.utf8.count >= Self.chunk else { continue }
-                    try await Self.write(waiting, to: &writer)
+                    guard waiting.utf8.count >= PiecewiseWriter.pieceBytes else { continue }
+                    try await writer.write(ByteBuffer(string: waiting))
                     waiting = ""
                 }
-                try await Self.write(waiting, to: &writer)
+                try await writer.write(ByteBuffer(string: waiting))
                 try await writer.finish(nil)
                 if isSent { activity.markTaken(totals) }
             }
         }
         return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
-    }
-
-    /// A slow client has the time limit for each part (see ``AnswerDeadline``).
-    private static func write(_ text: String, to writer: inout any ResponseBodyWriter) async throws {
-        var rest = ByteBuffer(string: text)
-        while let part = rest.readSlice(length: min(chunk, rest.readableBytes)), part.readableBytes > 0 {
-            try await writer.write(part)
-        }
     }
 
     /// Returns the agents' part of the page. It is empty if the store does not answer, and the rest of the page reports that.

@@ -102,9 +102,7 @@ struct ReadLimiterMiddleware: RouterMiddleware {
     }
 
     private func refusal(_ message: String) throws -> Response {
-        var response = try Response.json(Problem(error: message), status: .serviceUnavailable)
-        response.headers[.retryAfter] = String(ServerLimits.retryAfterSeconds)
-        return response
+        try Response.json(Problem(error: message), status: .serviceUnavailable).retried()
     }
 }
 
@@ -147,13 +145,14 @@ private final class Progress: Sendable {
     }
 }
 
-/// Writes the answer in pieces that a client takes one after the other.
-private struct PiecewiseWriter: ResponseBodyWriter {
+/// Writes the answer in pieces that a client takes one after the other. A slow client has the time limit for each piece (see
+/// ``AnswerDeadline``).
+struct PiecewiseWriter: ResponseBodyWriter {
     /// As much as NIO buffers for a client before it makes the writer wait.
-    private static let pieceBytes = 64 * 1024
+    static let pieceBytes = 64 * 1024
 
-    var base: any ResponseBodyWriter
-    let progress: Progress
+    fileprivate var base: any ResponseBodyWriter
+    fileprivate let progress: Progress
 
     mutating func write(_ buffer: ByteBuffer) async throws {
         var rest = buffer

@@ -60,11 +60,8 @@ struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
     /// Returns a refusal in OTLP for a sender, and in JSON for a reader.
     private func refusal(of request: Request) throws -> Response {
         let message = "the collector is stopping; try again later"
-        var response =
-            IngestSignal(path: request.uri.path) != nil
+        return IngestSignal(path: request.uri.path) != nil
             ? try Response.otlpFailure(status: 503, message: message, to: request)
-            : try Response.json(Problem(error: message), status: .serviceUnavailable)
-        response.headers[.retryAfter] = "1"
-        return response
+            : try Response.json(Problem(error: message), status: .serviceUnavailable).retried()
     }
 }
