@@ -36,8 +36,7 @@ package struct Refusals: Sendable, Equatable {
     mutating func add(_ reason: String, count: Int = 1, requests: UInt64 = 0) {
         guard count > 0 else { return }
         counts[reason, default: 0] += count
-        let (sum, isTooLarge) = self.requests.addingReportingOverflow(requests)
-        self.requests = isTooLarge ? .max : sum
+        self.requests = self.requests.adding(requests)
     }
 
     /// Returns whether the sketch fits in with the sketches so far.

@@ -17,16 +17,13 @@ package enum PrometheusAgents {
         let senders: [Sender] = answer.agents.map { (PrometheusLabels($0.resource), $0) }
             .filter { known.insert($0.labels).inserted }
         var text = PrometheusText()
-        writeCounts(shown: senders.count, leftOut: answer.agents.count - senders.count + answer.more, to: &text)
+        text.add(
+            "martlet_collector_agents", .gauge, "Senders of the last hour that are on this page.", senders.count)
+        text.add(
+            "martlet_collector_agents_left_out", .gauge, "Senders of the last hour that are not on this page.",
+            answer.agents.count - senders.count + answer.more)
         for metric in metrics { metric.write(senders, to: &text) }
         return text.text
-    }
-
-    private static func writeCounts(shown: Int, leftOut: Int, to text: inout PrometheusText) {
-        text.begin("martlet_collector_agents", .gauge, "Senders of the last hour that are on this page.")
-        text.add("martlet_collector_agents", UInt64(shown))
-        text.begin("martlet_collector_agents_left_out", .gauge, "Senders of the last hour that are not on this page.")
-        text.add("martlet_collector_agents_left_out", UInt64(leftOut))
     }
 
     /// A metric, and a sender's samples of it.

@@ -14,8 +14,9 @@ package enum PrometheusCollector {
         version: String
     ) -> String {
         var text = PrometheusText()
-        text.begin(prefix + "build_info", .gauge, "Always 1; the label has the version of the collector.")
-        text.add(prefix + "build_info", UInt64(1), ["version": version])
+        text.add(
+            prefix + "build_info", .gauge, "Always 1; the label has the version of the collector.", 1,
+            ["version": version])
         writeIntake(counters, to: &text)
         writeStore(counters, bytes: storeBytes, to: &text)
         writeMaintenance(counters, freeBytes: freeBytes, to: &text)
@@ -58,9 +59,9 @@ package enum PrometheusCollector {
     private static func writeMaintenance(
         _ counters: CollectorCounters, freeBytes: UInt64?, to text: inout PrometheusText
     ) {
-        let latest = prefix + "last_maintenance_timestamp_seconds"
-        text.begin(latest, .gauge, "End of the latest whole pass of roll-up and expiry; the start if none has ended.")
-        text.add(latest, counters.maintained)
+        text.add(
+            prefix + "last_maintenance_timestamp_seconds", .gauge,
+            "End of the latest whole pass of roll-up and expiry; the start if none has ended.", counters.maintained)
         text.counter(
             "maintenance_failures_total", "Passes of roll-up and expiry that failed.", counters.failedMaintenance)
         if let freeBytes { text.gauge("store_disk_free_bytes", "Free room on the disk of the store.", freeBytes) }
@@ -72,10 +73,10 @@ extension PrometheusCollector {
         text.gauge("store_used_bytes", "Size of the store's pages in use, which --max-store limits.", store.bytesInUse)
         text.gauge("store_limit_bytes", "The value of --max-store.", store.maxBytes)
         text.gauge("store_log_bytes", "Size of the store's log.", store.logBytes)
-        text.begin(
+        text.add(
             prefix + "clock_jump_seconds", .gauge,
-            "Seconds by which the clock jumped, while nothing is deleted by age; 0 if the clock is trusted.")
-        text.add(prefix + "clock_jump_seconds", store.clockJump)
+            "Seconds by which the clock jumped, while nothing is deleted by age; 0 if the clock is trusted.",
+            store.clockJump)
         let details = prefix + "early_details_total"
         text.begin(details, .counter, "Details that were deleted before their age, by the limit that they were past.")
         text.add(details, store.crowdedDetails, ["limit": "details"])
@@ -93,13 +94,11 @@ extension PrometheusCollector {
 
 extension PrometheusText {
     fileprivate mutating func counter(_ name: String, _ help: String, _ value: UInt64) {
-        begin("martlet_collector_" + name, .counter, help)
-        add("martlet_collector_" + name, value)
+        add("martlet_collector_" + name, .counter, help, value)
     }
 
     fileprivate mutating func gauge(_ name: String, _ help: String, _ value: UInt64) {
-        begin("martlet_collector_" + name, .gauge, help)
-        add("martlet_collector_" + name, value)
+        add("martlet_collector_" + name, .gauge, help, value)
     }
 
     fileprivate mutating func reasons(_ name: String, _ help: String, _ counts: [String: UInt64]) {
@@ -167,18 +166,13 @@ package struct CollectorCounters: Sendable, Equatable {
 package enum PrometheusProcess {
     package static func text(of figures: OwnProcessFigures) -> String {
         var text = PrometheusText()
-        text.begin("process_cpu_seconds_total", .counter, "User and system CPU time.")
-        text.add("process_cpu_seconds_total", figures.cpuSeconds)
-        text.begin("process_resident_memory_bytes", .gauge, "Resident memory.")
-        text.add("process_resident_memory_bytes", figures.residentBytes)
-        text.begin("process_virtual_memory_bytes", .gauge, "Virtual memory.")
-        text.add("process_virtual_memory_bytes", figures.virtualBytes)
-        text.begin("process_start_time_seconds", .gauge, "Start of the process, in seconds since 1970.")
-        text.add("process_start_time_seconds", figures.startSeconds)
-        text.begin("process_open_fds", .gauge, "Open file descriptors.")
-        text.add("process_open_fds", figures.openFiles)
-        text.begin("process_max_fds", .gauge, "Maximum number of open file descriptors.")
-        text.add("process_max_fds", figures.maxFiles)
+        text.add("process_cpu_seconds_total", .counter, "User and system CPU time.", figures.cpuSeconds)
+        text.add("process_resident_memory_bytes", .gauge, "Resident memory.", figures.residentBytes)
+        text.add("process_virtual_memory_bytes", .gauge, "Virtual memory.", figures.virtualBytes)
+        text.add(
+            "process_start_time_seconds", .gauge, "Start of the process, in seconds since 1970.", figures.startSeconds)
+        text.add("process_open_fds", .gauge, "Open file descriptors.", figures.openFiles)
+        text.add("process_max_fds", .gauge, "Maximum number of open file descriptors.", figures.maxFiles)
         return text.text
     }
 }

@@ -17,11 +17,16 @@ package struct PrometheusText: Sendable {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    mutating func add(_ name: String, _ value: UInt64, _ labels: PrometheusLabels = [:]) {
-        write(name, labels, "\(value)")
+    /// Adds a metric with one sample.
+    mutating func add(
+        _ name: String, _ kind: Kind, _ help: String, _ value: some LosslessStringConvertible,
+        _ labels: PrometheusLabels = [:]
+    ) {
+        begin(name, kind, help)
+        add(name, value, labels)
     }
 
-    mutating func add(_ name: String, _ value: Double, _ labels: PrometheusLabels = [:]) {
+    mutating func add(_ name: String, _ value: some LosslessStringConvertible, _ labels: PrometheusLabels = [:]) {
         write(name, labels, Self.number(value))
     }
 
@@ -41,7 +46,7 @@ package struct PrometheusText: Sendable {
     }
 
     /// Returns a number in its shortest form, such as `0.5` or `10`. Other programs write bounds this way.
-    private static func number(_ value: Double) -> String {
+    private static func number(_ value: some LosslessStringConvertible) -> String {
         let text = "\(value)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }

@@ -56,7 +56,7 @@ package struct ProcessStatistics: Sendable, Equatable {
 
 extension UInt64 {
     /// Returns the sum, or the largest number if it overflows: a sender may claim anything.
-    fileprivate func adding(_ other: UInt64) -> UInt64 {
+    package func adding(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum
     }

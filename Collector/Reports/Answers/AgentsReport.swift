@@ -224,10 +224,3 @@ extension AgentsReport.Account {
         }
     }
 }
-
-extension UInt64 {
-    fileprivate func adding(_ other: UInt64) -> UInt64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
-}
