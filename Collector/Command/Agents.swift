@@ -26,10 +26,8 @@ struct Agents: AsyncParsableCommand {
             return try Output.answer(AgentsTable.nothing(in: report, try senders.commandFlags, of: source.flags))
         }
         let device = output.device
-        // A file gets the same text whenever it is written.
-        let now = device.isTerminal ? SystemClock.now() : nil
         switch output.format {
-        case .table: try Output.answer(AgentsTable.text(of: report, now: now, on: device))
+        case .table: try Output.answer(AgentsTable.text(of: report, now: device.now, on: device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         }
     }

@@ -114,9 +114,9 @@ struct RepeatLimitedLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         guard event.level >= .notice else { return base.log(event: event) }
-        guard let left = repeats.admit(Self.name(of: event)) else { return }
+        guard let suppressed = repeats.admit(Self.name(of: event)) else { return }
         var event = event
-        if left > 0 { event.metadata = (event.metadata ?? [:]).merging(["repeated": "\(left)"]) { $1 } }
+        if suppressed > 0 { event.metadata = (event.metadata ?? [:]).merging(["repeated": "\(suppressed)"]) { $1 } }
         base.log(event: event)
     }
 
@@ -135,8 +135,8 @@ final class LogRepeats: Sendable {
     private static let most = 1000
 
     private struct Event {
-        var told: ContinuousClock.Instant
-        var left = 0
+        var loggedAt: ContinuousClock.Instant
+        var suppressed = 0
     }
 
     private let events = Mutex<[String: Event]>([:])
@@ -146,13 +146,13 @@ final class LogRepeats: Sendable {
     /// - Parameter event: equal for events that a reader considers the same.
     func admit(_ event: String, at time: ContinuousClock.Instant = .now) -> Int? {
         events.withLock { events in
-            if let known = events[event], time - known.told < Self.period {
-                events[event]?.left += 1
+            if let known = events[event], time - known.loggedAt < Self.period {
+                events[event]?.suppressed += 1
                 return nil
             }
-            if events.count >= Self.most { events = events.filter { time - $0.value.told < Self.period } }
+            if events.count >= Self.most { events = events.filter { time - $0.value.loggedAt < Self.period } }
             if events.count >= Self.most { events = [:] }
-            return events.updateValue(Event(told: time), forKey: event)?.left ?? 0
+            return events.updateValue(Event(loggedAt: time), forKey: event)?.suppressed ?? 0
         }
     }
 }

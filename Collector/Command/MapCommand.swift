@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletStorage
 
 struct MapCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,19 +29,13 @@ struct MapCommand: AsyncParsableCommand {
         try Output.answer(answer)
     }
 
-    private func context() throws -> ReportContext {
-        var context = ReportContext()
-        context.flags = try parameters.commandFlags + source.flags
-        // A file gets the same text whenever it is written.
-        if output.device.isTerminal { context.now = SystemClock.now() }
-        return context
-    }
-
     private func text(of report: MapReport) throws -> String {
         switch output.format {
-        case .table: try MapTable.text(of: report, context(), on: output.device)
-        case .json: try ReportJSON.text(of: report)
-        case .csv: MapCSV.text(of: report)
+        case .table:
+            let context = ReportContext(try parameters.commandFlags + source.flags, on: output.device)
+            return MapTable.text(of: report, context, on: output.device)
+        case .json: return try ReportJSON.text(of: report)
+        case .csv: return MapCSV.text(of: report)
         }
     }
 

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 import MartletReports
+import MartletStorage
+import MartletTelemetry
 
 /// Writes at once. With `print`, a pipe's reader would wait for a full buffer.
 enum Output {
@@ -98,6 +100,18 @@ struct ColorOption: ParsableArguments {
     private static func columns(_ variables: [String: String]) -> Int {
         if let text = variables["COLUMNS"], let columns = Int(text), columns > 0 { return min(columns, maxColumns) }
         return TerminalSize.current.columns
+    }
+}
+
+extension OutputDevice {
+    /// The current time; `nil` for a file, which gets the same text whenever it is written.
+    var now: UnixNanoseconds? { isTerminal ? SystemClock.now() : nil }
+}
+
+extension ReportContext {
+    init(_ flags: [CommandFlag], on device: OutputDevice) {
+        self.init()
+        (self.flags, now) = (flags, device.now)
     }
 }
 

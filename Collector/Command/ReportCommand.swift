@@ -1,6 +1,5 @@
 import ArgumentParser
 import MartletReports
-import MartletStorage
 
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -42,11 +41,9 @@ struct ReportCommand: AsyncParsableCommand {
     }
 
     private var context: ReportContext {
-        var context = ReportContext()
-        context.flags = parameters.flags + (phases ? [CommandFlag("phases")] : []) + source.flags
+        let flags = parameters.flags + (phases ? [CommandFlag("phases")] : []) + source.flags
+        var context = ReportContext(flags, on: output.device)
         context.showsPhases = phases
-        // A file gets the same text whenever it is written.
-        if output.device.isTerminal { context.now = SystemClock.now() }
         return context
     }
 

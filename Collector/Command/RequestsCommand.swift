@@ -68,9 +68,7 @@ struct ListRequests: AsyncParsableCommand {
         selection.add(to: &counting)
         counting.add(.by, MartletStorage.Dimension.kind.rawValue)
         let counted = try await source.report(counting)
-        var context = ReportContext()
-        context.flags = parameters.commandFlags + source.flags
-        if output.device.isTerminal { context.now = SystemClock.now() }
+        let context = ReportContext(parameters.commandFlags + source.flags, on: output.device)
         let query = try parameters.query(now: SystemClock.now())
         return EmptyRequests(list, query, counted: counted, context).text
     }

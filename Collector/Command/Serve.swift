@@ -130,17 +130,17 @@ struct Serve: AsyncParsableCommand {
                 Output.line("martlet-collector: health and metrics on \(settings.url(port: port))")
                 listens.yield()
             }
-            return Serving(service: service, url: settings.url(port: address.port))
+            return ListeningService(service: service, url: settings.url(port: address.port))
         }
         let manager = ServiceManager(ProcessInfo.processInfo.environment, logger: logger)
         // The group stops its services in reverse order.
         let services: [(any Service)?] = [
             manager.watchdog.map { Watchdog(manager: manager, period: $0) },
-            Reloading(tokens: settings.tokenSource, tls: settings.tls, logger: logger),
+            ReloadOnHangup(tokens: settings.tokenSource, tls: settings.tls, logger: logger),
             StoreMaintenance(storage: server.storage, logger: logger), admin,
-            Serving(service: application, url: settings.url(port: settings.address.port)),
+            ListeningService(service: application, url: settings.url(port: settings.address.port)),
             Draining(requests: server.requests, logger: logger),
-            ServiceNews(manager: manager, listening: listening, addresses: admin == nil ? 1 : 2),
+            ReadinessNotifier(manager: manager, listening: listening, addresses: admin == nil ? 1 : 2),
         ]
         var configuration = ServiceGroupConfiguration(
             services: services.compactMap(\.self), gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
@@ -194,7 +194,7 @@ struct Serve: AsyncParsableCommand {
 }
 
 /// A service that listens at an address. If it cannot, its error names the address, because there may be two.
-struct Serving: Service {
+struct ListeningService: Service {
     let service: any Service
     let url: String
 
@@ -217,7 +217,7 @@ struct Draining: Service {
     /// The time from SIGTERM to the end of the server. Requests unfinished by then are cut off, and senders send them again.
     static let maxDuration = Duration.seconds(10)
 
-    let requests: RequestsInWork
+    let requests: RequestDrain
     let logger: Logger
 
     func run() async throws {
@@ -230,7 +230,7 @@ struct Draining: Service {
 }
 
 /// Reloads the files of tokens and of the certificate at each SIGHUP. A faulty file changes nothing.
-struct Reloading: Service {
+struct ReloadOnHangup: Service {
     let tokens: IngestTokenSource?
     let tls: ServerTLS?
     let logger: Logger

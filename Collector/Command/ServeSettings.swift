@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Logging
 import MartletClickHouseStorage
 import MartletReports
@@ -6,14 +7,6 @@ import MartletSQLiteStorage
 import MartletServer
 import MartletStorage
 import MartletTelemetry
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The checked settings of `serve`, with their defaults.
 struct ServeSettings {

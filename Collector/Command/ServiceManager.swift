@@ -26,7 +26,7 @@ struct ServiceManager: Sendable {
         watchdog = socket != nil && isMeant ? time.map { .microseconds($0) } : nil
     }
 
-    func tell(_ state: State) async {
+    func notify(_ state: State) async {
         guard let socket else { return }
         do {
             let address = try SocketAddress(unixDomainSocketPath: socket)
@@ -42,7 +42,7 @@ struct ServiceManager: Sendable {
 }
 
 /// Notifies systemd when the collector listens and when it is about to stop. It is the first service to be stopped.
-struct ServiceNews: Service {
+struct ReadinessNotifier: Service {
     let manager: ServiceManager
     /// Yields a value for each address that the collector listens at.
     let listening: AsyncStream<Void>
@@ -53,9 +53,9 @@ struct ServiceNews: Service {
         var heard = 0
         for await _ in listening.cancelOnGracefulShutdown() {
             heard += 1
-            if heard == addresses { await manager.tell(.ready) }
+            if heard == addresses { await manager.notify(.ready) }
         }
-        await manager.tell(.stopping)
+        await manager.notify(.stopping)
     }
 }
 
@@ -72,7 +72,7 @@ struct Watchdog: Service {
                 for eventLoop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
                     try await eventLoop.submit {}.get()
                 }
-                await manager.tell(.alive)
+                await manager.notify(.alive)
                 try await Task.sleep(for: period / 2)
             }
         }

@@ -13,11 +13,11 @@ struct StoreMaintenance: Service {
 
     func run() async throws {
         try? await cancelWhenGracefulShutdown {
-            var news = StoreNews()
+            var events = StorageEventLog()
             while true {
                 do {
                     try await storage.maintain()
-                    for line in news.lines(after: try await storage.state()) {
+                    for line in events.lines(after: try await storage.state()) {
                         logger.log(level: line.level, "\(line.text)")
                     }
                 } catch is CancellationError {
@@ -25,7 +25,7 @@ struct StoreMaintenance: Service {
                 } catch {
                     logger.error("old data could not be rolled up or deleted", metadata: ["error": "\(error)"])
                 }
-                if let line = news.line(on: storage.fault) { logger.log(level: line.level, "\(line.text)") }
+                if let line = events.line(on: storage.fault) { logger.log(level: line.level, "\(line.text)") }
                 try await Task.sleep(for: Self.pause)
             }
         }
@@ -35,7 +35,7 @@ struct StoreMaintenance: Service {
 }
 
 /// Logs what an operator should know about a store: each fact once when it begins, and once when it is over.
-struct StoreNews {
+struct StorageEventLog {
     struct Line: Equatable {
         var level: Logger.Level
         var text: String

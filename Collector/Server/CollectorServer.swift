@@ -23,7 +23,7 @@ package struct CollectorServer: Sendable {
     private let now: @Sendable () -> UnixNanoseconds
     private let logger: Logger
     /// The requests that must finish before the collector stops.
-    package let requests = RequestsInWork()
+    package let requests = RequestDrain()
     private let activity: CollectorActivity
     private let attempts: TokenAttempts
     private let sessions: Sessions
@@ -58,10 +58,12 @@ package struct CollectorServer: Sendable {
     ) throws -> some ApplicationProtocol {
         // Without an ingest token, senders have nothing to show. Then the limit does not apply, and no connection is closed for
         // a new one, even while a few connections more than the limit are accepted.
-        let bound = tokens.ingest == nil ? Int.max : min(limits.maxNewcomers, limits.maxConnections / 2)
-        let newcomers = Newcomers(most: bound)
+        let bound =
+            tokens.ingest == nil ? Int.max : min(limits.maxUnauthenticatedConnections, limits.maxConnections / 2)
+        let unauthenticated = UnauthenticatedConnections(most: bound)
         return try application(
-            router(newcomers), newcomers, at: address, on: MultiThreadedEventLoopGroup.singleton, onListening)
+            router(unauthenticated), unauthenticated, at: address, on: MultiThreadedEventLoopGroup.singleton,
+            onListening)
     }
 
     /// Returns a service that answers only health and metrics. It runs on a separate thread, so that reports and large batches
@@ -72,16 +74,18 @@ package struct CollectorServer: Sendable {
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void
     ) throws -> some Service {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let newcomers = Newcomers(most: limits.maxAdminConnections)
+        let unauthenticated = UnauthenticatedConnections(most: limits.maxAdminConnections)
         return OwnThreadService(
-            base: try application(adminRouter(newcomers), newcomers, at: address, on: group, onListening), group: group)
+            base: try application(adminRouter(unauthenticated), unauthenticated, at: address, on: group, onListening),
+            group: group)
     }
 
     private func application(
-        _ router: Router<CollectorRequestContext>, _ newcomers: Newcomers, at address: ListenAddress,
+        _ router: Router<CollectorRequestContext>, _ unauthenticated: UnauthenticatedConnections,
+        at address: ListenAddress,
         on group: any EventLoopGroup, _ onListening: @escaping @Sendable (Int) -> Void
     ) throws -> some ApplicationProtocol {
-        let http = http(newcomers)
+        let http = http(unauthenticated)
         return Application(
             router: router,
             server: try tls.map { try .tls(http, tlsConfiguration: $0.configuration) } ?? http,
@@ -93,7 +97,7 @@ package struct CollectorServer: Sendable {
             eventLoopGroupProvider: .shared(group), logger: logger)
     }
 
-    private func http(_ newcomers: Newcomers) -> HTTPServerBuilder {
+    private func http(_ unauthenticated: UnauthenticatedConnections) -> HTTPServerBuilder {
         let (limits, maxBodyBytes) = (limits, intake.limits.maxBodyBytes)
         let configuration = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
@@ -106,12 +110,13 @@ package struct CollectorServer: Sendable {
                 maxHeaderFieldCount: limits.maxHeaderFields))
         return HTTPServerBuilder { responder in
             EventLoopChannel(
-                base: HTTP1Channel(responder: responder, configuration: configuration), newcomers: newcomers)
+                base: HTTP1Channel(responder: responder, configuration: configuration), unauthenticated: unauthenticated
+            )
         }
     }
 
-    private func router(_ newcomers: Newcomers) -> Router<CollectorRequestContext> {
-        let gate = TokenGate(attempts: attempts, newcomers: newcomers)
+    private func router(_ unauthenticated: UnauthenticatedConnections) -> Router<CollectorRequestContext> {
+        let gate = TokenGate(attempts: attempts, unauthenticated: unauthenticated)
         let router = baseRouter(takesTelemetry: true)
         router.add(middleware: DrainingMiddleware(requests: requests))
         IngestRoutes(storage: storage, intake: intake, room: IngestMemory(limits), activity: activity, logger: logger)
@@ -120,9 +125,9 @@ package struct CollectorServer: Sendable {
         return router
     }
 
-    private func adminRouter(_ newcomers: Newcomers) -> Router<CollectorRequestContext> {
+    private func adminRouter(_ unauthenticated: UnauthenticatedConnections) -> Router<CollectorRequestContext> {
         let router = baseRouter(takesTelemetry: false)
-        addMetrics(to: readers(router.group()), access(TokenGate(attempts: attempts, newcomers: newcomers)))
+        addMetrics(to: readers(router.group()), access(TokenGate(attempts: attempts, unauthenticated: unauthenticated)))
         return router
     }
 

@@ -21,15 +21,15 @@ struct ReaderAccess: Sendable {
     func verdict(
         on request: Request, of context: CollectorRequestContext, sessionsMayChange: Bool
     ) -> TokenGate.Verdict {
-        guard let token else { return .right }
+        guard let token else { return .accepted }
         if let given = BearerToken.given(in: request) {
             return gate.verdict(on: given, of: context) { SecretText.isEqual($0, to: token) }
         }
         guard sessionsMayChange || [.get, .head].contains(request.method), session(of: request) != nil else {
-            return .wrong
+            return .rejected
         }
-        gate.newcomers.admit(context.channel)
-        return .right
+        gate.unauthenticated.markAuthenticated(context.channel)
+        return .accepted
     }
 
     /// The id of the active session that a request names; `nil` if it names none.
@@ -108,11 +108,11 @@ struct ReaderMiddleware: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         switch access.verdict(on: request, of: context, sessionsMayChange: sessionsMayChange) {
-        case .right: return try await next(request, context)
-        case .wrong: return try refuse(request)
-        case .notNow:
+        case .accepted: return try await next(request, context)
+        case .rejected: return try refuse(request)
+        case .throttled:
             return try Response.json(Problem(error: TokenGate.tooManyWrong), status: .tooManyRequests)
-                .retried(after: TokenGate.waitSeconds)
+                .retryable(after: TokenGate.waitSeconds)
         }
     }
 }

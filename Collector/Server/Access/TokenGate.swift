@@ -11,10 +11,10 @@ import Synchronization
 /// not lock out the other clients there.
 struct TokenGate: Sendable {
     enum Verdict {
-        case right
-        case wrong
+        case accepted
+        case rejected
         /// The address gave too many wrong tokens, so this one was not checked.
-        case notNow
+        case throttled
     }
 
     static let tooManyWrong = "too many wrong tokens from this address; try again in a minute"
@@ -22,18 +22,18 @@ struct TokenGate: Sendable {
     static let waitSeconds = 60
 
     let attempts: TokenAttempts
-    let newcomers: Newcomers
+    let unauthenticated: UnauthenticatedConnections
 
-    /// - Parameter isRight: compares the token.
-    func verdict(on token: String, of context: CollectorRequestContext, isRight: (String) -> Bool) -> Verdict {
+    /// - Parameter isValid: compares the token.
+    func verdict(on token: String, of context: CollectorRequestContext, isValid: (String) -> Bool) -> Verdict {
         let address = context.remoteAddress
-        guard !newcomers.contains(context.channel) || attempts.allow(address) else { return .notNow }
-        guard isRight(token) else {
+        guard !unauthenticated.contains(context.channel) || attempts.allow(address) else { return .throttled }
+        guard isValid(token) else {
             attempts.add(token, of: address)
-            return .wrong
+            return .rejected
         }
-        newcomers.admit(context.channel)
-        return .right
+        unauthenticated.markAuthenticated(context.channel)
+        return .accepted
     }
 }
 
@@ -94,14 +94,14 @@ struct BearerTokenMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let verdict = BearerToken.given(in: request).map { gate.verdict(on: $0, of: context, isRight: tokens.contain) }
-        switch verdict ?? .wrong {
-        case .right: return try await next(request, context)
+        let verdict = BearerToken.given(in: request).map { gate.verdict(on: $0, of: context, isValid: tokens.contain) }
+        switch verdict ?? .rejected {
+        case .accepted: return try await next(request, context)
         // The answer has no WWW-Authenticate, although RFC 9110 requires it: URLSession on Linux (6.3.1) never returns from a
         // 401 that has it.
-        case .wrong: return try refuse(request, 401, "the ingest token is missing or wrong", context)
-        case .notNow:
-            return try refuse(request, 429, TokenGate.tooManyWrong, context).retried(after: TokenGate.waitSeconds)
+        case .rejected: return try refuse(request, 401, "the ingest token is missing or wrong", context)
+        case .throttled:
+            return try refuse(request, 429, TokenGate.tooManyWrong, context).retryable(after: TokenGate.waitSeconds)
         }
     }
 

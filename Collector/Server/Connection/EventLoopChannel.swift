@@ -4,13 +4,14 @@ import NIOCore
 import NIOHTTPTypesHTTP1
 import ServiceLifecycle
 
-/// A connection whose task runs on its event loop (``EventLoopExecutor``). It counts as a newcomer until it shows a token.
+/// A connection whose task runs on its event loop (``EventLoopExecutor``). It counts as unauthenticated until it
+/// shows a token.
 struct EventLoopChannel<Base: ServerChildChannel>: ServerChildChannel {
     let base: Base
-    let newcomers: Newcomers
+    let unauthenticated: UnauthenticatedConnections
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
-        newcomers.enter(channel)
+        unauthenticated.add(channel)
         return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)

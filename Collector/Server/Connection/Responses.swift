@@ -11,7 +11,7 @@ extension Response {
     }
 
     /// Returns the answer with the time after which its client may try again (RFC 9110, section 10.2.3).
-    func retried(after seconds: Int = ServerLimits.retryAfterSeconds) -> Response {
+    func retryable(after seconds: Int = ServerLimits.retryAfterSeconds) -> Response {
         var response = self
         response.headers[.retryAfter] = String(seconds)
         return response
@@ -45,7 +45,7 @@ extension Response {
         let format = IntakeFormat(contentType: request.headers[.contentType]) ?? .protobuf
         let body = try IntakeAnswer.failure(status: status, message: message, in: format)
         let response = otlp(status: HTTPResponse.Status(code: status), body, format)
-        return [429, 503].contains(status) ? response.retried() : response
+        return [429, 503].contains(status) ? response.retryable() : response
     }
 }
 

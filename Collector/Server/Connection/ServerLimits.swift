@@ -6,7 +6,7 @@ package struct ServerLimits: Sendable {
     package var maxConnections = 50_000
     /// Maximum connections at a time that have not shown a token yet, if senders need one; half of ``maxConnections`` at most.
     /// When another one comes, the oldest of them is closed.
-    package var maxNewcomers = 1024
+    package var maxUnauthenticatedConnections = 1024
     /// Maximum connections at a time to the port for health and metrics. When another one comes, the oldest is closed.
     package var maxAdminConnections = 256
     /// Maximum connections that the system holds until they are accepted.
@@ -43,7 +43,7 @@ package struct ServerLimits: Sendable {
     package var maxWaitingReads = 32
     /// The time after which a read loses its slot to a waiting read, if its client has taken nothing of the answer meanwhile.
     /// Its connection is closed.
-    package var readPatience = Duration.seconds(1)
+    package var stallTimeout = Duration.seconds(1)
     /// Seconds after which a 429 or a 503 asks a sender to try again (RFC 9110, section 10.2.3).
     static let retryAfterSeconds = 1
 

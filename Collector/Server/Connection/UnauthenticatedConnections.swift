@@ -3,7 +3,7 @@ import Synchronization
 
 /// The connections that have not shown a token yet. A sender shows its token in the first milliseconds. Past the limit, the
 /// oldest of these connections is closed, so a host without a token cannot use up all connections. Safe to use from any task.
-final class Newcomers: Sendable {
+final class UnauthenticatedConnections: Sendable {
     fileprivate struct State {
         var connections: [UInt64: any Channel] = [:]
         var numbers: [ObjectIdentifier: UInt64] = [:]
@@ -21,7 +21,7 @@ final class Newcomers: Sendable {
     }
 
     /// Adds a connection. It stays until it shows a token or is closed.
-    func enter(_ channel: any Channel) {
+    func add(_ channel: any Channel) {
         let crowdedOut = state.withLock { state in
             state.add(channel)
             return state.connections.count > most ? state.takeOldest() : nil
@@ -32,7 +32,7 @@ final class Newcomers: Sendable {
     }
 
     /// Removes a connection that has shown a token, so it no longer counts towards the limit.
-    func admit(_ channel: any Channel) {
+    func markAuthenticated(_ channel: any Channel) {
         state.withLock { _ = $0.take(ObjectIdentifier(channel)) }
     }
 
@@ -41,7 +41,7 @@ final class Newcomers: Sendable {
     }
 }
 
-extension Newcomers.State {
+extension UnauthenticatedConnections.State {
     fileprivate mutating func add(_ channel: any Channel) {
         connections[next] = channel
         numbers[ObjectIdentifier(channel)] = next

@@ -45,7 +45,7 @@ struct LoginRoutes: Sendable {
             return Response(
                 page: LoginPage.html(next: next, problem: "Too many wrong tokens. Try again in a minute."),
                 status: .tooManyRequests
-            ).retried(after: TokenGate.waitSeconds)
+            ).retryable(after: TokenGate.waitSeconds)
         }
         let given = form["token"] ?? ""
         guard let token = access.token, SecretText.isEqual(given, to: token) else {

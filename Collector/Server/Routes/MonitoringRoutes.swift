@@ -7,7 +7,7 @@ import MartletTelemetry
 /// The routes for monitoring the collector. They need no token and wait for nothing.
 struct HealthRoutes: Sendable {
     let storage: any Storage
-    let requests: RequestsInWork
+    let requests: RequestDrain
 
     func add(to router: Router<CollectorRequestContext>) {
         // 200 as long as the process answers.

@@ -18,20 +18,20 @@ final class ReadLimiter: Sendable {
         case full
     }
 
-    /// See ``ServerLimits/readPatience``.
-    let patience: Duration
+    /// See ``ServerLimits/stallTimeout``.
+    let stallTimeout: Duration
     private let maxReads: Int
     private let maxWaiting: Int
     private let state = Mutex(State())
 
     init(_ limits: ServerLimits) {
-        patience = limits.readPatience
+        stallTimeout = limits.stallTimeout
         maxReads = limits.maxReads
         maxWaiting = limits.maxWaitingReads
     }
 
     /// Whether a read waits for a slot.
-    var isWaitedFor: Bool { state.withLock { !$0.waiting.isEmpty } }
+    var hasWaiters: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     /// A slot for one read. It becomes free when its last reference ends.
     final class Slot: Sendable {
@@ -102,13 +102,13 @@ struct ReadLimiterMiddleware: RouterMiddleware {
     }
 
     private func refusal(_ message: String) throws -> Response {
-        try Response.json(Problem(error: message), status: .serviceUnavailable).retried()
+        try Response.json(Problem(error: message), status: .serviceUnavailable).retryable()
     }
 }
 
 extension Response {
     /// Returns the response, which keeps `slot` until it is sent or dropped. If its client takes nothing for a while and
-    /// another read waits for a slot, its connection is closed: see ``ServerLimits/readPatience``.
+    /// another read waits for a slot, its connection is closed: see ``ServerLimits/stallTimeout``.
     func sent(in slot: ReadLimiter.Slot, over channel: any Channel) -> Response {
         var response = self
         response.body = ResponseBody(contentLength: body.contentLength) { [body] writer in
@@ -138,9 +138,9 @@ private final class Progress: Sendable {
         var before = 0
         while true {
             let steps = steps.load(ordering: .relaxed)
-            if steps == before, steps % 2 == 1, limiter.isWaitedFor { return }
+            if steps == before, steps % 2 == 1, limiter.hasWaiters { return }
             before = steps
-            try await Task.sleep(for: limiter.patience)
+            try await Task.sleep(for: limiter.stallTimeout)
         }
     }
 }

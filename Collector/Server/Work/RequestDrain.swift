@@ -2,7 +2,7 @@ import Hummingbird
 import Synchronization
 
 /// The requests that are being answered. After ``drain()`` it admits no other request. Safe to call from any task.
-package final class RequestsInWork: Sendable {
+package final class RequestDrain: Sendable {
     private struct State {
         var count = 0
         var isDraining = false
@@ -47,7 +47,7 @@ package final class RequestsInWork: Sendable {
 /// Refuses new requests while the collector finishes the requests in progress before it stops. Senders try again after a 503
 /// (OTLP specification, "Retryable Response Codes"), and reach the collector's successor.
 struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
-    let requests: RequestsInWork
+    let requests: RequestDrain
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -62,6 +62,6 @@ struct DrainingMiddleware<Context: RequestContext>: RouterMiddleware {
         let message = "the collector is stopping; try again later"
         return IngestSignal(path: request.uri.path) != nil
             ? try Response.otlpFailure(status: 503, message: message, to: request)
-            : try Response.json(Problem(error: message), status: .serviceUnavailable).retried()
+            : try Response.json(Problem(error: message), status: .serviceUnavailable).retryable()
     }
 }

@@ -27,7 +27,10 @@ import Testing
         // The beginnings of both cells.
         let expected = [
             ("connections at a time", "\(grouped(server.maxConnections)) (--max-connections)"),
-            ("of these, connections that have shown no token", "\(grouped(server.maxNewcomers)), or half of all"),
+            (
+                "of these, connections that have shown no token",
+                "\(grouped(server.maxUnauthenticatedConnections)), or half of all"
+            ),
             ("header fields", "\(server.maxHeaderFields), and \(server.maxHeaderBytes >> 10) KiB together"),
             ("a silent connection", "closed after \(seconds(server.idleTimeout))"),
             ("from the head", "\(seconds(server.bodyTimeout)); then the connection is closed"),
@@ -92,6 +95,11 @@ import Testing
         #expect(try ServeSettings(Serve.parse([])).limits == store)
         let output = try await ChildProcess(.martletCollector, ["serve", "--help"]).finish().output
         let help = output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let names = CollectorEnvironment.flags(of: Serve()).map(\.name)
+        #expect(names.contains("max-store") && names.allSatisfy { help.contains(" --\($0) ") })
+        for cells in rows.map({ $0[0].split(separator: ", ") }) {
+            #expect(cells.last == Substring(CollectorEnvironment.variable(cells[0].dropFirst(2))))
+        }
         for (flag, value) in defaults {
             let text = try #require(help.range(of: flag + " <")).upperBound
             let start = try #require(help[text...].range(of: "(default: ")).upperBound

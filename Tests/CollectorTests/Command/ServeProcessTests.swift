@@ -353,7 +353,7 @@ import Testing
         for _ in 0..<count { began.yield() }
         began.finish()
         let systemd = ServiceManager(["NOTIFY_SOCKET": socket], logger: Logger(label: "test"))
-        try await ServiceNews(manager: systemd, listening: listening, addresses: 2).run()
+        try await ReadinessNotifier(manager: systemd, listening: listening, addresses: 2).run()
         #expect(await manager.readLine() == first)
     }
 }

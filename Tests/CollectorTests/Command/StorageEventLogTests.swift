@@ -3,11 +3,11 @@ import Testing
 
 @testable import martlet_collector
 
-@Suite struct StoreNewsTests {
-    private var news = StoreNews()
+@Suite struct StorageEventLogTests {
+    private var events = StorageEventLog()
     private var state = StorageState()
 
-    private mutating func lines() -> [String] { news.lines(after: state).map(\.text) }
+    private mutating func lines() -> [String] { events.lines(after: state).map(\.text) }
 
     @Test mutating func clockJumpIsLoggedAtItsBeginningAndItsEnd() {
         #expect(lines() == [])
@@ -20,25 +20,25 @@ import Testing
     }
 
     @Test mutating func storeFaultIsLoggedAtItsBeginningAndItsEnd() {
-        let told = [nil, "the disk is full", "the disk is full", nil, nil].map { news.line(on: $0)?.text }
+        let logged = [nil, "the disk is full", "the disk is full", nil, nil].map { events.line(on: $0)?.text }
         #expect(
-            told == [
+            logged == [
                 nil, "the store accepts no batches: the disk is full", nil, "the store accepts batches again", nil,
             ])
     }
 
     @Test mutating func sheddingIsLoggedOnceAnHour() {
         state.maxBytes = 10 << 30
-        var told: [Int] = []
+        var logged: [Int] = []
         for pass in 0...361 {
             state.shedDetails += 3
             if let line = lines().first {
                 #expect(
                     line.hasPrefix("the store has reached its limit of 10 GiB (--max-store): \(state.shedDetails) det"))
-                told.append(pass)
+                logged.append(pass)
             }
         }
-        #expect(told == [0, 360])
+        #expect(logged == [0, 360])
     }
 
     @Test mutating func storeThatCannotShrinkIsLoggedOnce() {

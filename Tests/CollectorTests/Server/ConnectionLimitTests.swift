@@ -205,7 +205,7 @@ import Testing
 
     @Test func connectionsWithoutATokenReplaceEachOtherAndNotSenders() async throws {
         var limits = ServerLimits()
-        limits.maxNewcomers = 2
+        limits.maxUnauthenticatedConnections = 2
         limits.idleTimeout = .seconds(3600)
         try await withListeningServer(limits: limits, tokens: Self.tokens) { port in
             try await RawConnection.open(port: port) { sender in
@@ -238,7 +238,7 @@ import Testing
 
     @Test func noConnectionIsReplacedIfNoTokenIsNeeded() async throws {
         var limits = ServerLimits()
-        limits.maxNewcomers = 1
+        limits.maxUnauthenticatedConnections = 1
         try await withListeningServer(limits: limits, tokens: ServerTokens(read: "may-read")) { port in
             try await RawConnection.open(port: port) { sender in
                 try await sender.post([])
@@ -254,7 +254,7 @@ import Testing
         token: String?
     ) async throws {
         var limits = ServerLimits()
-        limits.maxNewcomers = 1
+        limits.maxUnauthenticatedConnections = 1
         try await withListeningServer(limits: limits, tokens: Self.tokens) { port in
             let right = if let token { token } else { try await session(port: port) }
             let request = "HEAD / HTTP/1.1\r\nHost: test\r\n\(right)\r\n\r\n"

@@ -74,7 +74,7 @@ import Testing
             series: Dictionary(uniqueKeysWithValues: series), ledger: Ledger(captured: 8000, waiting: 8000))
         let gate = Gate()
         var limits = limits(reads: 1, waiting: 0)
-        limits.readPatience = .milliseconds(1)
+        limits.stallTimeout = .milliseconds(1)
         try await withServer(serverLimits: limits, storage: { HeldReads(storage: $0, gate: gate) }) { client in
             #expect(try await client.post(try batch.otlp()).status == .ok)
             try await RawConnection.open(port: client.port, receiveBuffer: 65_536) { slow in
