@@ -107,9 +107,7 @@ package struct ReportTable {
     var heading: String { ReportHeading(self).lines.joined(separator: "\n") }
 
     private var sectioned: (table: TextTable, rows: [Int: Int]) {
-        let figures = ReportColumn.terminal(phases: knownPhases, fullBar: fullBar).map {
-            $0.marked(context.sortedBy)
-        }
+        let figures = ReportColumn.terminal(phases: knownPhases, fullBar: fullBar, sortedBy: context.sortedBy)
         let names = report.by.filter { !common.contains($0) && !($0 == .kind && report.by.count > 1) }
         var columns = names.map(column) + figures.map(\.column)
         if report.compare != nil {
@@ -148,7 +146,7 @@ package struct ReportTable {
         if context.showsPhases, knownPhases.isEmpty {
             return device.paint("No sender reports the phases of these requests.", .dim) + "\n"
         }
-        let phases = leftOut.filter(ReportColumn.phaseTitles.contains)
+        let phases = leftOut.filter(ReportFigure.phases.map(\.title).contains)
         guard !phases.isEmpty else { return "" }
         return device.paint("No room for \(phases.joined(separator: ", ")). Piped output has every column.", .dim)
             + "\n"
