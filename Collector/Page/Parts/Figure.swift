@@ -5,9 +5,10 @@ import MartletTelemetry
 /// Figures in table cells, with the same texts as in a terminal.
 enum Figure {
     /// Milliseconds in a column. Whole numbers are aligned with the decimal point of the others.
-    static func milliseconds(_ value: Double) -> HTML {
-        let text = FigureText.figure(value)
-        return HTML.joined([HTML(text), text.utf8.contains(UInt8(ascii: ".")) ? .none : pad])
+    static func milliseconds(_ value: Double) -> HTML { milliseconds(FigureText.figure(value)) }
+
+    static func milliseconds(_ text: String) -> HTML {
+        HTML.joined([HTML(text), text.utf8.contains(UInt8(ascii: ".")) ? .none : pad])
     }
 
     /// The width of a decimal point and one digit. The style sheet sets it.

@@ -4,11 +4,6 @@ import MartletTelemetry
 
 /// The endpoints of the overview. The store sorts them over all rows.
 struct EndpointsTable {
-    private static let columns: [(title: String, key: GroupOrder.Measure)] = [
-        ("Impact %", .impact), ("Count", .count), ("Failed %", .failureRate), ("p50 ms", .p50), ("p95 ms", .p95),
-        ("p99 ms", .p99), ("Max ms", .max),
-    ]
-
     /// The most bytes of an endpoint's name. The endpoint's page shows all of it.
     private static let nameBytes = 200
 
@@ -22,8 +17,7 @@ struct EndpointsTable {
             DataTable.html("grid cards endpoints", heading: "h-endpoints") {
                 DataTable.head {
                     DataTable.title("first", "Endpoint")
-                    for (title, key) in Self.columns { self.title(title, key) }
-                    DataTable.title("num", "Hung")
+                    for figure in ReportFigure.onPage { title(of: figure) }
                     DataTable.title("trend", "p95 trend")
                     DataTable.title("num", "Last seen")
                     if let comparison = report.compare {
@@ -86,14 +80,17 @@ struct EndpointsTable {
             visit.base, .class("sortby"), keeping: visit.parameters, leavingOut: [.sort, .ascending]
         ) {
             Form.select(
-                "Sort by", .sort, Self.columns.map { ($0.key.rawValue, $0.title) }, visit.parameters[.sort] ?? "impact")
+                "Sort by", .sort,
+                ReportFigure.onPage.compactMap { figure in figure.order.map { ($0.rawValue, figure.heading) } },
+                visit.parameters[.sort] ?? "impact")
             Form.check("ascending", .ascending, isOn: visit.parameters[.ascending] == "true")
             element("button") { "Sort" }
         }
     }
 
-    /// A title that sorts by its column, or reverses the order if it is already sorted so.
-    private func title(_ text: String, _ key: GroupOrder.Measure) -> HTML {
+    /// A title that sorts by its column, or reverses the order if it is already sorted so. Not every figure has an order.
+    private func title(of figure: ReportFigure) -> HTML {
+        guard let key = figure.order else { return DataTable.title("num", figure.heading) }
         let isCurrent = (visit.parameters[.sort] ?? GroupOrder.Measure.impact.rawValue) == key.rawValue
         let isAscending = visit.parameters[.ascending] == "true"
         let address = visit.here.with([
@@ -103,7 +100,7 @@ struct EndpointsTable {
         return HTML(
             "th", [Attribute("scope", "col"), .role("columnheader"), .class("num")] + order,
             content: link(address) {
-                text
+                figure.heading
                 if isCurrent { (isAscending ? Icon.up : .down).html }
             })
     }
@@ -114,18 +111,18 @@ struct EndpointsTable {
         let requests = Self.requests(of: row, visit, overview.kind)
         return DataTable.row {
             name(of: row)
-            DataTable.cell("impact %", "num barred") {
+            DataTable.cell(ReportFigure.impact.title, "num barred") {
                 element("span") { FigureText.fixed(measures.impact * 100, 1) }
                 ShareBar.html(measures.impact / greatest(\.impact))
             }
             count(of: measures, requests)
-            DataTable.cell("failed %", "num barred") {
-                link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
+            DataTable.cell(ReportFigure.failureRate.title, "num barred") {
+                link(requests.with(.failed, "true")) { ReportFigure.failureRate.text(measures) }
                 ShareBar.html(measures.failures.rate / greatest(\.failures.rate), isBad: isWorse(row))
                 IncompleteNotice.bounds(overview.incompleteness.bounds(measures, of: row.text(of: .service)))
             }
             quantiles(of: measures, requests.with(.sort, "duration"))
-            DataTable.cell("hung", "num") {
+            DataTable.cell(ReportFigure.hung.title, "num") {
                 if measures.failures.hung > 0 {
                     link(requests.with(.error, "hung")) { Figure.fault(measures.failures.hung) }
                 } else {
@@ -137,7 +134,7 @@ struct EndpointsTable {
                     row.trend?.p95 ?? [], height: 22,
                     label: "p95 of \(row.text(of: .method)) \(row.text(of: .endpoint)) over time")
             }
-            DataTable.cell("last seen", "num") { age(of: row.lastSeen) }
+            DataTable.cell("last seen", "num") { Figure.age(of: row.lastSeen, at: visit.now) }
             if let verdict = row.verdict { DataTable.cell("compared", "change") { VerdictCell.html(verdict) } }
         }
     }
@@ -160,20 +157,16 @@ struct EndpointsTable {
     }
 
     private func count(of measures: RequestMeasures, _ requests: PageAddress) -> HTML {
-        DataTable.cell("count", "num") {
-            link(requests) { FigureText.grouped(measures.count) }
+        DataTable.cell(ReportFigure.count.title, "num") {
+            link(requests) { ReportFigure.count.text(measures) }
             element("span", .class("sub num")) { "\(FigureText.figure(measures.perSecond))/s" }
         }
     }
 
     private func quantiles(of measures: RequestMeasures, _ requests: PageAddress) -> HTML {
-        let latency = measures.latency
-        let figures = [
-            ("p50 ms", latency.p50), ("p95 ms", latency.p95), ("p99 ms", latency.p99), ("max ms", latency.max),
-        ]
-        return HTML.joined(
-            figures.map { title, value in
-                DataTable.cell(title, "num") { link(requests) { Figure.milliseconds(value) } }
+        HTML.joined(
+            ReportFigure.titledLatency.map { figure in
+                DataTable.cell(figure.title, "num") { link(requests) { Figure.milliseconds(figure.text(measures)) } }
             })
     }
 
@@ -188,20 +181,20 @@ struct EndpointsTable {
             DataTable.name {
                 report.rowCount == 1 ? "The endpoint" : "All \(FigureText.grouped(UInt64(report.rowCount))) endpoints"
             }
-            DataTable.cell("impact %", "num") { "100.0" }
+            DataTable.cell(ReportFigure.impact.title, "num") { "100.0" }
             count(of: measures, requests)
-            DataTable.cell("failed %", "num") {
-                link(requests.with(.failed, "true")) { FigureText.percent(measures.failures.rate) }
+            DataTable.cell(ReportFigure.failureRate.title, "num") {
+                link(requests.with(.failed, "true")) { ReportFigure.failureRate.text(measures) }
                 element("span", .class("sub num")) { FigureText.grouped(measures.failures.count) }
                 IncompleteNotice.bounds(overview.incompleteness.bounds(measures))
             }
             quantiles(of: measures, requests.with(.sort, "duration"))
-            DataTable.cell("hung", "num") { Figure.fault(measures.failures.hung) }
+            DataTable.cell(ReportFigure.hung.title, "num") { Figure.fault(measures.failures.hung) }
             DataTable.cell("p95 trend", "trend") {
                 TrendLine.html(
                     overview.totals.slots.map { $0.measures?.latency.p95 }, height: 22, label: "p95 of all over time")
             }
-            DataTable.cell("last seen", "num") { age(of: report.totals.lastSeen) }
+            DataTable.cell("last seen", "num") { Figure.age(of: report.totals.lastSeen, at: visit.now) }
             if report.compare != nil {
                 DataTable.cell("compared", "change") {
                     element("span", .class("why")) { "totals mix endpoints and get no verdict" }
@@ -238,11 +231,6 @@ struct EndpointsTable {
 
     private func greatest(_ figure: (RequestMeasures) -> Double) -> Double {
         report.rows.map { figure($0.measures) }.max() ?? 0
-    }
-
-    private func age(of time: String?) -> String {
-        guard let time = time.flatMap({ TimeText.parse($0, now: 0) }) else { return "" }
-        return FigureText.age((max(visit.now, time) - time) / 1_000_000_000, isShort: true)
     }
 }
 
