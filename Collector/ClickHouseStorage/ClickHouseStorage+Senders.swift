@@ -63,7 +63,7 @@ extension ClickHouseStorage {
         let limit = min(query.limit, 1_000_000)
         let found = try await client.texts(
             "\(query.dimension.expression) AS v",
-            "\(query.dimension.isOfSender ? senders : series) ORDER BY v LIMIT \(limit + 2)", distinct: true)
+            "\(query.dimension.isSenderAttribute ? senders : series) ORDER BY v LIMIT \(limit + 2)", distinct: true)
         let values = found.compactMap(query.dimension.value(of:))
         return ValuesAnswer(values: Array(values.prefix(limit)), isThereMore: values.count > limit)
     }

@@ -9,7 +9,7 @@ extension SQLiteStorage {
             defer { reserve.make() }
             do {
                 try await runSteps()
-            } catch let error as DatabaseError where error.isOfFullDisk(at: pool.path) {
+            } catch let error as DatabaseError where error.isFullDisk(at: pool.path) {
                 guard reserve.release() else { throw error }
                 // The log shrinks once its contents are in the file.
                 try? await fold()

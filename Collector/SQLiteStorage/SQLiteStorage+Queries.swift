@@ -78,7 +78,7 @@ extension SQLiteStorage {
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {
         try await read { db in
             let senders = try ValueSenders(query, in: db)
-            let values = try query.dimension.isOfSender ? senders.values : senders.requestValues(in: db)
+            let values = try query.dimension.isSenderAttribute ? senders.values : senders.requestValues(in: db)
             let sorted = values.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
             return ValuesAnswer(
                 values: Array(sorted.prefix(query.limit)), isThereMore: sorted.count > query.limit)

@@ -64,7 +64,7 @@ package final class SQLiteStorage: Storage {
             try StoreFile.inspect(path, forReading: false)
             let lock = try StoreLock(of: path)
             return (lock, try openPool(path))
-        } catch let error as StorageFailure where error.isOfFullDisk {
+        } catch let error as StorageFailure where error.isFullDisk {
             // The lock shows that no other collector needs the reserve.
             guard let lock = try? StoreLock(of: path), reserve.release() else { throw error }
             try StoreFile.inspect(path, forReading: false)

@@ -93,11 +93,11 @@ extension Dimension {
 
 extension Dimension {
     /// The dimensions that the sender decides, and below those that each request decides.
-    package static let ofSender = allCases.filter(\.isOfSender)
-    package static let ofRequest = allCases.filter { !$0.isOfSender }
+    package static let ofSender = allCases.filter(\.isSenderAttribute)
+    package static let ofRequest = allCases.filter { !$0.isSenderAttribute }
 
     /// Whether the sender decides the value for all of its requests.
-    package var isOfSender: Bool { senderText != nil }
+    package var isSenderAttribute: Bool { senderText != nil }
 
     /// The sender's text with the value; `nil` if each request decides the value.
     fileprivate var senderText: SenderText? {

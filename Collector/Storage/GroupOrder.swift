@@ -16,7 +16,7 @@ package struct GroupOrder: Sendable, Equatable {
         case max
 
         /// Whether the measure is a quantile, which needs the buckets of the durations.
-        package var isOfBuckets: Bool {
+        package var needsBuckets: Bool {
             switch self {
             case .impact, .count, .failures, .failureRate: false
             case .p50, .p95, .p99, .max: true
@@ -57,7 +57,7 @@ package struct GroupOrder: Sendable, Equatable {
 
 extension RequestGroup {
     /// The time that the requests took, in seconds.
-    package var time: Double { unfailed.duration.sum + failed.duration.sum }
+    package var time: Double { succeeded.duration.sum + failed.duration.sum }
 
     fileprivate func rank(by measure: GroupOrder.Measure) -> Double {
         switch measure {
@@ -86,8 +86,8 @@ package struct RankFigures: Sendable, Equatable {
     package init() {}
 
     package init(of group: RequestGroup) {
-        let (unfailed, failed) = (group.unfailed.duration, group.failed.duration)
-        (unfailedCount, unfailedTime) = (unfailed.count, unfailed.sum)
+        let (succeeded, failed) = (group.succeeded.duration, group.failed.duration)
+        (unfailedCount, unfailedTime) = (succeeded.count, succeeded.sum)
         (failedCount, failedTime) = (failed.count, failed.sum)
         isEmpty = group.isEmpty
     }
@@ -95,7 +95,7 @@ package struct RankFigures: Sendable, Equatable {
     private var count: UInt64 { unfailedCount &+ failedCount }
 
     /// The durations of requests that did not fail. Only count and sum are known.
-    var unfailed: ExponentialHistogram { Self.durations(unfailedCount, unfailedTime) }
+    var succeeded: ExponentialHistogram { Self.durations(unfailedCount, unfailedTime) }
     /// The durations of failed requests. Only count and sum are known.
     var failed: ExponentialHistogram { Self.durations(failedCount, failedTime) }
 

@@ -30,19 +30,19 @@ package struct RequestFilter: Sendable, Equatable {
 
     /// Whether the filter selects senders by more than their service and environment, such as by version or instance.
     package var selectsProcesses: Bool {
-        wanted.keys.contains { $0.isOfSender && $0 != .service && $0 != .environment }
+        wanted.keys.contains { $0.isSenderAttribute && $0 != .service && $0 != .environment }
     }
 
     /// Whether the filter has conditions on senders.
-    package var selectsSenders: Bool { wanted.keys.contains(where: \.isOfSender) }
+    package var selectsSenders: Bool { wanted.keys.contains(where: \.isSenderAttribute) }
 
     /// Whether the filter has conditions on requests.
-    package var selectsRequests: Bool { wanted.keys.contains { !$0.isOfSender } }
+    package var selectsRequests: Bool { wanted.keys.contains { !$0.isSenderAttribute } }
 
     /// Whether the filter selects the sender. Otherwise it leaves out all of the sender's requests.
     package func matches(_ resource: TelemetryResource) -> Bool {
         wanted.allSatisfy { dimension, values in
-            !dimension.isOfSender || values.contains(dimension.value(of: resource) ?? "")
+            !dimension.isSenderAttribute || values.contains(dimension.value(of: resource) ?? "")
         }
     }
 
@@ -61,7 +61,7 @@ package struct RequestFilter: Sendable, Equatable {
             switch dimension {
             case .host: values.contains(dimensions.host) || values.contains(dimensions.authority)
             case .status: values.contains { StatusPattern($0)?.matches(dimensions.status) ?? false }
-            default: dimension.isOfSender || values.contains(dimension.value(of: dimensions) ?? "")
+            default: dimension.isSenderAttribute || values.contains(dimension.value(of: dimensions) ?? "")
             }
         }
     }

@@ -10,7 +10,7 @@ package struct RequestGroup: Sendable, Equatable {
     private var figures: [Figures] = []
 
     private struct Figures: Sendable, Equatable {
-        var unfailed = RequestStatistics()
+        var succeeded = RequestStatistics()
         var failed = RequestStatistics()
         var outcomes = OutcomeCounts()
         var fromSpans: UInt64 = 0
@@ -20,14 +20,14 @@ package struct RequestGroup: Sendable, Equatable {
 
         /// Copies no statistics: an answer with slots would copy them tens of thousands of times.
         var isEmpty: Bool {
-            unfailed.duration.count == 0 && failed.duration.count == 0 && unfailed.bytesSent == 0
+            succeeded.duration.count == 0 && failed.duration.count == 0 && succeeded.bytesSent == 0
                 && failed.bytesSent == 0
-                && unfailed.bytesReceived == 0 && failed.bytesReceived == 0
+                && succeeded.bytesReceived == 0 && failed.bytesReceived == 0
         }
 
         mutating func count(_ requests: RequestClass, _ added: UInt64) {
             outcomes[requests.outcome] &+= added
-            if requests.isOfSpans { fromSpans &+= added }
+            if requests.comesFromSpans { fromSpans &+= added }
             if requests.isChanged { changed &+= added }
         }
     }
@@ -41,14 +41,14 @@ package struct RequestGroup: Sendable, Equatable {
     init(values: [String?], _ rank: RankFigures) {
         self.init(values: values)
         makeFigures()
-        (figures[0].unfailed.duration, figures[0].failed.duration) = (rank.unfailed, rank.failed)
+        (figures[0].succeeded.duration, figures[0].failed.duration) = (rank.succeeded, rank.failed)
     }
 
     package static func == (one: RequestGroup, other: RequestGroup) -> Bool {
         one.values == other.values && one.figures.first ?? Figures() == other.figures.first ?? Figures()
     }
 
-    package var unfailed: RequestStatistics { figures.isEmpty ? RequestStatistics() : figures[0].unfailed }
+    package var succeeded: RequestStatistics { figures.isEmpty ? RequestStatistics() : figures[0].succeeded }
     package var failed: RequestStatistics { figures.isEmpty ? RequestStatistics() : figures[0].failed }
     package var outcomes: OutcomeCounts { figures.isEmpty ? OutcomeCounts() : figures[0].outcomes }
     /// Requests that only spans reported.
@@ -73,7 +73,7 @@ package struct RequestGroup: Sendable, Equatable {
     package var latestEnd: UnixNanoseconds { figures.isEmpty ? 0 : figures[0].latestEnd }
 
     package var count: UInt64 {
-        figures.isEmpty ? 0 : figures[0].unfailed.duration.count &+ figures[0].failed.duration.count
+        figures.isEmpty ? 0 : figures[0].succeeded.duration.count &+ figures[0].failed.duration.count
     }
 
     /// The number of failed requests.
@@ -81,7 +81,7 @@ package struct RequestGroup: Sendable, Equatable {
 
     /// The statistics of all requests, failed or not.
     package var statistics: RequestStatistics {
-        var all = unfailed
+        var all = succeeded
         all.merge(failed)
         return all
     }
@@ -89,7 +89,8 @@ package struct RequestGroup: Sendable, Equatable {
     /// Returns quantiles of the durations of all requests, in ascending order; `nil` if there are none.
     package func quantiles(_ shares: [Double]) -> [Double?] {
         figures.isEmpty
-            ? shares.map { _ in nil } : figures[0].unfailed.duration.quantiles(shares, with: figures[0].failed.duration)
+            ? shares.map { _ in nil }
+            : figures[0].succeeded.duration.quantiles(shares, with: figures[0].failed.duration)
     }
 
     package var isEmpty: Bool { figures.isEmpty || figures[0].isEmpty }
@@ -118,7 +119,7 @@ package struct RequestGroup: Sendable, Equatable {
         figures.latestEnd = max(figures.latestEnd, end)
         figures.earliestEnd = min(figures.earliestEnd, first)
         let (added, growth) =
-            requests.isFailure ? Self.change(&figures.failed, body) : Self.change(&figures.unfailed, body)
+            requests.isFailure ? Self.change(&figures.failed, body) : Self.change(&figures.succeeded, body)
         figures.count(requests, added)
         return growth * MemoryLayout<UInt64>.stride
     }
@@ -135,7 +136,7 @@ package struct RequestGroup: Sendable, Equatable {
     /// The memory of the sketches, in bytes.
     package var sketchBytes: Int {
         guard !figures.isEmpty else { return 0 }
-        let buckets = figures[0].unfailed.duration.bucketCount + figures[0].failed.duration.bucketCount
+        let buckets = figures[0].succeeded.duration.bucketCount + figures[0].failed.duration.bucketCount
         return buckets * MemoryLayout<UInt64>.stride
     }
 
@@ -143,7 +144,7 @@ package struct RequestGroup: Sendable, Equatable {
     package mutating func lowerScale(to scale: Int32) {
         guard scale < ExponentialHistogram.defaultScale || !figures.isEmpty else { return }
         makeFigures()
-        figures[0].unfailed.duration.lowerScale(to: scale)
+        figures[0].succeeded.duration.lowerScale(to: scale)
         figures[0].failed.duration.lowerScale(to: scale)
     }
 
@@ -151,7 +152,7 @@ package struct RequestGroup: Sendable, Equatable {
     package mutating func merge(_ other: RequestGroup) {
         guard !other.figures.isEmpty else { return }
         makeFigures()
-        figures[0].unfailed.merge(other.figures[0].unfailed)
+        figures[0].succeeded.merge(other.figures[0].succeeded)
         figures[0].failed.merge(other.figures[0].failed)
         figures[0].outcomes.merge(other.figures[0].outcomes)
         figures[0].fromSpans &+= other.figures[0].fromSpans
@@ -171,18 +172,18 @@ package struct RequestClass: Sendable, Hashable {
     package let outcome: RequestOutcome
     package let isFailure: Bool
     /// Whether only spans reported the requests.
-    package let isOfSpans: Bool
+    package let comesFromSpans: Bool
     /// Whether a rule of their agent changed the requests.
     package let isChanged: Bool
 
-    package init(kind: RequestKind, outcome: RequestOutcome, isOfSpans: Bool, isChanged: Bool) {
-        (self.kind, self.outcome, self.isOfSpans, self.isChanged) = (kind, outcome, isOfSpans, isChanged)
+    package init(kind: RequestKind, outcome: RequestOutcome, comesFromSpans: Bool, isChanged: Bool) {
+        (self.kind, self.outcome, self.comesFromSpans, self.isChanged) = (kind, outcome, comesFromSpans, isChanged)
         isFailure = outcome.isFailure(for: kind)
     }
 
     package init(_ dimensions: RequestDimensions) {
         self.init(
-            kind: dimensions.kind, outcome: dimensions.outcome, isOfSpans: dimensions.source == .spans,
+            kind: dimensions.kind, outcome: dimensions.outcome, comesFromSpans: dimensions.source == .spans,
             isChanged: dimensions.rule != nil)
     }
 }

@@ -53,7 +53,7 @@ package enum WantedGroups: Sendable, Equatable {
     /// dimensions and do not use `ofAnswers` themselves.
     case ofAnswers([Int])
 
-    package var isOfAnswers: Bool {
+    package var dependsOnAnswers: Bool {
         if case .ofAnswers = self { true } else { false }
     }
 }

@@ -132,11 +132,11 @@ package struct StorageBusy: Error {
 package struct StorageFailure: Error, Equatable, CustomStringConvertible {
     package var description: String
     /// Whether more room on the disk would have prevented the failure.
-    package var isOfFullDisk: Bool
+    package var isFullDisk: Bool
 
-    package init(_ description: String, isOfFullDisk: Bool = false) {
+    package init(_ description: String, isFullDisk: Bool = false) {
         self.description = description
-        self.isOfFullDisk = isOfFullDisk
+        self.isFullDisk = isFullDisk
     }
 }
 

@@ -23,15 +23,16 @@ struct Measurements {
             let measures = row.measures
             #expect(measures.count == UInt64(exact.count), "\(key)")
             #expect(measures.bytes.sent == bytes, "\(key)")
-            let isOfSpans = key.hasPrefix("traced ")
-            #expect(measures.fromSpans == (isOfSpans ? measures.count : nil), "\(key)")
+            let comesFromSpans = key.hasPrefix("traced ")
+            #expect(measures.fromSpans == (comesFromSpans ? measures.count : nil), "\(key)")
             #expect(isClose(measures.latency.mean, exact.reduce(0, +) / Double(exact.count) * 1000, 1e-6), "\(key)")
             #expect(isClose(measures.latency.max, (exact.last ?? 0) * 1000, 1e-6), "\(key)")
             for (q, found) in [(0.5, measures.latency.p50), (0.95, measures.latency.p95), (0.99, measures.latency.p99)]
             {
                 let value = exact[Int((q * Double(exact.count)).rounded(.up)) - 1] * 1000
                 let isRight =
-                    histogram == .explicit && !isOfSpans ? isInBucket(found, of: value) : isClose(found, value, 0.05)
+                    histogram == .explicit && !comesFromSpans
+                    ? isInBucket(found, of: value) : isClose(found, value, 0.05)
                 #expect(isRight, "\(key): \(found) ms is no \(q) quantile, which is \(value) ms")
             }
         }

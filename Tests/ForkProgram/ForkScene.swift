@@ -45,7 +45,8 @@ enum ForkScene: String {
     }
 
     private func closedInput(_ agent: MartletAgent, _ requests: Int) -> Int {
-        let (sightings, isOver) = (Mutex(0), Mutex(false))
+        let sightings = Mutex(0)
+        let isOver = Mutex(false)
         let hasEnded = DispatchSemaphore(value: 0)
         Thread {
             while !isOver.withLock({ $0 }) {

@@ -101,7 +101,8 @@ struct StatisticsStatement {
         return Row(
             values: values, slot: Int(clamping: try reader.number("slot", UInt64.self)),
             requests: RequestClass(
-                kind: kind, outcome: outcome, isOfSpans: try reader.flag("spans"), isChanged: try reader.flag("changed")
+                kind: kind, outcome: outcome, comesFromSpans: try reader.flag("spans"),
+                isChanged: try reader.flag("changed")
             ),
             sums: try StatisticsRow(&reader), end: try reader.time("end"), firstEnd: try reader.time("first_end"))
     }

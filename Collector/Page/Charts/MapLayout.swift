@@ -65,12 +65,12 @@ struct MapLayout: Sendable, Equatable {
         let called = Set(edges.filter { $0.from != $0.to }.map(\.to))
         var (order, seen) = ([MapPlace](), Set<MapPlace>())
         // Depth first: a place comes before all places that it calls, except those that lead to it. The map draws few edges.
-        func visit(_ place: MapPlace) {
+        func pageRequest(_ place: MapPlace) {
             guard seen.insert(place).inserted else { return }
-            for callee in callees[place] ?? [] { visit(callee) }
+            for callee in callees[place] ?? [] { pageRequest(callee) }
             order.insert(place, at: 0)
         }
-        for place in places.filter({ !called.contains($0) }) + places { visit(place) }
+        for place in places.filter({ !called.contains($0) }) + places { pageRequest(place) }
         var depths: [MapPlace: Int] = [:]
         for (index, place) in order.enumerated() {
             for callee in callees[place] ?? [] where order[(index + 1)...].contains(callee) {

@@ -2,7 +2,7 @@ import MartletReports
 
 /// The steps from nothing to the first request.
 enum FirstSteps {
-    static func html(_ visit: Visit) -> HTML {
+    static func html(_ pageRequest: PageRequest) -> HTML {
         HTML.joined([
             element("div", .class("two uneven-r")) {
                 element("ol", .class("steps")) {
@@ -27,15 +27,15 @@ enum FirstSteps {
                         """, "No request of the service has to be changed.")
                     step(
                         "Say who it is and where this collector is",
-                        "MARTLET_SERVICE_NAME=checkout MARTLET_ENDPOINT=\(visit.collectorAddress) ./checkout",
+                        "MARTLET_SERVICE_NAME=checkout MARTLET_ENDPOINT=\(pageRequest.collectorAddress) ./checkout",
                         """
                         MARTLET_ENDPOINT is \(CollectorAddress.usual) unless it is set. Services with an OpenTelemetry SDK need no \
-                        agent: they send OTLP over HTTP to \(visit.collectorAddress).
+                        agent: they send OTLP over HTTP to \(pageRequest.collectorAddress).
                         """)
                 }
                 expected
             },
-            CommandLine(visit, "agents", formats: [("JSON", PageAddress("/api/v1/agents"))]).html,
+            CommandLine(pageRequest, "agents", formats: [("JSON", PageAddress("/api/v1/agents"))]).html,
         ])
     }
 

@@ -107,7 +107,7 @@ enum Form {
 
 /// The active filters, each with a link that removes it.
 struct FilterChips {
-    let visit: Visit
+    let pageRequest: PageRequest
     let filters: [RequestListFilter]
 
     @HTMLBuilder var html: HTML {
@@ -125,7 +125,7 @@ struct FilterChips {
                                 " "
                             }
                             link(
-                                filter.address(without: visit),
+                                filter.address(without: pageRequest),
                                 .label("Leave out \(filter.name.rawValue) \(filter.value)")
                             ) {
                                 "leave out"
@@ -140,12 +140,12 @@ struct FilterChips {
 
 extension FilterChips {
     /// The filters that the bar above a view does not show.
-    init(above visit: Visit) {
+    init(above pageRequest: PageRequest) {
         self.init(
-            visit: visit,
-            filters: visit.filters.filter {
+            pageRequest: pageRequest,
+            filters: pageRequest.filters.filter {
                 (!PageParameter.scope.contains($0.name) && $0.name != .kind)
-                    || Form.isKept(visit.parameters.all($0.name))
+                    || Form.isKept(pageRequest.parameters.all($0.name))
             })
     }
 }

@@ -4,18 +4,18 @@ import MartletTelemetry
 
 /// Why a view has nothing to show, with links to what helps next.
 struct NoResultsView: Sendable {
-    let visit: Visit
+    let pageRequest: PageRequest
     let reason: NoResultsReason
     /// Whether the view leaves out requests.
     private let isFiltered: Bool
 
     /// - Parameter base: the parameter `compare` of the view's report; `nil` if it has none.
     /// - Throws: the store's error.
-    init(_ visit: Visit, comparedWith base: String? = nil, in storage: some Storage) async throws {
-        self.visit = visit
-        isFiltered = !visit.filters.isEmpty || ComparisonBase.versions(in: base) != nil
+    init(_ pageRequest: PageRequest, comparedWith base: String? = nil, in storage: some Storage) async throws {
+        self.pageRequest = pageRequest
+        isFiltered = !pageRequest.filters.isEmpty || ComparisonBase.versions(in: base) != nil
         reason = try await storage.noResultsReason(
-            for: visit.parameters.filters, in: visit.window, comparedWith: base, now: visit.now)
+            for: pageRequest.parameters.filters, in: pageRequest.window, comparedWith: base, now: pageRequest.now)
     }
 
     /// Whether there is anything to choose from.
@@ -28,7 +28,7 @@ struct NoResultsView: Sendable {
                 element("h1") { sentence }
                 element("p") { advice }
             },
-            hasScope ? chips : FirstSteps.html(visit),
+            hasScope ? chips : FirstSteps.html(pageRequest),
         ])
     }
 
@@ -42,17 +42,17 @@ struct NoResultsView: Sendable {
         ])
     }
 
-    private var chips: HTML { FilterChips(visit: visit, filters: visit.filters).html }
+    private var chips: HTML { FilterChips(pageRequest: pageRequest, filters: pageRequest.filters).html }
 
     private var sentence: String {
         switch reason {
         case .nobodyReported: "No agents have reported yet"
         case .unknownName(let name): name.title
         case .silent:
-            "Nothing came \(visit.filter.wanted.keys.contains(where: \.isOfSender) ? "from the chosen senders " : "")\(visit.period)"
-        case .uncounted: "No requests came from the chosen senders \(visit.period)"
+            "Nothing came \(pageRequest.filter.wanted.keys.contains(where: \.isSenderAttribute) ? "from the chosen senders " : "")\(pageRequest.period)"
+        case .uncounted: "No requests came from the chosen senders \(pageRequest.period)"
         case .idle, .nothingFound:
-            isFiltered ? "No request matches the filters \(visit.period)" : "No requests \(visit.period)"
+            isFiltered ? "No request matches the filters \(pageRequest.period)" : "No requests \(pageRequest.period)"
         }
     }
 
@@ -64,18 +64,18 @@ struct NoResultsView: Sendable {
             (name.list ?? "None is known") + ". "
             if name.nearest != nil {
                 "The nearest is "
-                visit.nearest(to: name)
+                pageRequest.nearest(to: name)
                 "."
             }
         case .silent(let sender, let request):
             "The latest came "
-            request == nil ? visit.hour(until: sender.lastSeen) : HTML(visit.age(of: sender.lastSeen))
+            request == nil ? pageRequest.hour(until: sender.lastSeen) : HTML(pageRequest.age(of: sender.lastSeen))
             ", at \(TimeText.format(sender.lastSeen)), from \(sender.service)."
             if let request { latest(request) }
         case .idle(let request): latest(request)
         case .uncounted:
             "They were seen: "
-            link(visit.address(of: .agents)) { "their list" }
+            link(pageRequest.address(of: .agents)) { "their list" }
             "."
         case .nothingFound: isFiltered ? HTML("Leave out a filter to see other requests of this time.") : longer
         }
@@ -83,20 +83,20 @@ struct NoResultsView: Sendable {
 
     @HTMLBuilder private func latest(_ request: UnixNanoseconds) -> HTML {
         " The latest request came "
-        visit.hour(until: request)
+        pageRequest.hour(until: request)
         ", at \(TimeText.format(request))."
     }
 
     @HTMLBuilder private var longer: HTML {
         "There were none in the week before either. "
-        link(visit.here.with([(.since, "30d"), (.until, nil), (.before, nil)])) { "The last 30 days" }
+        link(pageRequest.here.with([(.since, "30d"), (.until, nil), (.before, nil)])) { "The last 30 days" }
         " may have some. "
-        link(visit.address(of: .agents)) { "The agents that were seen" }
+        link(pageRequest.address(of: .agents)) { "The agents that were seen" }
         " are in their list."
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// The parameters that leave out requests.
     var filters: [RequestListFilter] {
         parameters.values.filter {

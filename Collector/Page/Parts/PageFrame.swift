@@ -8,7 +8,7 @@ struct PageFrame {
     /// The time between two refreshes, in seconds: an agent's interval.
     private static let refreshSeconds = 10
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
 
     /// - Parameters:
@@ -17,28 +17,29 @@ struct PageFrame {
     ///   - hasScope: whether the window and the senders can be chosen.
     ///   - reload: the seconds until a browser without scripts reloads; `nil` if it does not.
     func document(
-        _ title: String, view: Visit.View?, hasScope: Bool = true, reload: Int? = nil, @HTMLBuilder main: () -> HTML
+        _ title: String, view: PageRequest.View?, hasScope: Bool = true, reload: Int? = nil,
+        @HTMLBuilder main: () -> HTML
     ) -> HTML {
         let content = main()
-        return PageDocument.html(title, refresh: visit.isLive ? Self.refreshSeconds : nil, reload: reload) {
+        return PageDocument.html(title, refresh: pageRequest.isLive ? Self.refreshSeconds : nil, reload: reload) {
             top(view)
-            if hasScope { ScopeBar(visit: visit, facts: facts).html }
+            if hasScope { ScopeBar(pageRequest: pageRequest, facts: facts).html }
             element("main", .id("main"), Attribute("tabindex", "-1")) { content }
             foot
         }
     }
 
-    private func top(_ current: Visit.View?) -> HTML {
+    private func top(_ current: PageRequest.View?) -> HTML {
         element("header", .class("top")) {
-            link(visit.address(of: .overview), .class("brand")) {
+            link(pageRequest.address(of: .overview), .class("brand")) {
                 Icon.mark
                 "Martlet"
             }
             element("nav", .class("views"), .label("Views")) {
-                for view in Visit.View.allCases {
+                for view in PageRequest.View.allCases {
                     HTML(
                         "a",
-                        [.href(visit.address(of: view))]
+                        [.href(pageRequest.address(of: view))]
                             + (view == current ? [Attribute("aria-current", "page")] : []),
                         content: HTML(view.title))
                 }
@@ -63,7 +64,7 @@ struct PageFrame {
 
     private var completeness: HTML {
         let (name, icon): (String, Icon) = (facts.completeness ?? 0) < 1 ? ("state warn", .part) : ("state good", .good)
-        return link(visit.address(of: .agents), .class(name), Attribute("title", meaning)) {
+        return link(pageRequest.address(of: .agents), .class(name), Attribute("title", meaning)) {
             icon.html
             element("span") {
                 if let share = facts.completeness, share < 1 {
@@ -80,10 +81,10 @@ struct PageFrame {
     }
 
     private var fresh: HTML {
-        element("span", .class(facts.isOld(at: visit.now) ? "fresh stale" : "fresh")) {
+        element("span", .class(facts.isOld(at: pageRequest.now) ? "fresh stale" : "fresh")) {
             if let latest = facts.latest {
                 "latest "
-                element("b") { FigureText.age((max(visit.now, latest) - latest) / 1_000_000_000) }
+                element("b") { FigureText.age((max(pageRequest.now, latest) - latest) / 1_000_000_000) }
                 " ago"
             } else {
                 "no data yet"
@@ -93,11 +94,11 @@ struct PageFrame {
 
     /// A window in the past has nothing to refresh.
     private var refresh: HTML {
-        guard visit.parameters[.until] == nil else { return .none }
+        guard pageRequest.parameters[.until] == nil else { return .none }
         return link(
-            visit.here.with(.refresh, visit.isLive ? "off" : nil), .class("quiet"), Attribute("data-pause")
+            pageRequest.here.with(.refresh, pageRequest.isLive ? "off" : nil), .class("quiet"), Attribute("data-pause")
         ) {
-            visit.isLive ? "Pause" : "Resume"
+            pageRequest.isLive ? "Pause" : "Resume"
             element("span", .class("wide")) { " refresh" }
         }
     }
@@ -105,12 +106,12 @@ struct PageFrame {
     private var foot: HTML {
         element("footer", .class("foot")) {
             element("span") { "Martlet collector \(OTLPScope.version)" }
-            if visit.isSignedIn {
+            if pageRequest.isSignedIn {
                 element("form", Attribute("method", "post"), Attribute("action", "/logout")) {
                     element("button") { "Sign out" }
                 }
             }
-            element("span") { "All times UTC; page generated \(ClockText.seconds(visit.now))" }
+            element("span") { "All times UTC; page generated \(ClockText.seconds(pageRequest.now))" }
         }
     }
 }
@@ -132,18 +133,18 @@ struct FrameData: Sendable {
     /// The chosen environment and service, if no sender has these names.
     var unseen: [PageParameter: UnknownName] = [:]
 
-    init(_ visit: Visit, in storage: some Storage) async throws {
+    init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
         let day: UInt64 = 86_400_000_000_000
-        let since = min(visit.window.from, visit.now - min(visit.now, day))
-        completeness = try await storage.account(in: visit.window, visit.filter).completeness
+        let since = min(pageRequest.window.from, pageRequest.now - min(pageRequest.now, day))
+        completeness = try await storage.account(in: pageRequest.window, pageRequest.filter).completeness
         latest = try await storage.agents(seenSince: since, limit: 1).agents.first?.lastSeen
-        let choices = TimeWindow(from: since, to: visit.now)
+        let choices = TimeWindow(from: since, to: pageRequest.now)
         environments = try await storage.values(
             ValuesQuery(.environment, window: choices, limit: Self.maxChoices)
         ).values
         services = try await storage.values(ValuesQuery(.service, window: choices, limit: Self.maxChoices)).values
         for (name, seen) in [(PageParameter.environment, environments), (.service, services)] {
-            unseen[name] = try await visit.unknownName(name, notIn: seen, in: storage)
+            unseen[name] = try await pageRequest.unknownName(name, notIn: seen, in: storage)
         }
     }
 
@@ -156,7 +157,7 @@ struct FrameData: Sendable {
 struct ScopeBar {
     private static let windows = [("15m", "15 m"), ("1h", "1 h"), ("6h", "6 h"), ("24h", "24 h"), ("7d", "7 d")]
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
 
     var html: HTML {
@@ -164,7 +165,7 @@ struct ScopeBar {
             windows
             custom
             filters
-            visit.note([PageParameter.environment, .service].compactMap { facts.unseen[$0] })
+            pageRequest.note([PageParameter.environment, .service].compactMap { facts.unseen[$0] })
             period
         }
     }
@@ -173,8 +174,8 @@ struct ScopeBar {
         element("nav", .class("windows"), .label("Window")) {
             for (length, title) in Self.windows {
                 let isCurrent =
-                    (visit.parameters[.since] ?? PageParameter.defaultSince) == length
-                    && visit.parameters[.until] == nil
+                    (pageRequest.parameters[.since] ?? PageParameter.defaultSince) == length
+                    && pageRequest.parameters[.until] == nil
                 HTML(
                     "a",
                     [.href(address(of: length))]
@@ -186,8 +187,8 @@ struct ScopeBar {
 
     /// Returns the view in a window of this length up to now. A comparison shorter than the window is removed.
     private func address(of length: String) -> PageAddress {
-        let address = visit.here.with([(.since, length), (.until, nil), (.before, nil)])
-        guard case .earlier(let earlier)? = try? visit.parameters[.compare].map(ComparisonBase.init),
+        let address = pageRequest.here.with([(.since, length), (.until, nil), (.before, nil)])
+        guard case .earlier(let earlier)? = try? pageRequest.parameters[.compare].map(ComparisonBase.init),
             earlier < TimeText.nanoseconds(length) ?? 0
         else { return address }
         return address.with([(.compare, nil)])
@@ -196,9 +197,9 @@ struct ScopeBar {
     private var custom: HTML {
         element("details", .class("custom")) {
             element("summary") { "Custom" }
-            Form.get(visit.base, keeping: visit.parameters, leavingOut: [.since, .until, .before]) {
-                Form.field("From", .since, TimeText.format(visit.window.from))
-                Form.field("To", .until, TimeText.format(visit.window.to))
+            Form.get(pageRequest.base, keeping: pageRequest.parameters, leavingOut: [.since, .until, .before]) {
+                Form.field("From", .since, TimeText.format(pageRequest.window.from))
+                Form.field("To", .until, TimeText.format(pageRequest.window.to))
                 element("p", .class("hint")) {
                     "A time, or how long ago: "
                     element("code") { "90m" }
@@ -212,7 +213,8 @@ struct ScopeBar {
 
     private var filters: HTML {
         Form.get(
-            visit.base, .class("filters"), keeping: visit.parameters, leavingOut: [.environment, .service, .before]
+            pageRequest.base, .class("filters"), keeping: pageRequest.parameters,
+            leavingOut: [.environment, .service, .before]
         ) {
             choice("Environment", .environment, facts.environments)
             choice("Service", .service, facts.services)
@@ -221,17 +223,17 @@ struct ScopeBar {
     }
 
     private func choice(_ title: String, _ name: PageParameter, _ known: [String]) -> HTML {
-        Form.choice(title, name, known, visit.parameters.all(name), unseen: facts.unseen[name])
+        Form.choice(title, name, known, pageRequest.parameters.all(name), unseen: facts.unseen[name])
     }
 
     private var period: HTML {
         element("p", .class("period")) {
-            time(visit.window.from, after: nil)
+            time(pageRequest.window.from, after: nil)
             " – "
-            time(visit.window.to, after: visit.window.from)
-            neighbour("Earlier", "prev", visit.window.before)
-            if visit.parameters[.until] != nil, visit.window.to < visit.now {
-                neighbour("Later", "next", visit.window.after)
+            time(pageRequest.window.to, after: pageRequest.window.from)
+            neighbour("Earlier", "prev", pageRequest.window.before)
+            if pageRequest.parameters[.until] != nil, pageRequest.window.to < pageRequest.now {
+                neighbour("Later", "next", pageRequest.window.after)
             }
         }
     }
@@ -239,7 +241,7 @@ struct ScopeBar {
     /// A link to the window before or after this one.
     private func neighbour(_ title: String, _ relation: String, _ window: TimeWindow) -> HTML {
         link(
-            visit.here.with([
+            pageRequest.here.with([
                 (.since, TimeText.format(window.from)), (.until, TimeText.format(window.to)), (.before, nil),
             ]), Attribute("rel", relation), .class("quiet"), .label("\(title) window")
         ) { title }
@@ -265,7 +267,7 @@ extension TimeWindow {
 
 /// The end of a view: the commands and API responses with the same figures.
 struct CommandLine {
-    let visit: Visit
+    let pageRequest: PageRequest
     var commands: [(subcommand: String, flags: [CommandFlag])]
     /// Titles and addresses.
     var formats: [(String, PageAddress)]
@@ -274,7 +276,7 @@ struct CommandLine {
         element("p", .class("cmd")) {
             element("span", .class("label")) { "The same in a terminal" }
             for command in commands {
-                element("code") { CommandText.text(command.subcommand, command.flags + visit.collectorFlags) }
+                element("code") { CommandText.text(command.subcommand, command.flags + pageRequest.collectorFlags) }
             }
             element("span", .class("formats")) {
                 for (title, address) in formats { link(address) { title } }
@@ -284,16 +286,20 @@ struct CommandLine {
 }
 
 extension CommandLine {
-    init(_ visit: Visit, _ subcommand: String, _ flags: [CommandFlag] = [], formats: [(String, PageAddress)]) {
-        self.init(visit: visit, commands: [(subcommand, flags)], formats: formats)
+    init(
+        _ pageRequest: PageRequest, _ subcommand: String, _ flags: [CommandFlag] = [], formats: [(String, PageAddress)]
+    ) {
+        self.init(pageRequest: pageRequest, commands: [(subcommand, flags)], formats: formats)
     }
 
     /// The same report as a command and as an API response.
-    init(_ visit: Visit, report parameters: ReportParameters) { self.init(visit, reports: [("JSON", parameters)]) }
+    init(_ pageRequest: PageRequest, report parameters: ReportParameters) {
+        self.init(pageRequest, reports: [("JSON", parameters)])
+    }
 
     /// The same reports as commands and as API responses, each response with a title.
-    init(_ visit: Visit, reports: [(title: String, parameters: ReportParameters)]) {
-        self.visit = visit
+    init(_ pageRequest: PageRequest, reports: [(title: String, parameters: ReportParameters)]) {
+        self.pageRequest = pageRequest
         commands = reports.map { ("report", $0.parameters.commandFlags) }
         formats = reports.map { ($0.title, PageAddress("/api/v1/report", $0.parameters.query)) }
     }

@@ -8,7 +8,7 @@ package struct AgentList: Sendable {
     /// A sender that sends nothing for this long counts as silent. Agents send every ten seconds.
     static let silence: UInt64 = 60_000_000_000
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     /// The senders that the filter selects.
     let report: AgentsReport
@@ -20,17 +20,18 @@ package struct AgentList: Sendable {
     let total: AgentsReport.Account?
 
     /// - Throws: ``ParameterError``, or the store's error.
-    package init(_ visit: Visit, in storage: some Storage) async throws {
-        try visit.refuseFilters(except: AgentsParameter.filters, of: "the list of agents")
-        self.visit = visit
-        facts = try await FrameData(visit, in: storage)
-        let yesterday = visit.now - min(visit.now, Self.day)
-        since = visit.window.from < yesterday ? visit.parameters[.since] : nil
-        let start = min(visit.window.from, yesterday)
-        let answer = try await storage.agents(seenSince: start, visit.filter, limit: AgentsReport.maxAgents)
-        silent = answer.agents.count { visit.now > $0.lastSeen && visit.now - $0.lastSeen > Self.silence }
+    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+        try pageRequest.refuseFilters(except: AgentsParameter.filters, of: "the list of agents")
+        self.pageRequest = pageRequest
+        facts = try await FrameData(pageRequest, in: storage)
+        let yesterday = pageRequest.now - min(pageRequest.now, Self.day)
+        since = pageRequest.window.from < yesterday ? pageRequest.parameters[.since] : nil
+        let start = min(pageRequest.window.from, yesterday)
+        let answer = try await storage.agents(seenSince: start, pageRequest.filter, limit: AgentsReport.maxAgents)
+        silent = answer.agents.count { pageRequest.now > $0.lastSeen && pageRequest.now - $0.lastSeen > Self.silence }
         report = AgentsReport(
-            answer, since: start, busyWaits: try await storage.recentBusyWaits(now: visit.now, visit.filter))
+            answer, since: start, busyWaits: try await storage.recentBusyWaits(now: pageRequest.now, pageRequest.filter)
+        )
         total = AgentsReport.Account.sum(of: report.agents.compactMap(\.ledger))
     }
 
@@ -56,8 +57,8 @@ extension AgentList {
     private static let maxNoted = 10
 
     package var html: HTML {
-        let title = visit.titleOfScope(in: Visit.title(since: since ?? AgentsParameter.defaultSince))
-        return PageFrame(visit: visit, facts: facts).document("Agents: \(title)", view: .agents) {
+        let title = pageRequest.titleOfScope(in: PageRequest.title(since: since ?? AgentsParameter.defaultSince))
+        return PageFrame(pageRequest: pageRequest, facts: facts).document("Agents: \(title)", view: .agents) {
             element("section", .class("lead-in"), .label("The answer")) {
                 element("h1") { sentence }
                 element("p") { explanation }
@@ -73,7 +74,8 @@ extension AgentList {
     private var explanation: String {
         let start = report.from.dropLast().split(separator: "T").joined(separator: ", ")
         guard !report.agents.isEmpty else {
-            return "Nothing has arrived since \(start)\(visit.filter.wanted.isEmpty ? "" : " from the chosen senders")."
+            return
+                "Nothing has arrived since \(start)\(pageRequest.filter.wanted.isEmpty ? "" : " from the chosen senders")."
         }
         let ended = silent > 0 ? " An agent is also silent when its process has ended." : ""
         let ledgers = report.agents.count { $0.ledger != nil }
@@ -134,7 +136,7 @@ extension AgentList {
                 }
                 for wait in waits.prefix(Self.maxNoted) {
                     element("p") {
-                        element("b") { visit.service(wait.service) }
+                        element("b") { pageRequest.service(wait.service) }
                         ": \(wait.sentence). " + wait.advice.capitalizedFirst + "."
                     }
                 }
@@ -162,10 +164,10 @@ extension AgentList {
     }
 
     private var commandLine: HTML {
-        var parameters = visit.parameters(for: AgentsParameter.self, leavingOut: [.since])
+        var parameters = pageRequest.parameters(for: AgentsParameter.self, leavingOut: [.since])
         parameters.add(.since, since)
         return CommandLine(
-            visit, "agents", parameters.commandFlags,
+            pageRequest, "agents", parameters.commandFlags,
             formats: [("JSON", PageAddress("/api/v1/agents", parameters.query))]
         ).html
     }

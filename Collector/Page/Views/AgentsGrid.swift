@@ -4,7 +4,7 @@ import MartletTelemetry
 /// The table of senders with their ledgers.
 struct AgentsGrid {
     let list: AgentList
-    private var visit: Visit { list.visit }
+    private var pageRequest: PageRequest { list.pageRequest }
     private var report: AgentsReport { list.report }
 
     var html: HTML {
@@ -53,7 +53,7 @@ struct AgentsGrid {
                     agent.ledger == nil ? unknown : none
                 }
             }
-            DataTable.cell("first seen", "num") { Figure.age(of: agent.firstSeen, at: visit.now) }
+            DataTable.cell("first seen", "num") { Figure.age(of: agent.firstSeen, at: pageRequest.now) }
             lastSeen(agent)
             clockCell(agent.clock)
         }
@@ -63,7 +63,7 @@ struct AgentsGrid {
         DataTable.name {
             element("span", .class("tpl")) { agent.name }
             element("span", .class("sub")) {
-                visit.service(agent.service)
+                pageRequest.service(agent.service)
                 (agent.version.map { " \($0)" } ?? "") + (agent.environment.map { ", \($0)" } ?? "")
             }
             element("span", .class("sub")) {
@@ -141,10 +141,10 @@ struct AgentsGrid {
     }
 
     private func lastSeen(_ agent: AgentsReport.Agent) -> HTML {
-        let time = TimeText.parse(agent.lastSeen, now: 0) ?? visit.now
-        let isSilent = visit.now > time && visit.now - time > AgentList.silence
+        let time = TimeText.parse(agent.lastSeen, now: 0) ?? pageRequest.now
+        let isSilent = pageRequest.now > time && pageRequest.now - time > AgentList.silence
         return DataTable.cell("last seen", "num") {
-            element("span", .class(isSilent ? "warntext" : "")) { Figure.age(of: agent.lastSeen, at: visit.now) }
+            element("span", .class(isSilent ? "warntext" : "")) { Figure.age(of: agent.lastSeen, at: pageRequest.now) }
         }
     }
 

@@ -34,12 +34,12 @@ struct EdgesTable {
                     """
                 }
             }
-            CommandLine(mapOf: map.visit).html
+            CommandLine(mapOf: map.pageRequest).html
         }
     }
 
     private func row(_ edge: CallEdge) -> HTML {
-        let addresses = EdgeAddresses(visit: map.visit, edge: edge)
+        let addresses = EdgeAddresses(pageRequest: map.pageRequest, edge: edge)
         return DataTable.row {
             DataTable.name {
                 link(addresses.overview, .class("name")) {
@@ -63,7 +63,7 @@ struct EdgesTable {
 
     private func path(_ edge: CallEdge) -> String {
         let host = HostName.text(edge.host)
-        guard edge.isOfSpans else { return host }
+        guard edge.comesFromSpans else { return host }
         return host + (edge.otherHosts.map { ", served as \($0)" } ?? "") + ", according to spans"
     }
 
@@ -116,21 +116,21 @@ struct EdgesTable {
 
 extension CommandLine {
     /// The map with a view's window and filters, as a command and as an API response.
-    init(mapOf visit: Visit) {
-        let parameters = visit.parameters(for: MapParameter.self, leavingOut: [.top])
+    init(mapOf pageRequest: PageRequest) {
+        let parameters = pageRequest.parameters(for: MapParameter.self, leavingOut: [.top])
         self.init(
-            visit, "map", parameters.commandFlags,
+            pageRequest, "map", parameters.commandFlags,
             formats: [("JSON", PageAddress("/api/v1/map", parameters.query))])
     }
 }
 
 /// The links behind the figures of an edge.
 struct EdgeAddresses {
-    let visit: Visit
+    let pageRequest: PageRequest
     let edge: CallEdge
 
     var overview: PageAddress {
-        let address = visit.address(of: .overview)
+        let address = pageRequest.address(of: .overview)
         guard let service = edge.caller.service else { return address.with(.service, edge.callee.service) }
         return address.with([(.service, service), (.host, edge.host)])
     }
@@ -145,7 +145,7 @@ struct EdgeAddresses {
     var lost: PageAddress { (edge.lostErrors ?? []).reduce(sent) { $0.adding(.error, $1) } }
 
     private func requests(of place: MapPlace, _ kind: RequestKind, _ host: String) -> PageAddress {
-        visit.scoped(.requests).with([
+        pageRequest.scoped(.requests).with([
             (.service, place.service), (.kind, kind.rawValue), (.host, host),
         ])
     }

@@ -8,7 +8,7 @@ struct EndpointsTable {
     private static let nameBytes = 200
 
     let overview: Overview
-    private var visit: Visit { overview.visit }
+    private var pageRequest: PageRequest { overview.pageRequest }
     private var report: Report { overview.endpoints }
 
     var html: HTML {
@@ -32,7 +32,7 @@ struct EndpointsTable {
                 element("p", .class("hint")) { sentence + "." }
             }
             GoneEndpoints(overview)?.html ?? .none
-            CommandLine(overview.visit, report: overview.parameters).html
+            CommandLine(overview.pageRequest, report: overview.parameters).html
         }
     }
 
@@ -57,12 +57,13 @@ struct EndpointsTable {
             element("span", .class("label")) { "Compare with" }
             for (base, title) in [
                 ("previous", "the window before"), ("day", "a day earlier"), ("week", "a week earlier"),
-                (Visit.noComparison, "nothing"),
+                (PageRequest.noComparison, "nothing"),
             ] {
                 HTML(
                     "a",
-                    (base == (visit.comparison ?? Visit.noComparison) ? [Attribute("aria-current", "true")] : [])
-                        + [.href(visit.here.with(.compare, base))], content: HTML(title))
+                    (base == (pageRequest.comparison ?? PageRequest.noComparison)
+                        ? [Attribute("aria-current", "true")] : [])
+                        + [.href(pageRequest.here.with(.compare, base))], content: HTML(title))
             }
         }
     }
@@ -71,19 +72,19 @@ struct EndpointsTable {
         HTML(
             "a",
             (kind == overview.kind ? [Attribute("aria-current", "true")] : [])
-                + [.href(visit.here.with(.kind, kind.rawValue))], content: HTML(title))
+                + [.href(pageRequest.here.with(.kind, kind.rawValue))], content: HTML(title))
     }
 
     /// The sort order for cards, which have no column titles.
     private var sortForm: HTML {
         Form.get(
-            visit.base, .class("sortby"), keeping: visit.parameters, leavingOut: [.sort, .ascending]
+            pageRequest.base, .class("sortby"), keeping: pageRequest.parameters, leavingOut: [.sort, .ascending]
         ) {
             Form.select(
                 "Sort by", .sort,
                 ReportFigure.onPage.compactMap { figure in figure.order.map { ($0.rawValue, figure.heading) } },
-                visit.parameters[.sort] ?? "impact")
-            Form.check("ascending", .ascending, isOn: visit.parameters[.ascending] == "true")
+                pageRequest.parameters[.sort] ?? "impact")
+            Form.check("ascending", .ascending, isOn: pageRequest.parameters[.ascending] == "true")
             element("button") { "Sort" }
         }
     }
@@ -91,9 +92,9 @@ struct EndpointsTable {
     /// A title that sorts by its column, or reverses the order if it is already sorted so. Not every figure has an order.
     private func title(of figure: ReportFigure) -> HTML {
         guard let key = figure.order else { return DataTable.title("num", figure.heading) }
-        let isCurrent = (visit.parameters[.sort] ?? GroupOrder.Measure.impact.rawValue) == key.rawValue
-        let isAscending = visit.parameters[.ascending] == "true"
-        let address = visit.here.with([
+        let isCurrent = (pageRequest.parameters[.sort] ?? GroupOrder.Measure.impact.rawValue) == key.rawValue
+        let isAscending = pageRequest.parameters[.ascending] == "true"
+        let address = pageRequest.here.with([
             (.sort, key.rawValue), (.ascending, isCurrent && !isAscending ? "true" : nil),
         ])
         let order = isCurrent ? [Attribute("aria-sort", isAscending ? "ascending" : "descending")] : []
@@ -108,7 +109,7 @@ struct EndpointsTable {
     private func row(_ index: Int) -> HTML {
         let row = report.rows[index]
         let measures = row.measures
-        let requests = Self.requests(of: row, visit, overview.kind)
+        let requests = Self.requests(of: row, pageRequest, overview.kind)
         return DataTable.row {
             name(of: row)
             DataTable.cell(ReportFigure.impact.title, "num barred") {
@@ -134,20 +135,20 @@ struct EndpointsTable {
                     row.trend?.p95 ?? [], height: 22,
                     label: "p95 of \(row.text(of: .method)) \(row.text(of: .endpoint)) over time")
             }
-            DataTable.cell("last seen", "num") { Figure.age(of: row.lastSeen, at: visit.now) }
+            DataTable.cell("last seen", "num") { Figure.age(of: row.lastSeen, at: pageRequest.now) }
             if let verdict = row.verdict { DataTable.cell("compared", "change") { VerdictCell.html(verdict) } }
         }
     }
 
     private func name(of row: ReportRow) -> HTML {
         DataTable.name {
-            link(Self.address(of: row, visit, overview.kind), .class("name")) {
+            link(Self.address(of: row, pageRequest, overview.kind), .class("name")) {
                 element("span", .class("method")) { row.text(of: .method) }
                 element("span", .class("tpl")) { LongText.html(row.text(of: .endpoint), atMost: Self.nameBytes) }
             }
             element("span", .class("sub")) {
                 let (service, host) = (row.text(of: .service), row.text(of: .host))
-                visit.service(service)
+                pageRequest.service(service)
                 overview.kind == .client ? " → \(HostName.text(host))" : host.isEmpty ? "" : ", at \(host)"
             }
             if let changed = row.measures.changedByRules {
@@ -176,7 +177,7 @@ struct EndpointsTable {
 
     private var total: HTML {
         let measures = report.totals.measures
-        let requests = visit.countedRequests.with(.kind, overview.kind.rawValue)
+        let requests = pageRequest.countedRequests.with(.kind, overview.kind.rawValue)
         return DataTable.row {
             DataTable.name {
                 report.rowCount == 1 ? "The endpoint" : "All \(FigureText.grouped(UInt64(report.rowCount))) endpoints"
@@ -194,7 +195,7 @@ struct EndpointsTable {
                 TrendLine.html(
                     overview.totals.slots.map { $0.measures?.latency.p95 }, height: 22, label: "p95 of all over time")
             }
-            DataTable.cell("last seen", "num") { Figure.age(of: report.totals.lastSeen, at: visit.now) }
+            DataTable.cell("last seen", "num") { Figure.age(of: report.totals.lastSeen, at: pageRequest.now) }
             if report.compare != nil {
                 DataTable.cell("compared", "change") {
                     element("span", .class("why")) { "totals mix endpoints and get no verdict" }
@@ -208,17 +209,17 @@ struct EndpointsTable {
         let shown = report.shownOfAll
         return element("p", .class("hint")) {
             shown.capitalizedFirst + "; totals are of all rows. "
-            link(visit.here.with(.top, String(report.rowCount))) { "Show all" }
+            link(pageRequest.here.with(.top, String(report.rowCount))) { "Show all" }
         }
     }
 
     /// Returns the address of an endpoint's view, with the same comparison.
-    static func address(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
-        selecting(row, kind, at: visit.selected(.endpoint)).with(.compare, visit.parameters[.compare])
+    static func address(of row: ReportRow, _ pageRequest: PageRequest, _ kind: RequestKind) -> PageAddress {
+        selecting(row, kind, at: pageRequest.selected(.endpoint)).with(.compare, pageRequest.parameters[.compare])
     }
 
-    private static func requests(of row: ReportRow, _ visit: Visit, _ kind: RequestKind) -> PageAddress {
-        selecting(row, kind, at: visit.countedRequests)
+    private static func requests(of row: ReportRow, _ pageRequest: PageRequest, _ kind: RequestKind) -> PageAddress {
+        selecting(row, kind, at: pageRequest.countedRequests)
     }
 
     /// Returns an address with the filters that select the requests of a row.
@@ -242,14 +243,14 @@ struct GoneEndpoints {
     private static let maxRows = 20
 
     let comparison: ReportComparison
-    let visit: Visit
+    let pageRequest: PageRequest
     let kind: RequestKind
 
     /// Returns `nil` if nothing is compared, or if no endpoint is gone.
     init?(_ overview: Overview) {
         guard let comparison = overview.endpoints.compare, comparison.goneCount > 0 else { return nil }
         self.comparison = comparison
-        (visit, kind) = (overview.visit, overview.kind)
+        (pageRequest, kind) = (overview.pageRequest, overview.kind)
     }
 
     var sentence: String {
@@ -277,16 +278,16 @@ struct GoneEndpoints {
     }
 
     private func row(_ row: ReportRow) -> HTML {
-        let requests = address(of: row, at: visit.countedRequests)
+        let requests = address(of: row, at: pageRequest.countedRequests)
         return DataTable.row {
             DataTable.name {
-                link(address(of: row, at: visit.selected(.endpoint)), .class("name")) {
+                link(address(of: row, at: pageRequest.selected(.endpoint)), .class("name")) {
                     element("span", .class("method")) { row.text(of: .method) }
                     element("span", .class("tpl")) { row.text(of: .endpoint) }
                 }
                 element("span", .class("sub")) { HostName.text(row.text(of: .host)) }
             }
-            DataTable.cell("service", "host") { visit.service(row.text(of: .service)) }
+            DataTable.cell("service", "host") { pageRequest.service(row.text(of: .service)) }
             DataTable.cell("requests before", "num") { link(requests) { FigureText.grouped(row.measures.count) } }
             DataTable.cell("failed before %", "num") {
                 link(requests.with(.failed, "true")) { FigureText.percent(row.measures.failures.rate) }

@@ -7,7 +7,7 @@ struct HostsTable {
     /// The most services in a cell.
     private static let maxNamed = 3
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let called: CalledHosts
 
     @HTMLBuilder var html: HTML {
@@ -21,7 +21,7 @@ struct HostsTable {
                     if called.hosts.count < called.count {
                         element("p", .class("aside")) {
                             "The \(called.hosts.count) that took the most time. "
-                            link(visit.here.with(.top, String(called.count))) { "Show all" }
+                            link(pageRequest.here.with(.top, String(called.count))) { "Show all" }
                         }
                     }
                 }
@@ -33,26 +33,27 @@ struct HostsTable {
                     }
                     DataTable.body { for host in called.hosts { row(host) } }
                 }
-                CommandLine(visit, report: parameters).html
+                CommandLine(pageRequest, report: parameters).html
             }
         }
     }
 
     private var parameters: ReportParameters {
-        var parameters = visit.report(of: .client, by: [.host])
+        var parameters = pageRequest.report(of: .client, by: [.host])
         if called.hosts.count < called.count { parameters.add(.top, String(called.hosts.count)) }
         return parameters
     }
 
     private func row(_ host: CalledHosts.Host) -> HTML {
-        let requests = visit.countedRequests.with([(.kind, RequestKind.client.rawValue), (.host, host.name)])
+        let requests = pageRequest.countedRequests.with([(.kind, RequestKind.client.rawValue), (.host, host.name)])
         return DataTable.row {
             DataTable.name {
-                link(visit.here.with([(.host, host.name), (.kind, RequestKind.client.rawValue)]), .class("name")) {
+                link(pageRequest.here.with([(.host, host.name), (.kind, RequestKind.client.rawValue)]), .class("name"))
+                {
                     element("span", .class("tpl")) { HostName.text(host.name) }
                 }
             }
-            DataTable.cell("called by", "host") { visit.services(host.services, atMost: Self.maxNamed) }
+            DataTable.cell("called by", "host") { pageRequest.services(host.services, atMost: Self.maxNamed) }
             DataTable.cell("count", "num") { link(requests) { FigureText.grouped(host.measures.count) } }
             DataTable.cell("failed %", "num") {
                 link(requests.with(.failed, "true")) { FigureText.percent(host.measures.failures.rate) }

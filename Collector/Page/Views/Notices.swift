@@ -7,7 +7,7 @@ struct IncompleteNotice {
     /// The most agents to name.
     private static let maxNamed = 5
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let incompleteness: Incompleteness
 
     @HTMLBuilder var html: HTML {
@@ -39,13 +39,13 @@ struct IncompleteNotice {
     @HTMLBuilder private var agents: HTML {
         for agent in incompleteness.agents.prefix(Self.maxNamed) {
             element("p") {
-                link(visit.address(of: .agents)) { agent.name.isEmpty ? "An agent without a name" : agent.name }
+                link(pageRequest.address(of: .agents)) { agent.name.isEmpty ? "An agent without a name" : agent.name }
                 ": \(agent.facts)."
             }
         }
         if incompleteness.agents.count > Self.maxNamed {
             element("p") {
-                link(visit.address(of: .agents)) { "\(incompleteness.agents.count - Self.maxNamed) more agents" }
+                link(pageRequest.address(of: .agents)) { "\(incompleteness.agents.count - Self.maxNamed) more agents" }
             }
         }
     }
@@ -71,7 +71,7 @@ struct Incompleteness: Sendable {
     /// - Parameters:
     ///   - answer: the figures of all services.
     ///   - agents: the senders of the window that the filter selects.
-    init(_ visit: Visit, _ answer: StatisticsAnswer, _ agents: AgentsAnswer) {
+    init(_ pageRequest: PageRequest, _ answer: StatisticsAnswer, _ agents: AgentsAnswer) {
         missing = answer.account.missing
         byService = answer.account.services.mapValues(\.missing).filter { $0.value > 0 }
         // The sentences need no rows.
@@ -83,7 +83,7 @@ struct Incompleteness: Sendable {
             isWhole
             ? []
             : agents.agents.compactMap { record in
-                record.shortfall(at: visit.now).map { (record.resource.instance, $0) }
+                record.shortfall(at: pageRequest.now).map { (record.resource.instance, $0) }
             }
     }
 
@@ -123,7 +123,7 @@ struct RulesNotice {
     /// The most agents to name.
     private static let maxNamed = 5
 
-    let visit: Visit
+    let pageRequest: PageRequest
     /// The number of requests in the window, and how many of them rules changed.
     let count: UInt64
     let changed: UInt64
@@ -133,11 +133,11 @@ struct RulesNotice {
     /// - Parameters:
     ///   - requests: the requests of the window.
     ///   - agents: the senders of the window.
-    init(_ visit: Visit, _ requests: some Sequence<RequestGroup>, _ agents: [AgentRecord]) {
-        self.visit = visit
+    init(_ pageRequest: PageRequest, _ requests: some Sequence<RequestGroup>, _ agents: [AgentRecord]) {
+        self.pageRequest = pageRequest
         count = requests.reduce(0) { $0 &+ $1.count }
         changed = requests.reduce(0) { $0 &+ $1.changed }
-        self.agents = agents.map(\.resource).filter { $0.rules != nil && visit.filter.matches($0) }
+        self.agents = agents.map(\.resource).filter { $0.rules != nil && pageRequest.filter.matches($0) }
     }
 
     @HTMLBuilder var html: HTML {
@@ -155,13 +155,13 @@ struct RulesNotice {
                 }
                 for agent in agents.prefix(Self.maxNamed) {
                     element("p") {
-                        link(visit.address(of: .agents)) { "\(agent.service) \(agent.instance)" }
+                        link(pageRequest.address(of: .agents)) { "\(agent.service) \(agent.instance)" }
                         agent.rules == 1 ? ": 1 rule is in force." : ": \(agent.rules ?? 0) rules are in force."
                     }
                 }
                 if agents.count > Self.maxNamed {
                     element("p") {
-                        link(visit.address(of: .agents)) { "\(agents.count - Self.maxNamed) more agents" }
+                        link(pageRequest.address(of: .agents)) { "\(agents.count - Self.maxNamed) more agents" }
                     }
                 }
             }
@@ -174,7 +174,7 @@ struct RulesNotice {
     }
 
     private var report: PageAddress {
-        var parameters = visit.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
+        var parameters = pageRequest.parameters(for: ReportParameter.self, leavingOut: [.kind, .compare])
         parameters.add(.by, Dimension.service.rawValue)
         parameters.add(.by, Dimension.rule.rawValue)
         return PageAddress("/api/v1/report", parameters.query)

@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// The services and endpoints of a window. The view shows whether anything is worse than before, and where the time goes.
 package struct Overview: Sendable {
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     /// The kind of requests that the address asks for; `nil` for either.
     let wanted: RequestKind?
@@ -12,7 +12,7 @@ package struct Overview: Sendable {
     let kind: RequestKind
     /// The parameters of the table of endpoints, for a command and for the API.
     let parameters: ReportParameters
-    private let rows: OverviewQuestions.Rows
+    private let rows: OverviewQueries.Rows
     let services: [OverviewService]
     let totals: Totals
     let incompleteness: Incompleteness
@@ -27,31 +27,34 @@ package struct Overview: Sendable {
     var isTooMuchToCompare: Bool { rows.isTooMuchToCompare }
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
-    package init(_ visit: Visit, in storage: some Storage) async throws {
-        self.visit = visit
-        facts = try await FrameData(visit, in: storage)
-        wanted = try visit.parameters.choice(.kind)
-        let questions = try OverviewQuestions(visit, wanted ?? .client)
+    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+        self.pageRequest = pageRequest
+        facts = try await FrameData(pageRequest, in: storage)
+        wanted = try pageRequest.parameters.choice(.kind)
+        let questions = try OverviewQueries(pageRequest, wanted ?? .client)
         let answers = try await storage.statistics(questions.all)
         let ofReport = answers.dropLast(2)
         let senders = try await storage.withoutSlots(ifTooMany: answers[ofReport.endIndex], questions.senders)
         kind = wanted ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(
-            seenSince: visit.window.from, visit.filter, limit: AgentsReport.maxAgents)
+            seenSince: pageRequest.window.from, pageRequest.filter, limit: AgentsReport.maxAgents)
         services = OverviewService.all(of: senders, agents)
-        incompleteness = Incompleteness(visit, senders, agents)
-        rules = RulesNotice(visit, senders.totals.values, agents.agents)
+        incompleteness = Incompleteness(pageRequest, senders, agents)
+        rules = RulesNotice(pageRequest, senders.totals.values, agents.agents)
         totals = Totals(of: kind, in: senders)
-        hosts = CalledHosts(try answers[ofReport.endIndex + 1].get(), wanted: visit.parameters[.top].flatMap(Int.init))
+        hosts = CalledHosts(
+            try answers[ofReport.endIndex + 1].get(), wanted: pageRequest.parameters[.top].flatMap(Int.init))
         if kind == questions.kind {
             rows = try await questions.rows(of: Array(ofReport), in: storage)
             parameters = questions.parameters(of: rows.report)
         } else {
-            let served = try OverviewQuestions(visit, kind)
+            let served = try OverviewQueries(pageRequest, kind)
             rows = try await served.rows(of: try await storage.statistics(served.report.queries), in: storage)
             parameters = served.parameters(of: rows.report)
         }
-        empty = services.isEmpty ? try await NoResultsView(visit, comparedWith: visit.comparison, in: storage) : nil
+        empty =
+            services.isEmpty
+            ? try await NoResultsView(pageRequest, comparedWith: pageRequest.comparison, in: storage) : nil
     }
 }
 
@@ -122,7 +125,7 @@ struct OverviewService: Sendable {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// The value of `compare` that turns the comparison off.
     static let noComparison = "off"
 
@@ -141,31 +144,33 @@ extension Visit {
 
 extension Overview {
     package var html: HTML {
-        let title = "Overview: \(visit.titleOfScope)"
-        let frame = PageFrame(visit: visit, facts: facts)
+        let title = "Overview: \(pageRequest.titleOfScope)"
+        let frame = PageFrame(pageRequest: pageRequest, facts: facts)
         if let empty {
             return frame.document(title, view: .overview, hasScope: empty.hasScope) {
                 empty.html
-                IncompleteNotice(visit: visit, incompleteness: incompleteness).html
-                if empty.hasScope { CommandLine(visit, report: visit.report(of: wanted, by: [.service, .kind])).html }
+                IncompleteNotice(pageRequest: pageRequest, incompleteness: incompleteness).html
+                if empty.hasScope {
+                    CommandLine(pageRequest, report: pageRequest.report(of: wanted, by: [.service, .kind])).html
+                }
             }
         }
         return frame.document(title, view: .overview) {
             leadIn
-            FilterChips(above: visit).html
-            IncompleteNotice(visit: visit, incompleteness: incompleteness).html
+            FilterChips(above: pageRequest).html
+            IncompleteNotice(pageRequest: pageRequest, incompleteness: incompleteness).html
             rules.html
             element("section", Attribute("aria-labelledby", "h-totals")) {
                 element("h2", .id("h-totals"), .class("vh")) {
                     kind == .client ? "All outgoing requests" : "All incoming requests"
                 }
                 TotalsStrip(
-                    totals: totals, requests: visit.countedRequests.with(.kind, kind.rawValue),
+                    totals: totals, requests: pageRequest.countedRequests.with(.kind, kind.rawValue),
                     bounds: totals.measures.flatMap { incompleteness.bounds($0) }
                 ).html
             }
-            ServicesTable(visit: visit, services: services, incompleteness: incompleteness).html
-            HostsTable(visit: visit, called: hosts).html
+            ServicesTable(pageRequest: pageRequest, services: services, incompleteness: incompleteness).html
+            HostsTable(pageRequest: pageRequest, called: hosts).html
             EndpointsTable(overview: self).html
         }
     }
@@ -217,7 +222,7 @@ extension Overview {
         return HTML.joined(
             shown.map { row, verdict in
                 HTML.joined([
-                    link(EndpointsTable.address(of: row, visit, kind)) {
+                    link(EndpointsTable.address(of: row, pageRequest, kind)) {
                         row.text(of: .method) + " " + row.text(of: .endpoint)
                     },
                     HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict))\(since(row)). "),
@@ -227,7 +232,7 @@ extension Overview {
 
     /// Returns a comma and the time of a row's change; empty if the time is unknown.
     private func since(_ row: ReportRow) -> String {
-        row.changed.map { ", " + $0.text { ClockText.moment($0, in: visit.window) } } ?? ""
+        row.changed.map { ", " + $0.text { ClockText.moment($0, in: pageRequest.window) } } ?? ""
     }
 
     /// The answer if nothing is compared.
@@ -239,7 +244,7 @@ extension Overview {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// The window and the environment, as words of a title.
     var titleOfScope: String {
         let window =
@@ -259,7 +264,7 @@ extension Visit {
 }
 
 /// The queries for the overview. They are asked together, because all are about the same requests.
-struct OverviewQuestions {
+struct OverviewQueries {
     /// The number of rows in the table of endpoints, unless the address sets more.
     static let maxEndpoints = 50
     /// The most slots in each line. An hour has as many slots of summaries (``SummarySlot``).
@@ -272,19 +277,19 @@ struct OverviewQuestions {
     /// The services, in the same window as the endpoints.
     let senders: StatisticsQuery
     let hosts: StatisticsQuery
-    let report: ReportQuestion
+    let report: ReportQuery
     private let query: StatisticsQuery
 
-    init(_ visit: Visit, _ kind: RequestKind) throws {
+    init(_ pageRequest: PageRequest, _ kind: RequestKind) throws {
         self.kind = kind
-        senders = try Self.query(visit, nil, [.service, .kind], isInSlots: true)
-        hosts = try Self.query(visit, .client, [.host, .service], isInSlots: false)
-        parameters = visit.report(of: kind, by: [.service, .method, .host, .endpoint], leavingOut: [])
-        var query = try parameters.query(now: visit.now)
+        senders = try Self.query(pageRequest, nil, [.service, .kind], isInSlots: true)
+        hosts = try Self.query(pageRequest, .client, [.host, .service], isInSlots: false)
+        parameters = pageRequest.report(of: kind, by: [.service, .method, .host, .endpoint], leavingOut: [])
+        var query = try parameters.query(now: pageRequest.now)
         query.limit = query.limit ?? Self.maxEndpoints
-        query.step = TrendStep.fitting(visit.window, slots: Self.slots)
+        query.step = TrendStep.fitting(pageRequest.window, slots: Self.slots)
         self.query = query
-        report = ReportQuestion(query, comparedWith: try parameters.comparison(of: query))
+        report = ReportQuery(query, comparedWith: try parameters.comparison(of: query))
     }
 
     /// All queries, the report's first.
@@ -299,7 +304,7 @@ struct OverviewQuestions {
     /// Returns the table of endpoints, as far as the store can provide it.
     ///
     /// - Parameter answers: the answers to the queries of ``report``.
-    func rows(of answers: [ReportQuestion.Answer], in storage: some Storage) async throws -> Rows {
+    func rows(of answers: [ReportQuery.Answer], in storage: some Storage) async throws -> Rows {
         do {
             return Rows(report: try await report.report(of: answers, in: storage), isTooMuchToCompare: false)
         } catch is TooManyGroups {
@@ -323,20 +328,20 @@ struct OverviewQuestions {
 
     /// Returns a query in the window of the report, for one kind or for both.
     private static func query(
-        _ visit: Visit, _ kind: RequestKind?, _ dimensions: [Dimension], isInSlots: Bool
+        _ pageRequest: PageRequest, _ kind: RequestKind?, _ dimensions: [Dimension], isInSlots: Bool
     ) throws -> StatisticsQuery {
-        var filter = visit.filter
+        var filter = pageRequest.filter
         filter.removeAll(.kind)
         if let kind { filter.select(.kind, kind.rawValue) }
         var query = StatisticsQuery(
-            window: visit.window, filter: filter, by: dimensions,
-            step: isInSlots ? TrendStep.fitting(visit.window, slots: slots) : nil)
+            window: pageRequest.window, filter: filter, by: dimensions,
+            step: isInSlots ? TrendStep.fitting(pageRequest.window, slots: slots) : nil)
         query.slotScale = TrendStep.scale
-        return try visit.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
+        return try pageRequest.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// Returns the parameters of a report about the overview's requests, in the window that its comparison needs.
     ///
     /// - Parameters:

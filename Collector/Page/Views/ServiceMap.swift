@@ -7,7 +7,7 @@ package struct ServiceMap: Sendable {
     /// The most edges in the picture, and the most in the table.
     static let (maxDrawn, maxListed) = (40, 1000)
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     let calls: ServiceCalls
     /// The requests that each service served; for a service that served none, its outgoing requests.
@@ -17,21 +17,21 @@ package struct ServiceMap: Sendable {
     let empty: NoResultsView?
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
-    package init(_ visit: Visit, in storage: some Storage) async throws {
-        try visit.refuseFilters(except: MapParameter.filters, of: "the map")
-        self.visit = visit
-        var facts = try await FrameData(visit, in: storage)
+    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+        try pageRequest.refuseFilters(except: MapParameter.filters, of: "the map")
+        self.pageRequest = pageRequest
+        var facts = try await FrameData(pageRequest, in: storage)
         calls = try await ServiceCalls(
-            MapQuery(window: visit.window, filter: visit.filter, limit: Self.maxListed), in: storage)
+            MapQuery(window: pageRequest.window, filter: pageRequest.filter, limit: Self.maxListed), in: storage)
         services = calls.services()
         // The completeness covers both ends.
         facts.completeness = calls.report.completeness
         self.facts = facts
-        var filter = visit.filter
+        var filter = pageRequest.filter
         filter.removeAll(.service)
-        agents = try await storage.agents(seenSince: visit.window.from, limit: AgentsReport.maxAgents).agents
+        agents = try await storage.agents(seenSince: pageRequest.window.from, limit: AgentsReport.maxAgents).agents
             .filter { filter.matches($0.resource) }
-        empty = calls.report.edges.isEmpty ? try await NoResultsView(visit, in: storage) : nil
+        empty = calls.report.edges.isEmpty ? try await NoResultsView(pageRequest, in: storage) : nil
     }
 
     var report: MapReport { calls.report }
@@ -39,12 +39,12 @@ package struct ServiceMap: Sendable {
 
 extension ServiceMap {
     package var html: HTML {
-        let frame = PageFrame(visit: visit, facts: facts)
-        let title = "Map: \(visit.titleOfScope)"
+        let frame = PageFrame(pageRequest: pageRequest, facts: facts)
+        let title = "Map: \(pageRequest.titleOfScope)"
         if let empty {
             return frame.document(title, view: .map, hasScope: empty.hasScope) {
                 empty.html
-                if empty.hasScope { CommandLine(mapOf: visit).html }
+                if empty.hasScope { CommandLine(mapOf: pageRequest).html }
             }
         }
         return frame.document(title, view: .map) {
@@ -64,7 +64,9 @@ extension ServiceMap {
     @HTMLBuilder private var explanation: HTML {
         if let worst = report.worst, let sent = worst.sent {
             "They could not connect: "
-            link(EdgeAddresses(visit: visit, edge: worst).lost) { (worst.lostErrors ?? []).joined(separator: ", ") }
+            link(EdgeAddresses(pageRequest: pageRequest, edge: worst).lost) {
+                (worst.lostErrors ?? []).joined(separator: ", ")
+            }
             ". \(worst.caller.name) sent \(FigureText.grouped(sent.count))"
             if let arrived = worst.arrived, !worst.isShared {
                 ", \(worst.callee.name) received \(FigureText.grouped(arrived.count))"
@@ -149,7 +151,7 @@ struct MapTexts {
                     ["\(FigureText.figure($0.perSecond))/s, \(FigureText.percent($0.failures.rate)) % failed"]
                 } ?? []),
             isBad: (figures?.failures.rate ?? 0) >= CallEdge.failing, isWatched: true,
-            address: map.visit.address(ofService: name))
+            address: map.pageRequest.address(ofService: name))
     }
 
     private func host(_ name: String) -> MapPicture.Label {
@@ -162,6 +164,6 @@ struct MapTexts {
                 "p95 \(Figure.duration(figures.latency.p95)), \(FigureText.percent(figures.failures.rate)) % failed",
             ],
             isBad: figures.failures.rate >= CallEdge.failing, isWatched: served,
-            address: map.visit.address(of: .overview).with(.host, name))
+            address: map.pageRequest.address(of: .overview).with(.host, name))
     }
 }

@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// The services of the overview, with their incoming and outgoing requests.
 struct ServicesTable {
-    let visit: Visit
+    let pageRequest: PageRequest
     let services: [OverviewService]
     let incompleteness: Incompleteness
 
@@ -23,7 +23,7 @@ struct ServicesTable {
                 }
                 DataTable.body { for service in services { row(service) } }
             }
-            CommandLine(visit, report: visit.report(of: nil, by: [.service, .kind])).html
+            CommandLine(pageRequest, report: pageRequest.report(of: nil, by: [.service, .kind])).html
         }
     }
 
@@ -53,13 +53,13 @@ struct ServicesTable {
     private func row(_ service: OverviewService) -> HTML {
         DataTable.row {
             DataTable.name {
-                link(visit.address(ofService: service.name), .class("name")) {
+                link(pageRequest.address(ofService: service.name), .class("name")) {
                     element("span", .class("tpl")) { service.name }
                 }
                 versions(service)
             }
             DataTable.cell("instances", "num") {
-                link(visit.address(of: .agents).with(.service, service.name)) {
+                link(pageRequest.address(of: .agents).with(.service, service.name)) {
                     service.instances.map(String.init) ?? "unknown"
                 }
             }
@@ -72,7 +72,7 @@ struct ServicesTable {
             side(service, service.made, .client, "outgoing")
             DataTable.cell("last seen", "num") {
                 if let time = service.lastSeen {
-                    FigureText.age((max(visit.now, time) - time) / 1_000_000_000, isShort: true)
+                    FigureText.age((max(pageRequest.now, time) - time) / 1_000_000_000, isShort: true)
                 }
             }
         }
@@ -100,7 +100,7 @@ struct ServicesTable {
                 [DataTable.cell(word, "num lead") { element("span", .class("zero")) { "none" } }]
                     + ["per s", "failed %", "p50 ms", "p95 ms"].map { DataTable.cell("\(word), \($0)", "num") {} })
         }
-        let requests = visit.countedRequests.with([(.service, service.name), (.kind, kind.rawValue)])
+        let requests = pageRequest.countedRequests.with([(.service, service.name), (.kind, kind.rawValue)])
         return HTML.joined([
             DataTable.cell(word, "num lead") { link(requests) { FigureText.grouped(measures.count) } },
             DataTable.cell("\(word) per s", "num") { FigureText.figure(measures.perSecond) },
@@ -114,7 +114,7 @@ struct ServicesTable {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// Returns the address of a service's page.
     func address(ofService name: String) -> PageAddress { scoped(.endpoint).with(.service, name) }
 

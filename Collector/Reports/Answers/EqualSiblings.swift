@@ -65,7 +65,7 @@ private struct Family: Hashable {
         let name = row.text(of: .endpoint)
         guard name.hasPrefix("/"), name.utf8.contains(where: isDigit) else { return [] }
         let segments = name.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard segments.allSatisfy(isOfTemplates) else { return [] }
+        guard segments.allSatisfy(areTemplates) else { return [] }
         var others = row.dimensions
         others[.endpoint] = nil
         return segments.indices.filter { segments[$0].utf8.contains(where: isDigit) }.map { index in
@@ -91,7 +91,7 @@ private struct Family: Hashable {
     }
 
     /// Whether a template can contain the segment unchanged and a shell can read it unquoted: a parameter, or plain characters.
-    private static func isOfTemplates(_ segment: String) -> Bool {
+    private static func areTemplates(_ segment: String) -> Bool {
         let isParameter = segment.hasPrefix("{") && segment.hasSuffix("}")
         let text = isParameter ? segment.dropFirst().dropLast() : segment[...]
         return !text.isEmpty && text.utf8.allSatisfy(isPlain)

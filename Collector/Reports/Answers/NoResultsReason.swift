@@ -46,7 +46,7 @@ package enum NoResultsReason: Sendable, Equatable {
         } else if let request {
             self = .idle(latestRequest: request)
         } else if let sender, sender.lastSeen <= window.to, !filters.isEmpty,
-            filters.allSatisfy(\.dimension.isOfSender)
+            filters.allSatisfy(\.dimension.isSenderAttribute)
         {
             self = .uncounted(sender)
         } else {

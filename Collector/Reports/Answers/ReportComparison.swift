@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The other side of a comparison, and the outcome for the compared rows (``ReportQuestion``).
+/// The other side of a comparison, and the outcome for the compared rows (``ReportQuery``).
 package struct ReportComparison: Sendable, Equatable, Codable {
     /// The parameter `compare`, such as `previous`.
     package var base: String

@@ -106,8 +106,8 @@ extension RequestGroup {
     ///
     /// - Parameter seconds: the length of the time for the rate.
     package func measures(seconds: Double) -> RequestMeasures {
-        let (unfailed, failed) = (unfailed, failed)
-        var phases = unfailed.phases
+        let (succeeded, failed) = (succeeded, failed)
+        var phases = succeeded.phases
         phases.merge(failed.phases)
         return RequestMeasures(
             count: count,
@@ -116,8 +116,9 @@ extension RequestGroup {
             latency: latency,
             phases: phases.means,
             bytes: RequestMeasures.Bytes(
-                sent: unfailed.bytesSent &+ failed.bytesSent, received: unfailed.bytesReceived &+ failed.bytesReceived),
-            apdex: Apdex.score(unfailed: unfailed.duration, failed: failed.requests),
+                sent: succeeded.bytesSent &+ failed.bytesSent, received: succeeded.bytesReceived &+ failed.bytesReceived
+            ),
+            apdex: Apdex.score(succeeded: succeeded.duration, failed: failed.requests),
             impact: 0, fromSpans: fromSpans > 0 ? fromSpans : nil,
             changedByRules: changed > 0 ? changed : nil)
     }
@@ -172,11 +173,11 @@ enum Apdex {
 
     /// Returns 1 if there were no requests, because no caller had to wait. A cancelled request counts with its duration until it
     /// was cancelled.
-    static func score(unfailed: ExponentialHistogram, failed: UInt64) -> Double {
-        let all = unfailed.count &+ failed
+    static func score(succeeded: ExponentialHistogram, failed: UInt64) -> Double {
+        let all = succeeded.count &+ failed
         guard all > 0 else { return 1 }
-        let satisfied = Double(unfailed.countOfValues(upTo: target))
-        let tolerated = Double(unfailed.countOfValues(upTo: 4 * target)) - satisfied
+        let satisfied = Double(succeeded.countOfValues(upTo: target))
+        let tolerated = Double(succeeded.countOfValues(upTo: 4 * target)) - satisfied
         return (satisfied + tolerated / 2) / Double(all)
     }
 }

@@ -81,7 +81,7 @@ package struct UnknownName: Sendable, Equatable, Codable {
         else { return nil }
         let others = Set(filters.filter { $0.dimension == name.dimension && $0.value != name.value }.map(\.value))
         let unknown = UnknownName(name, among: all, notMeaning: others)
-        let wider = dimensions[..<place].filter(\.isOfSender)
+        let wider = dimensions[..<place].filter(\.isSenderAttribute)
         let senders = filters.filter { wider.contains($0.dimension) }
         guard !senders.isEmpty, let own = try await values(senders), !own.isEmpty else { return unknown }
         var ofSenders = UnknownName(name, among: own, notMeaning: others)

@@ -139,7 +139,7 @@ struct ShareTest: Sendable {
     /// none has: then no test could find a difference.
     var pValue: Double? {
         guard pooled > 0, pooled < 1 else { return nil }
-        let isExact = before.size + after.size < Self.maxExact && (isOfFew(before) || isOfFew(after))
+        let isExact = before.size + after.size < Self.maxExact && (hasFewValues(before) || hasFewValues(after))
         return isExact ? exact : approximate
     }
 
@@ -150,7 +150,7 @@ struct ShareTest: Sendable {
         (designEffect * share * (1 - share) * (1 / before.size + 1 / after.size)).squareRoot()
     }
 
-    private func isOfFew(_ window: BlockMean) -> Bool {
+    private func hasFewValues(_ window: BlockMean) -> Bool {
         let cells = [(window.sum, pooled), (window.size - window.sum, 1 - pooled)]
         return cells.contains { seen, share in seen < Self.few && share * window.size < Self.many }
     }

@@ -82,7 +82,7 @@ struct ChangeSignal {
     func share(of slot: RequestGroup) -> ShareShift.Share {
         let count = Double(slot.count)
         guard let threshold else { return (Double(slot.failedCount), count) }
-        let upTo = [slot.unfailed, slot.failed].reduce(0.0) {
+        let upTo = [slot.succeeded, slot.failed].reduce(0.0) {
             $0 + Double($1.duration.countOfValues(upTo: threshold))
         }
         return (max(count - upTo, 0), count)

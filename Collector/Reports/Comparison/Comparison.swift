@@ -15,13 +15,13 @@ struct Comparison: Sendable {
 
     private let rows: [ComparedRow]
     /// The kept tests, by the index of their row.
-    private let tests: [Int: RowTests]
+    private let tests: [Int: RowComparison]
     /// Why a row cannot be compared; `nil` for rows that are compared.
     private let shortages: [Verdict.Shortage?]
     /// The verdicts on changed rows, by their index.
     private let changes: [Int: Verdict]
     /// The levels up to which one more result would have counted.
-    private let missed: RowTests.Levels
+    private let missed: RowComparison.Levels
 
     /// Tests all rows.
     ///
@@ -33,28 +33,28 @@ struct Comparison: Sendable {
     init(of rows: [ComparedRow]) {
         let shortages = rows.map(Verdict.Shortage.init)
         let compared = rows.indices.filter { shortages[$0] == nil }
-        var tests: [Int: RowTests] = [:]
+        var tests: [Int: RowComparison] = [:]
         let results = compared.map { row in
-            let made = RowTests(rows[row])
+            let made = RowComparison(rows[row])
             if compared.count <= Self.maxKeptTests { tests[row] = made }
             return made.pValues
         }
         let failures = FalseDiscoveryRate(results.compactMap(\.failures))
         let durations = FalseDiscoveryRate(results.flatMap(\.durations))
-        let found = RowTests.Levels(failures: failures.level, durations: durations.level)
+        let found = RowComparison.Levels(failures: failures.level, durations: durations.level)
         let changed = zip(compared, results).filter { $1.count(at: found) }.compactMap { row, _ in
-            Verdict((tests[row] ?? RowTests(rows[row])).changes(found)).map { (row, $0) }
+            Verdict((tests[row] ?? RowComparison(rows[row])).changes(found)).map { (row, $0) }
         }
         (self.rows, self.shortages, self.tests) = (rows, shortages, tests)
         changes = Dictionary(changed) { first, _ in first }
-        missed = RowTests.Levels(failures: failures.levelOfOneMore, durations: durations.levelOfOneMore)
+        missed = RowComparison.Levels(failures: failures.levelOfOneMore, durations: durations.levelOfOneMore)
     }
 
     /// The verdict on a row, by its index.
     subscript(row: Int) -> Verdict {
         if let change = changes[row] { return change }
         if let shortage = shortages[row] { return .tooLittleData(shortage) }
-        return .noChangeFound(wouldHaveSeen: (tests[row] ?? RowTests(rows[row])).smallestChange(missed))
+        return .noChangeFound(wouldHaveSeen: (tests[row] ?? RowComparison(rows[row])).smallestChange(missed))
     }
 
     /// Returns whether a row is worse, by its index.

@@ -65,11 +65,11 @@ struct SharedBuckets {
     init(of groups: [RequestGroup]) {
         var bounds = BucketBounds()
         for group in groups {
-            bounds.lowerScale(to: group.unfailed.duration)
+            bounds.lowerScale(to: group.succeeded.duration)
             bounds.lowerScale(to: group.failed.duration)
         }
         for group in groups {
-            bounds.widen(to: group.unfailed.duration)
+            bounds.widen(to: group.succeeded.duration)
             bounds.widen(to: group.failed.duration)
         }
         (scale, offset, count) = (bounds.scale, bounds.first, bounds.count + 1)
@@ -77,7 +77,7 @@ struct SharedBuckets {
 
     /// Adds the requests of a group to an array with an element for each bucket.
     func add(_ group: RequestGroup, to counts: inout [Double]) {
-        for durations in [group.unfailed.duration, group.failed.duration] where durations.count > 0 {
+        for durations in [group.succeeded.duration, group.failed.duration] where durations.count > 0 {
             counts[0] += Double(durations.zeroCount)
             let (shift, first) = (durations.scale - scale, Int(offset) - 1)
             var index = Int(durations.offset)
@@ -118,7 +118,7 @@ extension ExponentialHistogram {
     init(mergedFrom groups: [RequestGroup]) {
         self.init()
         for group in groups {
-            merge(group.unfailed.duration)
+            merge(group.succeeded.duration)
             merge(group.failed.duration)
         }
     }

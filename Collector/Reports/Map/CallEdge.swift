@@ -9,7 +9,7 @@ package struct CallEdge: Sendable, Equatable, Codable {
     /// The hosts under which the callee counted the requests. Behind a proxy they differ from ``host``.
     package var servedHosts: [String]
     /// Whether only observed calls identify the callee, because it serves under another host.
-    package var isOfSpans = false
+    package var comesFromSpans = false
     /// The requests as the caller counted them; `nil` if it has no agent.
     package var sent: CallFigures?
     /// Sent requests that reached no server, because the connection failed.
@@ -35,7 +35,7 @@ package struct CallEdge: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case caller, callee, host, sent, lost, unanswered, arrived, uncounted
         case servedHosts = "served_hosts"
-        case isOfSpans = "is_of_spans"
+        case comesFromSpans = "is_of_spans"
         case lostErrors = "lost_errors"
         case sharedBy = "shared_by"
         case sentByAll = "sent_by_all"

@@ -12,7 +12,7 @@ struct CallGraph {
         var service: String
         /// The hosts under which the service served, if it counted requests.
         var sides: Set<CallSide>
-        var isOfSpans: Bool
+        var comesFromSpans: Bool
     }
 
     /// The requests of served sides that are counted together.
@@ -83,12 +83,12 @@ struct CallGraph {
     private func callee(of caller: CallSide) -> Callee? {
         let serving = servers(of: caller.host)
         if let side = serving.first {
-            return serving.count == 1 ? Callee(service: side.service, sides: [side], isOfSpans: false) : nil
+            return serving.count == 1 ? Callee(service: side.service, sides: [side], comesFromSpans: false) : nil
         }
         // Observed calls identify the callee if they agree on one.
         guard let services = calleesOf[caller], let service = services.first, services.count == 1 else { return nil }
         let sides = sidesBehind[CallSide(service: service, host: caller.host)] ?? []
-        return Callee(service: service, sides: sides.filter { servers[$0] != nil }, isOfSpans: true)
+        return Callee(service: service, sides: sides.filter { servers[$0] != nil }, comesFromSpans: true)
     }
 
     private func servers(of host: String) -> [CallSide] {
@@ -104,7 +104,7 @@ struct CallGraph {
         (edge.lost, edge.unanswered) = (sum.lost, sum.unanswered)
         edge.lostErrors = sum.errors.isEmpty ? nil : sum.errors.sorted()
         if let callee {
-            (edge.callee, edge.isOfSpans) = (.service(callee.service), callee.isOfSpans)
+            (edge.callee, edge.comesFromSpans) = (.service(callee.service), callee.comesFromSpans)
             if let share = callee.sides.first.flatMap(shares.index) { reach(callee, reached[share], &edge) }
         }
         edges.append(edge)

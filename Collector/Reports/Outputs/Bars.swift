@@ -5,9 +5,9 @@ import MartletTelemetry
 enum PhaseBar {
     static let legend = "\(PhaseSide.ours.sign) client  \(PhaseSide.way.sign) network  \(PhaseSide.theirs.sign) server"
     /// The sign for time that no phase covers.
-    private static let untold: Character = "·"
+    private static let unknown: Character = "·"
     /// The legend of a list of bars, including the sign for time that no phase covers.
-    static let legendOfList = "\(legend)  \(untold) unknown"
+    static let legendOfList = "\(legend)  \(unknown) unknown"
 
     /// The characters of the longest bar.
     private static let width = 30.0
@@ -18,14 +18,14 @@ enum PhaseBar {
     static func text(of request: RequestSummary) -> String {
         guard let waterfall = PhaseWaterfall(request), waterfall.scale > 0 else { return "" }
         let times = Dictionary(waterfall.bars.map { ($0.side, $0.length) }, uniquingKeysWith: +).filter { $0.value > 0 }
-        let untold = waterfall.scale - times.values.reduce(0, +)
+        let unknown = waterfall.scale - times.values.reduce(0, +)
         let length = max(1, (width * min(1, log(1 + waterfall.scale) / log(1 + longest))).rounded())
         func part(_ sign: Character, _ time: Double) -> String {
             String(repeating: sign, count: max(1, Int((length * time / waterfall.scale).rounded())))
         }
         return PhaseSide.allCases.reduce(into: "") { bar, side in
             if let time = times[side] { bar += part(side.sign, time) }
-        } + (untold > waterfall.scale / 100 ? part(Self.untold, untold) : "")
+        } + (unknown > waterfall.scale / 100 ? part(Self.unknown, unknown) : "")
     }
 }
 

@@ -120,7 +120,7 @@ package enum MapCSV {
         ("callee_host", { CSVCell.text($0.callee.host ?? "") }),
         ("host", { CSVCell.text($0.host) }),
         ("served_hosts", { CSVCell.text($0.servedHosts.joined(separator: " ")) }),
-        ("is_of_spans", { String($0.isOfSpans) }),
+        ("is_of_spans", { String($0.comesFromSpans) }),
     ]
 
     private static func figures(_ prefix: String, _ side: @escaping @Sendable (CallEdge) -> CallFigures?) -> [Cell] {

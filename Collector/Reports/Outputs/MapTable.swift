@@ -102,7 +102,7 @@ package struct MapTable {
         if let errors = edge.lostErrors {
             notes.append("\(edge.caller.name) could not connect to \(host): \(errors.joined(separator: ", "))")
         }
-        if edge.isOfSpans {
+        if edge.comesFromSpans {
             let served = edge.otherHosts.map { " as \($0)" } ?? ""
             notes.append("\(edge.callee.name) serves requests to \(host)\(served), according to spans")
         }

@@ -112,7 +112,7 @@ extension NoResultsText {
 
     private var dimensions: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name) != nil } }
 
-    private var senders: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name)?.isOfSender ?? false } }
+    private var senders: [CommandFlag] { filters.filter { Dimension(rawValue: $0.name)?.isSenderAttribute ?? false } }
 
     private func command(_ subcommand: String, _ flags: [CommandFlag]) -> String {
         "  " + CommandText.text(subcommand, flags) + "\n"

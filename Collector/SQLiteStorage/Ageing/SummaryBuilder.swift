@@ -195,7 +195,9 @@ struct SummarySums {
     /// Returns the sum that a series' requests count to; `nil` for an unknown series or requests that only spans reported.
     private mutating func sum(ofSeries id: Int64) -> Int? {
         if let met = sumOfSeries[id] { return met }
-        guard let (requests, name) = known.place(of: id).flatMap(known.entry), !requests.isOfSpans else { return nil }
+        guard let (requests, name) = known.place(of: id).flatMap(known.entry), !requests.comesFromSpans else {
+            return nil
+        }
         let key = Key(name: name, requests: requests)
         let sum = sumOfKey[key] ?? series.count
         if sum == series.count { series.append(id) }
@@ -207,7 +209,7 @@ struct SummarySums {
 
 extension Dimension {
     /// Whether summaries distinguish the values.
-    var isInSummaries: Bool { self != .instance && !isOfOutcome }
+    var isInSummaries: Bool { self != .instance && !isOutcome }
 }
 
 /// The table of summaries: see ``SummaryBuilder``.

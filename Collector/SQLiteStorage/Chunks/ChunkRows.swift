@@ -129,11 +129,11 @@ struct StoredChunk {
     /// Calls `body` for many chunks, in the order of `ids`. One statement for each chunk would take as long as reading its points,
     /// if there are few.
     ///
-    /// - Parameter isOfSummaries: whether the ids belong to summaries.
+    /// - Parameter areSummaries: whether the ids belong to summaries.
     static func forEach(
-        _ ids: [Int64], isOfSummaries: Bool, in db: Database, _ body: (StoredChunk) throws -> Void
+        _ ids: [Int64], areSummaries: Bool, in db: Database, _ body: (StoredChunk) throws -> Void
     ) throws {
-        let table = isOfSummaries ? "summary" : "chunk"
+        let table = areSummaries ? "summary" : "chunk"
         let statement = try db.cachedStatement(
             sql: "SELECT \(columns) FROM json_each(?) wanted CROSS JOIN \(table) ON \(table).id = wanted.value")
         let list = "[" + ids.map(String.init).joined(separator: ",") + "]"

@@ -312,7 +312,7 @@ struct KnownSeries: Sendable {
 
 extension Dimension {
     /// Whether series with the same name may differ in this dimension (``KnownSeries/names``).
-    var isOfOutcome: Bool { [.status, .error, .rule].contains(self) }
+    var isOutcome: Bool { [.status, .error, .rule].contains(self) }
 }
 
 extension Array {

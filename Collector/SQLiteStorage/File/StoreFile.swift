@@ -96,8 +96,8 @@ enum StoreFile {
             case .SQLITE_NOTADB: throw StorageFailure("\(path) is not a database; it was not changed")
             case .SQLITE_CORRUPT:
                 throw StorageFailure("\(path) is damaged (\(error.message ?? "\(error)")); it was not changed")
-            case _ where error.isOfFullDisk(at: path):
-                throw StorageFailure("\(path) cannot be opened: the disk is full", isOfFullDisk: true)
+            case _ where error.isFullDisk(at: path):
+                throw StorageFailure("\(path) cannot be opened: the disk is full", isFullDisk: true)
             case .SQLITE_CANTOPEN: throw StorageFailure("\(path) cannot be opened\(refusal(of: path))")
             default: throw StorageFailure("\(path) cannot be used as a store: \(error.message ?? "\(error)")")
             }

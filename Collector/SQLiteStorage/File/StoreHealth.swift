@@ -72,7 +72,7 @@ extension DatabaseError {
     /// Whether the error comes from a full disk.
     ///
     /// - Parameter path: the store's.
-    func isOfFullDisk(at path: String) -> Bool {
+    func isFullDisk(at path: String) -> Bool {
         switch resultCode {
         case .SQLITE_FULL: true
         case .SQLITE_IOERR, .SQLITE_CANTOPEN: StoreSize.isDiskFull(near: path)
@@ -83,7 +83,7 @@ extension DatabaseError {
     /// Returns the reason why no batch can be written now; `nil` for a lock or for an error that affects only one batch.
     fileprivate func refusal(of path: String) -> String? {
         switch resultCode {
-        case _ where isOfFullDisk(at: path): "the disk is full; nothing is stored until there is room"
+        case _ where isFullDisk(at: path): "the disk is full; nothing is stored until there is room"
         case .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN:
             "the store cannot be written: \(message ?? "\(resultCode)")"
         default: nil

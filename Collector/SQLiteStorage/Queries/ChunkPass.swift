@@ -70,7 +70,7 @@ struct ChunkPass {
             for range in ranges {
                 let slices = try ChunkSlices(of: range, in: db)
                 while let chunks = try slices.next(sender: { try sender($0, of: &sums, in: db) }) {
-                    try StoredChunk.forEach(chunks, isOfSummaries: range.contents == .summaries, in: db) {
+                    try StoredChunk.forEach(chunks, areSummaries: range.contents == .summaries, in: db) {
                         try add($0, to: &sums, in: db)
                     }
                 }

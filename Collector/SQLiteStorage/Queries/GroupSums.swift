@@ -177,7 +177,7 @@ struct GroupSums {
     /// Whether requests of a class count in the chunk. Requests from spans do not if the same sender's metrics cover its time.
     mutating func counts(_ requests: RequestClass, in db: Database) throws -> Bool {
         guard let chunk else { return false }
-        guard requests.isOfSpans else { return true }
+        guard requests.comesFromSpans else { return true }
         let covers = try covers ?? StatisticsCoverRows.covers(in: db)
         self.covers = covers
         return !(covers[chunk.resource]?.contains(requests.kind, end: chunk.end) ?? false)
@@ -276,7 +276,7 @@ extension StatisticsQuery {
     }
 
     fileprivate var maxWholeGroups: Int {
-        guard let limit, !order.measure.isOfBuckets else { return .max }
+        guard let limit, !order.measure.needsBuckets else { return .max }
         guard hasFigures else { return 0 }
         let groups = limit.multipliedReportingOverflow(by: Self.wholeGroups)
         return groups.overflow ? .max : groups.partialValue

@@ -18,7 +18,7 @@ struct StatisticsReader {
 
     /// Returns an answer to each query.
     mutating func answers(in db: Database) throws -> [Result<StatisticsAnswer, TooManyGroups>] {
-        let first = queries.indices.filter { !queries[$0].groups.isOfAnswers }
+        let first = queries.indices.filter { !queries[$0].groups.dependsOnAnswers }
         var sums = first.map { GroupSums(queries[$0], isInSlots: queries[$0].limit == nil, expired, limits, series) }
         let isKeeping = first.count < queries.count || queries.contains(where: \.needsSecondPass)
         let passes = try ChunkPass.add(to: &sums, isKeeping: isKeeping, in: db)
@@ -30,7 +30,7 @@ struct StatisticsReader {
             guard case .success(let answer) = known[index] else { continue }
             selected.add(answer, to: queries[index], at: index, of: (sums[source], source), expired, limits)
         }
-        for index in queries.indices where queries[index].groups.isOfAnswers {
+        for index in queries.indices where queries[index].groups.dependsOnAnswers {
             add(index, to: &selected, of: sums, of: first)
         }
         // The selected groups have copies of the look-ups, so the memory of the other groups can be freed.

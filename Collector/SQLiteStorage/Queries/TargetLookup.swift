@@ -131,7 +131,7 @@ struct ServiceSeries {
     init(_ known: KnownSeries, of service: String, by dimensions: [Dimension], _ filter: RequestFilter) {
         (self.known, self.service, self.filter) = (known, service, filter)
         (selectsRequests, selectsOutcomes) = (filter.selectsRequests, filter.selectsOutcomes)
-        isByOutcome = dimensions.contains(where: \.isOfOutcome)
+        isByOutcome = dimensions.contains(where: \.isOutcome)
         isSelected = Array(repeating: nil, count: known.names.count)
     }
 
@@ -167,5 +167,5 @@ extension KnownSeries {
 }
 
 extension RequestFilter {
-    fileprivate var selectsOutcomes: Bool { wanted.keys.contains(where: \.isOfOutcome) }
+    fileprivate var selectsOutcomes: Bool { wanted.keys.contains(where: \.isOutcome) }
 }

@@ -85,11 +85,11 @@ struct SameOriginMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        guard isOfOneOrigin(request) else { return try refuse() }
+        guard isSameOrigin(request) else { return try refuse() }
         return try await next(request, context)
     }
 
-    private func isOfOneOrigin(_ request: Request) -> Bool {
+    private func isSameOrigin(_ request: Request) -> Bool {
         if let site = HTTPFields.Element.Name("Sec-Fetch-Site").flatMap({ request.headers[$0] }) {
             // For a typed address or a bookmark, a browser sends `none`.
             return ["same-origin", "none"].contains(site)

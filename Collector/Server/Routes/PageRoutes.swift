@@ -24,32 +24,32 @@ struct PageRoutes: Sendable {
         group.add(middleware: ReaderMiddleware(access: access, sessionsMayChange: true) { LoginRoutes.form($0) })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         view("/", of: group) { request, _ in
-            try await Overview(try visit(.overview, request), in: storage).html
+            try await Overview(try pageRequest(.overview, request), in: storage).html
         }
         view("/endpoint", of: group) { request, _ in
-            try await Endpoint(try visit(.endpoint, request), in: storage).html
+            try await Endpoint(try pageRequest(.endpoint, request), in: storage).html
         }
         view("/requests", of: group) { request, _ in
-            try await RequestList(try visit(.requests, request), in: storage).html
+            try await RequestList(try pageRequest(.requests, request), in: storage).html
         }
         view("/requests/:id", of: group) { request, context in
             let id = try context.parameters.require("id")
-            let visit = visit(try RequestPage.visit(id, request.queryPairs, now: now()), by: request)
-            return try await RequestPage(id, visit, in: storage).html
+            let pageRequest = pageRequest(try RequestPage.pageRequest(id, request.queryPairs, now: now()), by: request)
+            return try await RequestPage(id, pageRequest, in: storage).html
         }
         view("/traces/:id", of: group) { request, context in
             let id = try context.parameters.require("id")
-            let visit = visit(try TracePage.visit(id, request.queryPairs, now: now()), by: request)
-            return try await TracePage(id, visit, in: storage).html
+            let pageRequest = pageRequest(try TracePage.pageRequest(id, request.queryPairs, now: now()), by: request)
+            return try await TracePage(id, pageRequest, in: storage).html
         }
         view("/requests/clear", of: group, withMethods: [.get, .post]) { request, _ in
-            try await ClearPage(try visit(ClearPage.address, request), in: storage).html
+            try await ClearPage(try pageRequest(ClearPage.address, request), in: storage).html
         }
         view("/map", of: group) { request, _ in
-            try await ServiceMap(try visit(.map, request), in: storage).html
+            try await ServiceMap(try pageRequest(.map, request), in: storage).html
         }
         view("/agents", of: group) { request, _ in
-            try await AgentList(try visit(.agents, request), in: storage).html
+            try await AgentList(try pageRequest(.agents, request), in: storage).html
         }
         addClearing(to: group)
     }
@@ -66,8 +66,8 @@ struct PageRoutes: Sendable {
             })
         guarded.post("/requests/clear") { request, _ in
             try await answer(to: request) {
-                let visit = try visit(ClearPage.address, request)
-                let address = ClearPage.address(after: try await storage.removeDetails(), visit)
+                let pageRequest = try pageRequest(ClearPage.address, request)
+                let address = ClearPage.address(after: try await storage.removeDetails(), pageRequest)
                 return Response(status: .seeOther, headers: [.location: address.text])
             }
         }
@@ -93,20 +93,20 @@ struct PageRoutes: Sendable {
         Response(page: RefusalPage.html("Method not allowed", sentence))
     }
 
-    private func visit(_ address: PageAddress, _ request: Request) throws -> Visit {
-        visit(try Visit(address, request.queryPairs, now: now()), by: request)
+    private func pageRequest(_ address: PageAddress, _ request: Request) throws -> PageRequest {
+        pageRequest(try PageRequest(address, request.queryPairs, now: now()), by: request)
     }
 
-    /// Returns a visit with the facts that are not in its address.
-    private func visit(_ visit: Visit, by request: Request) -> Visit {
-        var visit = visit
-        visit.collectorFlags = CollectorFlags.asking(request.head.authority, isTLS: access.isTLS)
+    /// Returns a request with the facts that are not in its address.
+    private func pageRequest(_ pageRequest: PageRequest, by request: Request) -> PageRequest {
+        var pageRequest = pageRequest
+        pageRequest.collectorFlags = CollectorFlags.asking(request.head.authority, isTLS: access.isTLS)
         let scheme = HTTPField.Name("X-Forwarded-Proto").flatMap { request.headers[$0] }
         if let address = CollectorFlags.address(request.head.authority, isTLS: access.isTLS, forwarded: scheme) {
-            visit.collectorAddress = address
+            pageRequest.collectorAddress = address
         }
-        visit.isSignedIn = access.session(of: request) != nil
-        return visit
+        pageRequest.isSignedIn = access.session(of: request) != nil
+        return pageRequest
     }
 
     private func answer(to request: Request, _ work: () async throws -> Response) async throws -> Response {

@@ -82,7 +82,7 @@ import Testing
     @Test(arguments: [1.0, 1.02, 1.08])
     func aShiftBelowTheGateIsNoChangeHoweverManyRequestsShowIt(factor: Double) throws {
         let (before, after) = (blocks(seconds: 0.1, scale: 10_000), blocks(seconds: 0.1 * factor, scale: 10_000))
-        let tests = RowTests(ComparedRow(before: before, after: after))
+        let tests = RowComparison(ComparedRow(before: before, after: after))
         #expect((tests.durations.pValue < 0.01) == (factor > 1))
         let smallest = try #require(verdict(before, after).ifUnchanged)
         // Ten million requests see all that is worth a word, and nothing less.
@@ -93,7 +93,7 @@ import Testing
     @Test func aShiftOfOneBucketIsNoChange() {
         let one = blocks { _ in [(0.1, 1000)] }
         let other = blocks { _ in [(0.1 * exp2(1 / 128), 1000)] }
-        let tests = RowTests(ComparedRow(before: one, after: other))
+        let tests = RowComparison(ComparedRow(before: one, after: other))
         #expect(tests.durations.superiority == 1)
         #expect(tests.pValues.durations.allSatisfy { $0 < 1e-4 })
         #expect(verdict(one, other).ifUnchanged != nil)
@@ -103,7 +103,7 @@ import Testing
         let smallest = try #require(verdict(blocks(failed: 0), blocks(failed: 0)).ifUnchanged)
         let failures = try #require(smallest.failures)
         #expect((0.001..<0.005).contains(failures))
-        #expect(RowTests(ComparedRow(before: blocks(failed: 0), after: blocks(failed: 0))).failures.pValue == nil)
+        #expect(RowComparison(ComparedRow(before: blocks(failed: 0), after: blocks(failed: 0))).failures.pValue == nil)
     }
 
     @Test func rowsOfWhichAllFailedSeeNoIncrease() throws {
@@ -245,9 +245,9 @@ import Testing
         _ durations: [(Double, UInt64)], failed: UInt64 = 0, scale: Int32 = ExponentialHistogram.defaultScale
     ) -> RequestGroup {
         var group = RequestGroup(values: [])
-        let unfailed = ExponentialHistogram(
+        let succeeded = ExponentialHistogram(
             durations.map { (value: $0.0, count: $0.1) }, scale: scale, sum: 1, min: nil, max: nil)
-        group.add(RequestClass(Samples.dimensions())) { $0.merge(RequestStatistics(duration: unfailed)) }
+        group.add(RequestClass(Samples.dimensions())) { $0.merge(RequestStatistics(duration: succeeded)) }
         let middle = durations.isEmpty ? 0.1 : durations[durations.count / 2].0
         let failures = ExponentialHistogram([(middle, failed)], scale: scale, sum: 1, min: nil, max: nil)
         group.add(RequestClass(Samples.dimensions(status: 503))) { $0.merge(RequestStatistics(duration: failures)) }

@@ -69,7 +69,7 @@ struct SimulatedTraffic {
                 counts.failed[bucket] += 1
                 nextFailure += random.gap(share)
             } else {
-                counts.unfailed[bucket] += 1
+                counts.succeeded[bucket] += 1
             }
         }
     }
@@ -87,12 +87,12 @@ struct SimulatedTraffic {
     }
 
     private struct Counts {
-        var unfailed = [UInt64](repeating: 0, count: bucketCount)
+        var succeeded = [UInt64](repeating: 0, count: bucketCount)
         var failed = [UInt64](repeating: 0, count: bucketCount)
 
         var group: RequestGroup {
             var group = RequestGroup(values: [])
-            group.add(RequestClass(Samples.dimensions())) { $0.merge(Self.statistics(unfailed)) }
+            group.add(RequestClass(Samples.dimensions())) { $0.merge(Self.statistics(succeeded)) }
             group.add(RequestClass(Samples.dimensions(status: 503))) { $0.merge(Self.statistics(failed)) }
             return group
         }

@@ -54,7 +54,7 @@ struct Simulation {
         let verdict = Comparison(of: [row])[0]
         found.add(verdict)
         if case .noChangeFound(let smallest) = verdict { smallestChanges.append(smallest) }
-        naive += RowTests(row).isNaivelyDifferent ? 1 : 0
+        naive += RowComparison(row).isNaivelyDifferent ? 1 : 0
     }
 
     /// Returns a part of the trials, 0...1.
@@ -67,7 +67,7 @@ struct Simulation {
     }
 }
 
-extension RowTests {
+extension RowComparison {
     /// Whether a test finds a difference at a level of 1 % if it takes all requests for independent.
     fileprivate var isNaivelyDifferent: Bool {
         let location = (durations.superiority - 0.5) / durations.independentVariance.squareRoot()

@@ -62,8 +62,8 @@ import Testing
         clock.time = Samples.time(4000)
         try await storage.maintain()
         let window = [("since", "2026-09-21T14:00:00Z"), ("until", "2026-09-21T15:00:00Z")]
-        let visit = try Visit(PageAddress("/endpoint"), window + [("service", "checkout")], now: clock.time)
-        let failures = try await Endpoint(visit, in: storage).failures
+        let pageRequest = try PageRequest(PageAddress("/endpoint"), window + [("service", "checkout")], now: clock.time)
+        let failures = try await Endpoint(pageRequest, in: storage).failures
         #expect(failures.rows.map(\.first) == [Samples.time(30)] && failures.rows.map(\.last) == [Samples.time(100)])
         #expect(failures.precision == 10)
     }

@@ -47,10 +47,10 @@ import Testing
         let window = [
             ("since", TimeText.format(ComparedStore.window.from)), ("until", TimeText.format(ComparedStore.window.to)),
         ]
-        let visit = try Visit(.overview, window, now: ComparedStore.window.to)
+        let pageRequest = try PageRequest(.overview, window, now: ComparedStore.window.to)
         let folder = try TemporaryFolder()
         let store = try await ComparedStore(in: folder)
-        let overview = try await Overview(visit, in: store.storage)
+        let overview = try await Overview(pageRequest, in: store.storage)
         let markup = String(decoding: EndpointsTable(overview: overview).html.bytes, as: UTF8.self)
         for figure in ReportFigure.onPage {
             #expect(markup.contains(">\(figure.heading)<"), "\(figure.key)")

@@ -14,8 +14,8 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    private func page(_ visit: Visit, in storage: some Storage) async throws -> ReadPage {
-        let html = try await Overview(visit, in: storage).html
+    private func page(_ pageRequest: PageRequest, in storage: some Storage) async throws -> ReadPage {
+        let html = try await Overview(pageRequest, in: storage).html
         return ReadPage(status: 200, markup: String(decoding: html.bytes, as: UTF8.self))
     }
 
@@ -25,7 +25,7 @@ import Testing
             ("since", TimeText.format(ComparedStore.window.from)), ("until", TimeText.format(ComparedStore.window.to)),
         ]
         return try await page(
-            try Visit(.overview, window + parameters, now: ComparedStore.window.to), in: store)
+            try PageRequest(.overview, window + parameters, now: ComparedStore.window.to), in: store)
     }
 
     @Test func headingNamesTheWorseEndpoints() async throws {
@@ -60,7 +60,8 @@ import Testing
                 statistics: Samples.statistics([0.001]))
         }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
-        let page = try await page(try Visit(.overview, [("since", "5m")], now: ComparedStore.window.to), in: storage)
+        let page = try await page(
+            try PageRequest(.overview, [("since", "5m")], now: ComparedStore.window.to), in: storage)
         #expect(
             page.text.contains("40 endpoints differ in digits only: MARTLET_ENDPOINTS=/files/{name} folds them."))
     }
@@ -107,9 +108,9 @@ import Testing
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource("many"), points: points)], of: nil)
         let window = [("since", "1h"), ("until", TimeText.format(ComparedStore.window.to))]
         for (top, rows) in [(nil, 50), ("55", 55), ("60", 60)] as [(String?, Int)] {
-            let visit = try Visit(
+            let pageRequest = try PageRequest(
                 .overview, window + (top.map { [("top", $0)] } ?? []), now: ComparedStore.window.to)
-            let overview = try await Overview(visit, in: storage)
+            let overview = try await Overview(pageRequest, in: storage)
             let page = ReadPage(status: 200, markup: String(decoding: overview.html.bytes, as: UTF8.self))
             #expect(page.commands.last?.contains(" --top \(rows)") == true, "\(page.commands)")
             let report = try await storage.report(
@@ -133,10 +134,10 @@ import Testing
             }
         }
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource("gone"), points: points)], of: nil)
-        let visit = try Visit(
+        let pageRequest = try PageRequest(
             .overview, [("since", "1h"), ("until", TimeText.format(ComparedStore.window.to))],
             now: ComparedStore.window.to)
-        let overview = try await Overview(visit, in: storage)
+        let overview = try await Overview(pageRequest, in: storage)
         let report = try await storage.report(
             overview.parameters.query(now: ComparedStore.window.to), comparedWith: .previous)
         #expect(overview.endpoints.rows.count == 40 && overview.endpoints.compare?.goneCount == 10)
@@ -170,7 +171,7 @@ import Testing
         let now = Samples.time(1003)
         let storage = try SQLiteStorage(path: folder.path("young.sqlite"), now: { now })
         _ = try await storage.store([Samples.metrics(requests: 140, captured: 140, end: 1000)], of: nil)
-        let page = try await page(try Visit(.overview, [("since", "1h")], now: now - 400_000_000), in: storage)
+        let page = try await page(try PageRequest(.overview, [("since", "1h")], now: now - 400_000_000), in: storage)
         #expect(page.text.contains("None of 140 requests failed"))
         #expect(page.text.contains("All outgoing requests Requests 140"))
         #expect(page.text.contains("Rate 10.8 /s"))
@@ -212,7 +213,7 @@ import Testing
         ("1h", "last 1h"), ("90m", "last 90m"), ("19:01:17", "since 19:01:17"), ("yesterday", "since yesterday"),
     ])
     func titleDistinguishesADurationFromATime(since: String, title: String) throws {
-        #expect(try Visit(.overview, [("since", since)], now: Samples.time(0)).titleOfScope == title)
+        #expect(try PageRequest(.overview, [("since", since)], now: Samples.time(0)).titleOfScope == title)
     }
 
     @Test func versionThatBeganAfterTheWindowIsNotNamed() async throws {
@@ -225,7 +226,7 @@ import Testing
             _ = try await storage.store([Samples.metrics(requests: 2, end: end, resource: resource)], of: nil)
         }
         let window = [("since", TimeText.format(Samples.time(0))), ("until", TimeText.format(Samples.time(3600)))]
-        let page = try await page(try Visit(.overview, window, now: Samples.time(6000)), in: storage)
+        let page = try await page(try PageRequest(.overview, window, now: Samples.time(6000)), in: storage)
         #expect(page.text.contains("1.9.0"))
         #expect(!page.text.contains("2.0.0"))
     }
@@ -242,7 +243,7 @@ import Testing
             let metrics = Samples.metrics(requests: 2, captured: 2, end: 10, resource: Samples.resource(name))
             _ = try await storage.store([metrics], of: nil)
         }
-        let page = try await page(try Visit(.overview, [("since", "10m")], now: clock.time), in: storage)
+        let page = try await page(try PageRequest(.overview, [("since", "10m")], now: clock.time), in: storage)
         for name in names { #expect(page.text.contains("\(name) version 1.2")) }
         #expect(page.text.contains("All 8 endpoints"))
         #expect(page.text.contains("There are too many endpoints to compare them all"))

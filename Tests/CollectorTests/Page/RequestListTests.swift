@@ -65,12 +65,12 @@ import Testing
 
     @Test func requestsWithoutAHostCanBeChosen() async throws {
         try await withServer { client in
-            let untold = KeptRequests.span(1) {
+            let unknown = KeptRequests.span(1) {
                 $0.request?.host = ""
                 $0.request?.port = 0
                 $0.url = ""
             }
-            try await KeptRequests.send([untold, KeptRequests.span(2)], to: client)
+            try await KeptRequests.send([unknown, KeptRequests.span(2)], to: client)
             let all = try await client.read("/requests?since=1h")
             #expect(all.markup.contains(#"<option value="(none)">without a host</option>"#))
             let sent = "/requests?since=1h&host=%28none%29&any=host&method=&any=method"

@@ -69,7 +69,7 @@ import Testing
                 Self.requests("shop", .client, "proxy:80", 10), Self.requests("pay", .server, "10.0.0.1:8443", 9),
             ], [call])
         #expect(Self.texts(graph) == ["shop > pay: 10 9"])
-        #expect(graph.edges.map(\.isOfSpans) == [true])
+        #expect(graph.edges.map(\.comesFromSpans) == [true])
         #expect(graph.edges.map(\.servedHosts) == [["10.0.0.1:8443"]])
     }
 

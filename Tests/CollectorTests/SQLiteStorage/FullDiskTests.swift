@@ -62,9 +62,9 @@ import Testing
         let error = DatabaseError(resultCode: .SQLITE_IOERR, message: "disk I/O error")
         await #expect(throws: DatabaseError.self) { try await storage.health.noting { throw error } }
         #expect(storage.fault == "the disk is full; nothing is stored until there is room")
-        #expect(error.isOfFullDisk(at: storage.pool.path))
+        #expect(error.isFullDisk(at: storage.pool.path))
         try disk.makeRoom()
-        #expect(!error.isOfFullDisk(at: storage.pool.path))
+        #expect(!error.isFullDisk(at: storage.pool.path))
     }
 
     /// The index of SQLite's log grows by 32 KiB after 4,062 pages of the log.

@@ -130,7 +130,7 @@ import Testing
             }
             for (one, other) in zip((coarse.slots?.groups ?? []).joined(), (fine.slots?.groups ?? []).joined()) {
                 #expect(one.count == other.count)
-                #expect(one.unfailed.duration.count == 0 || one.unfailed.duration.scale <= 4)
+                #expect(one.succeeded.duration.count == 0 || one.succeeded.duration.scale <= 4)
                 guard let coarse = one.quantiles([0.95])[0], let fine = other.quantiles([0.95])[0] else { continue }
                 #expect(abs(coarse / fine - 1) < 0.045)
             }
@@ -209,7 +209,7 @@ import Testing
             guard let other = others[kind] else { continue }
             #expect(total.outcomes == other.outcomes && total.latestEnd == other.latestEnd)
             #expect((total.fromSpans, total.changed) == (other.fromSpans, other.changed))
-            for (one, other) in [(total.unfailed, other.unfailed), (total.failed, other.failed)] {
+            for (one, other) in [(total.succeeded, other.succeeded), (total.failed, other.failed)] {
                 let (durations, others) = (one.duration, other.duration)
                 #expect((durations.buckets, durations.offset) == (others.buckets, others.offset))
                 #expect((durations.count, durations.zeroCount) == (others.count, others.zeroCount))

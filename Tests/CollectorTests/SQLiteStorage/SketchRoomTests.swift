@@ -45,8 +45,8 @@ import Testing
         let group = try #require(answer.groups.first)
         let slots = try #require(answer.slots?.groups.first).filter { $0.count > 0 }
         #expect(group.count == 40_000 && slots.map(\.count) == Array(repeating: 2000, count: 20))
-        #expect(group.unfailed.duration.scale == ExponentialHistogram.defaultScale)
-        #expect(slots.allSatisfy { $0.unfailed.duration.scale < ExponentialHistogram.defaultScale })
+        #expect(group.succeeded.duration.scale == ExponentialHistogram.defaultScale)
+        #expect(slots.allSatisfy { $0.succeeded.duration.scale < ExponentialHistogram.defaultScale })
         #expect((slots + [group]).reduce(0) { $0 + $1.sketchBytes } <= Self.maxBytes)
     }
 }

@@ -94,7 +94,7 @@ import Testing
         init(_ group: RequestGroup) {
             values = group.values
             counts = [group.count, group.failedCount, group.statistics.bytesReceived, group.outcomes[.clientError]]
-            maxima = [group.unfailed.duration.max, group.failed.duration.max]
+            maxima = [group.succeeded.duration.max, group.failed.duration.max]
             quantiles = group.quantiles([0.5, 0.95, 0.99])
         }
     }

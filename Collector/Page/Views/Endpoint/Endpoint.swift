@@ -14,7 +14,7 @@ package struct Endpoint: Sendable {
     /// The most kinds of failures in the list.
     static let maxFailures = 50
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     /// The kind of requests that is shown.
     let kind: RequestKind
@@ -46,11 +46,11 @@ package struct Endpoint: Sendable {
     let compared: Report?
 
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
-    package init(_ visit: Visit, in storage: some Storage) async throws {
-        self.visit = visit
-        facts = try await FrameData(visit, in: storage)
-        let wanted: RequestKind? = try visit.parameters.choice(.kind)
-        let guess = try EndpointQuestions(visit: visit, kind: wanted ?? .client, window: visit.window)
+    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+        self.pageRequest = pageRequest
+        facts = try await FrameData(pageRequest, in: storage)
+        let wanted: RequestKind? = try pageRequest.parameters.choice(.kind)
+        let guess = try EndpointQueries(pageRequest: pageRequest, kind: wanted ?? .client, window: pageRequest.window)
         var answers = try await storage.statistics([guess.overTime] + guess.all)
         let overTime = try answers.removeFirst().get()
         let kind = wanted ?? (overTime.totals[.client] != nil ? .client : .server)
@@ -60,7 +60,7 @@ package struct Endpoint: Sendable {
         totals = Totals(of: kind, in: overTime)
         requests = overTime.totals[kind] ?? RequestGroup(values: [])
 
-        let questions = try EndpointQuestions(visit: visit, kind: kind, window: window)
+        let questions = try EndpointQueries(pageRequest: pageRequest, kind: kind, window: window)
         if questions.all != guess.all { answers = try await storage.statistics(questions.all) }
         let earlier = questions.comparable(try answers[0].get())
         windowBefore = questions.windowBefore
@@ -70,34 +70,34 @@ package struct Endpoint: Sendable {
         let senders = try answers[2].get()
         traits = FailureTrait.all(of: requests, senders: senders)
         other = try await OtherSide(
-            try answers.dropFirst(3).first?.get(), questions, visit.filter.wanted[.service], in: storage)
+            try answers.dropFirst(3).first?.get(), questions, pageRequest.filter.wanted[.service], in: storage)
         let agents = try await storage.agents(seenSince: questions.before.window.from, limit: AgentsReport.maxAgents)
             .agents
         let seen = SeenVersions(agents.filter { questions.environment.matches($0.resource) })
         versions = EndpointVersion.all(of: senders, kind, other.answer, seen)
-        rules = RulesNotice(visit, [requests], agents)
+        rules = RulesNotice(pageRequest, [requests], agents)
         marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
         examples = try await EndpointExamples(questions.kept, in: storage)
-        processes = try await ServiceProcesses(visit, TimeAxis(window, marks: marks), in: storage)
-        empty = totals.measures == nil ? try await NoResultsView(visit, in: storage) : nil
-        compared = try await Self.compared(visit, kind, in: storage)
+        processes = try await ServiceProcesses(pageRequest, TimeAxis(window, marks: marks), in: storage)
+        empty = totals.measures == nil ? try await NoResultsView(pageRequest, in: storage) : nil
+        compared = try await Self.compared(pageRequest, kind, in: storage)
     }
 
     private static func compared(
-        _ visit: Visit, _ kind: RequestKind, in storage: some Storage
+        _ pageRequest: PageRequest, _ kind: RequestKind, in storage: some Storage
     ) async throws -> Report? {
-        guard let parameters = comparison(visit, kind) else { return nil }
-        var query = try parameters.query(now: visit.now)
-        query.step = TrendStep.fitting(visit.window, slots: Self.slots)
+        guard let parameters = comparison(pageRequest, kind) else { return nil }
+        var query = try parameters.query(now: pageRequest.now)
+        query.step = TrendStep.fitting(pageRequest.window, slots: Self.slots)
         return try await storage.report(query, comparedWith: try parameters.comparison(of: query))
     }
 
     /// Returns the parameters of the report that compares the selection; `nil` if no endpoint is selected, or if the address turns
     /// the comparison off.
-    static func comparison(_ visit: Visit, _ kind: RequestKind) -> ReportParameters? {
-        guard visit.parameters[.endpoint] != nil, let base = visit.comparison else { return nil }
-        var parameters = visit.parameters(
+    static func comparison(_ pageRequest: PageRequest, _ kind: RequestKind) -> ReportParameters? {
+        guard pageRequest.parameters[.endpoint] != nil, let base = pageRequest.comparison else { return nil }
+        var parameters = pageRequest.parameters(
             for: ReportParameter.self, leavingOut: [.kind, .compare, .sort, .ascending, .top])
         parameters.add(.kind, kind.rawValue)
         parameters.add(.by, Dimension.kind.rawValue)
@@ -110,7 +110,7 @@ package struct Endpoint: Sendable {
 
 extension Endpoint {
     package var html: HTML {
-        PageFrame(visit: visit, facts: facts).document("\(title): \(visit.titleOfScope)", view: nil) {
+        PageFrame(pageRequest: pageRequest, facts: facts).document("\(title): \(pageRequest.titleOfScope)", view: nil) {
             heading
             rules.html
             if totals.measures == nil { processes?.html(requests(in:)) ?? .none }
@@ -125,7 +125,7 @@ extension Endpoint {
 
     /// The requests that the view shows.
     var requestsAddress: PageAddress {
-        visit.selected(.requests).with(.kind, kind.rawValue)
+        pageRequest.selected(.requests).with(.kind, kind.rawValue)
     }
 
     /// The address of the requests in a part of the window.
@@ -161,10 +161,10 @@ extension Endpoint {
 
     /// Returns the parameters of a report about the requests of the view.
     func selection(leavingOut names: Set<PageParameter> = []) -> ReportParameters {
-        var parameters = visit.parameters(
+        var parameters = pageRequest.parameters(
             for: ReportParameter.self, leavingOut: names.union([.kind, .sort, .ascending, .top, .compare]))
         // If the selection has no requests, its kind is only a guess.
-        parameters.add(.kind, totals.measures == nil ? visit.parameters[.kind] : kind.rawValue)
+        parameters.add(.kind, totals.measures == nil ? pageRequest.parameters[.kind] : kind.rawValue)
         return parameters
     }
 
@@ -174,7 +174,7 @@ extension Endpoint {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// Returns an address with this view's window and all of its filters.
     func selected(_ address: PageAddress) -> PageAddress {
         parameters.values.filter { PageParameter.scope.contains($0.name) || $0.name.filteredDimension != nil }
@@ -188,12 +188,12 @@ extension CommandLine {
         var parameters = endpoint.selection()
         let selection = parameters.query
         for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
-        visit = endpoint.visit
+        pageRequest = endpoint.pageRequest
         commands = [("report", parameters.commandFlags)]
         let processes = endpoint.processes.map { _ in
             (
                 "JSON of processes",
-                PageAddress("/api/v1/process", endpoint.visit.parameters(for: ProcessParameter.self).query)
+                PageAddress("/api/v1/process", endpoint.pageRequest.parameters(for: ProcessParameter.self).query)
             )
         }
         formats =
@@ -201,7 +201,7 @@ extension CommandLine {
                 ("JSON", PageAddress("/api/v1/report", parameters.query)),
                 ("JSON over time", PageAddress("/api/v1/series", selection).adding("by", Dimension.kind.rawValue)),
             ] + [processes].compactMap(\.self)
-        guard let comparison = Endpoint.comparison(endpoint.visit, endpoint.kind) else { return }
+        guard let comparison = Endpoint.comparison(endpoint.pageRequest, endpoint.kind) else { return }
         commands.append(("report", comparison.commandFlags))
         formats.append(("JSON of the comparison", PageAddress("/api/v1/report", comparison.query)))
     }
@@ -242,21 +242,23 @@ extension Endpoint {
         ])
     }
 
-    private func text(of name: PageParameter) -> String { visit.parameters.all(name).joined(separator: ", ") }
+    private func text(of name: PageParameter) -> String { pageRequest.parameters.all(name).joined(separator: ", ") }
 
     private var crumbs: HTML {
         element("nav", .class("crumbs"), .label("Path")) {
-            link(visit.address(of: .overview)) { "Overview" }
-            if namesEndpoint { for service in visit.parameters.all(.service).prefix(1) { visit.service(service) } }
-            for host in visit.parameters.all(.host).prefix(1) {
-                link(visit.address(of: .overview).with(.host, host)) { HostName.text(host) }
+            link(pageRequest.address(of: .overview)) { "Overview" }
+            if namesEndpoint {
+                for service in pageRequest.parameters.all(.service).prefix(1) { pageRequest.service(service) }
+            }
+            for host in pageRequest.parameters.all(.host).prefix(1) {
+                link(pageRequest.address(of: .overview).with(.host, host)) { HostName.text(host) }
             }
         }
     }
 
     /// Whether the title names an endpoint or its method or host, and not a service or all requests.
     private var namesEndpoint: Bool {
-        [PageParameter.method, .host, .endpoint].contains { visit.parameters[$0] != nil }
+        [PageParameter.method, .host, .endpoint].contains { pageRequest.parameters[$0] != nil }
     }
 
     /// The services at both ends, except those in the title.
@@ -264,7 +266,7 @@ extension Endpoint {
         let own = namesEndpoint ? Set(versions.filter { $0.kind == kind }.map(\.service)).sorted() : []
         let host = text(of: .host)
         services(kind == .client ? "called by" : "served by", own, kind)
-        if visit.parameters[.host] != nil {
+        if pageRequest.parameters[.host] != nil {
             " at "
             element("span", .class("mono")) { HostName.text(host) }
         }
@@ -283,7 +285,7 @@ extension Endpoint {
             "\(word) "
             for (index, name) in names.prefix(shown).enumerated() {
                 index > 0 ? ", " : ""
-                let address = visit.selected(.endpoint).with([(.service, name), (.kind, side.rawValue)])
+                let address = pageRequest.selected(.endpoint).with([(.service, name), (.kind, side.rawValue)])
                 link(side == kind ? address : other.address(address)) { name }
             }
             names.count > shown ? " and \(names.count - shown) more" : ""
@@ -294,13 +296,13 @@ extension Endpoint {
     private var restriction: HTML {
         let named: [Dimension] = [.service, .environment, .kind, .method, .host, .endpoint]
         let names = Dimension.allCases.filter { !named.contains($0) }.map(PageParameter.init)
-        let given = names.filter { visit.parameters[$0] != nil }
+        let given = names.filter { pageRequest.parameters[$0] != nil }
         guard !given.isEmpty else { return .none }
         return element("p", .class("sub")) {
             "only "
             for (index, name) in given.enumerated() {
                 (index > 0 ? ", " : "") + "\(name.rawValue) \(text(of: name)) "
-                link(visit.here.with(name, nil)) { "show all" }
+                link(pageRequest.here.with(name, nil)) { "show all" }
             }
         }
     }
@@ -313,7 +315,7 @@ extension Endpoint {
                 HTML(
                     "a",
                     (side == kind ? [Attribute("aria-current", "true")] : [])
-                        + [.href(visit.here.with(.kind, side.rawValue))], content: HTML(title))
+                        + [.href(pageRequest.here.with(.kind, side.rawValue))], content: HTML(title))
             }
         }
     }

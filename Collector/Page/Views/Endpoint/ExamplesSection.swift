@@ -33,7 +33,7 @@ struct ExamplesSection {
 
     private func item(_ request: RequestSummary) -> HTML {
         element("li") {
-            link(endpoint.visit.scoped(PageAddress("/requests/", id: request.id))) {
+            link(endpoint.pageRequest.scoped(PageAddress("/requests/", id: request.id))) {
                 element("span", .class("num")) { Figure.duration(request.duration) }
                 element("span", .class(request.failed ? "st bad" : "st")) {
                     if request.failed { Icon.failed.html }

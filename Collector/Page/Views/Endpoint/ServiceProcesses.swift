@@ -9,14 +9,15 @@ struct ServiceProcesses: Sendable {
     private let axis: TimeAxis
 
     /// `nil` if the view is not about exactly one service, or if its processes send no figures.
-    init?(_ visit: Visit, _ axis: TimeAxis, in storage: some Storage) async throws {
-        let dimensions = Set(visit.filter.wanted.keys.filter { !$0.isOfSender && $0 != .kind })
-        guard dimensions.isEmpty, visit.filter.wanted[.service]?.count == 1 else { return nil }
+    init?(_ pageRequest: PageRequest, _ axis: TimeAxis, in storage: some Storage) async throws {
+        let dimensions = Set(pageRequest.filter.wanted.keys.filter { !$0.isSenderAttribute && $0 != .kind })
+        guard dimensions.isEmpty, pageRequest.filter.wanted[.service]?.count == 1 else { return nil }
         let query = ProcessQuery(
-            window: visit.window, filter: visit.filter, step: TrendStep.fitting(visit.window, slots: Endpoint.slots))
+            window: pageRequest.window, filter: pageRequest.filter,
+            step: TrendStep.fitting(pageRequest.window, slots: Endpoint.slots))
         let answer = try await storage.processes(query)
         guard let series = answer.services.first else { return nil }
-        row = ProcessReport.Row(series, try await storage.busyWaits(of: answer, visit.filter).first)
+        row = ProcessReport.Row(series, try await storage.busyWaits(of: answer, pageRequest.filter).first)
         slots = (0..<answer.grid.count).map { answer.grid.window(ofSlot: $0) }
         self.axis = TimeAxis(answer.grid.window, marks: axis.marks)
     }

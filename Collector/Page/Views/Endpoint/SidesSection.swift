@@ -156,7 +156,7 @@ struct BeforeSection {
         var now = endpoint.selection()
         now.add(.by, Dimension.kind.rawValue)
         return CommandLine(
-            endpoint.visit,
+            endpoint.pageRequest,
             reports: [("JSON of the \(endpoint.windowBefore.text)", before), ("JSON of this window", now)]
         ).html
     }

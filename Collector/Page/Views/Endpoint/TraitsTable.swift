@@ -144,9 +144,9 @@ struct FailureTrait: Sendable, Equatable {
         func slower(_ histogram: ExponentialHistogram) -> UInt64 {
             histogram.count - histogram.countOfValues(upTo: bound)
         }
-        let (unfailed, failed) = (slower(requests.unfailed.duration), slower(requests.failed.duration))
+        let (succeeded, failed) = (slower(requests.succeeded.duration), slower(requests.failed.duration))
         return FailureTrait(
-            .slowerThan(bound * 1000), all: (unfailed + failed, of: requests.count),
+            .slowerThan(bound * 1000), all: (succeeded + failed, of: requests.count),
             failed: (failed, of: requests.failed.requests))
     }
 

@@ -6,14 +6,14 @@ import MartletTelemetry
 package struct ClearPage: Sendable {
     package static let address = PageAddress("/requests/clear")
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     /// The number of kept requests of all times.
     let count: UInt64
 
-    package init(_ visit: Visit, in storage: some Storage) async throws {
-        self.visit = visit
-        facts = try await FrameData(visit, in: storage)
+    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+        self.pageRequest = pageRequest
+        facts = try await FrameData(pageRequest, in: storage)
         let all = RequestsQuery(window: TimeWindow(from: 0, to: .max), limit: 1)
         count = UInt64(try await storage.requests(all).count)
     }
@@ -21,14 +21,16 @@ package struct ClearPage: Sendable {
     /// Returns the address of the list after the deletion.
     ///
     /// - Parameter removed: the number of deleted requests and spans.
-    package static func address(after removed: Int, _ visit: Visit) -> PageAddress {
-        visit.address(of: .requests).with(.cleared, String(removed))
+    package static func address(after removed: Int, _ pageRequest: PageRequest) -> PageAddress {
+        pageRequest.address(of: .requests).with(.cleared, String(removed))
     }
 
     package var html: HTML {
-        PageFrame(visit: visit, facts: facts).document("Clear kept requests", view: .requests, hasScope: false) {
+        PageFrame(pageRequest: pageRequest, facts: facts).document(
+            "Clear kept requests", view: .requests, hasScope: false
+        ) {
             element("nav", .class("crumbs"), .label("Path")) {
-                link(visit.address(of: .requests)) { "Requests" }
+                link(pageRequest.address(of: .requests)) { "Requests" }
             }
             element("section", .class("confirm panel")) {
                 element("h1") { question }
@@ -38,12 +40,12 @@ package struct ClearPage: Sendable {
                     Counts, failures and latencies do not change.
                     """
                 }
-                Form.post(visit.scoped(Self.address)) {
-                    link(visit.address(of: .requests), .class("button")) { "Keep them" }
+                Form.post(pageRequest.scoped(Self.address)) {
+                    link(pageRequest.address(of: .requests), .class("button")) { "Keep them" }
                     element("button", .class("danger")) { "Clear \(requests)" }
                 }
             }
-            CommandLine(visit, "requests clear", formats: []).html
+            CommandLine(pageRequest, "requests clear", formats: []).html
         }
     }
 

@@ -4,12 +4,12 @@ import MartletStorage
 /// An empty list: the condition that matched nothing, and links that remove it.
 struct EmptyRequestList {
     let list: RequestList
-    private var visit: Visit { list.visit }
+    private var pageRequest: PageRequest { list.pageRequest }
 
     var html: HTML {
         element("section", .class("panel"), Attribute("aria-labelledby", "h-empty")) {
             element("h2", .id("h-empty")) { title }
-            if visit.parameters[.before] != nil {
+            if pageRequest.parameters[.before] != nil {
                 element("p", .class("hint")) { "The list ends here." }
             } else {
                 if !list.filters.isEmpty { trials }
@@ -21,7 +21,7 @@ struct EmptyRequestList {
     private var title: String {
         guard list.report.count == 0 else { return "No more requests" }
         return list.filters.isEmpty
-            ? "No request is kept \(visit.period)" : "No kept request matches \(visit.period)"
+            ? "No request is kept \(pageRequest.period)" : "No kept request matches \(pageRequest.period)"
     }
 
     private var trials: HTML {
@@ -30,7 +30,7 @@ struct EmptyRequestList {
             element("div") {
                 element("dt") { "all of them" }
                 element("dd") {
-                    link(visit.windowOnly) { "Leave them out" }
+                    link(pageRequest.windowOnly) { "Leave them out" }
                     ": all kept requests"
                 }
             }
@@ -42,7 +42,7 @@ struct EmptyRequestList {
             element("dt") { trial.filter.text }
             element("dd") {
                 if list.trials.count > 1 { "matches \(Self.requests(trial.alone)) by itself. " }
-                link(trial.filter.address(without: visit)) { "Leave it out" }
+                link(trial.filter.address(without: pageRequest)) { "Leave it out" }
                 ": \(trial.without == 0 ? "still none" : Self.requests(trial.without))"
             }
         }
@@ -65,8 +65,8 @@ struct EmptyRequestList {
                 if let empty = list.empty { empty.advice }
             }
         }
-        let isOfFailures = list.filters.contains { $0.name == .failed }
-        return (isOfFailures ? counted.failed : counted.all) > 0 ? sampling : .none
+        let wantsFailures = list.filters.contains { $0.name == .failed }
+        return (wantsFailures ? counted.failed : counted.all) > 0 ? sampling : .none
     }
 
     private var sampling: HTML {
@@ -80,7 +80,7 @@ struct EmptyRequestList {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// The first page of the list without any condition.
     fileprivate var windowOnly: PageAddress {
         parameters.values.filter { [.since, .until, .refresh].contains($0.name) }.reduce(base) {
@@ -101,29 +101,29 @@ struct RequestListTrial: Sendable {
     let without: Int
 
     static func all(
-        _ filters: [RequestListFilter], _ visit: Visit, in storage: some Storage
+        _ filters: [RequestListFilter], _ pageRequest: PageRequest, in storage: some Storage
     ) async throws -> [RequestListTrial] {
         var trials: [RequestListTrial] = []
         for filter in filters.prefix(maxTrials) {
-            let others = filter.others(of: visit.parameters)
+            let others = filter.others(of: pageRequest.parameters)
             let window = others.filter { [.since, .until].contains($0.name) }
             trials.append(
                 RequestListTrial(
                     filter: filter,
-                    alone: try await count(window + [(filter.name, filter.value)], visit, in: storage),
-                    without: try await count(others, visit, in: storage)))
+                    alone: try await count(window + [(filter.name, filter.value)], pageRequest, in: storage),
+                    without: try await count(others, pageRequest, in: storage)))
         }
         return trials
     }
 
     private static func count(
-        _ values: [(name: PageParameter, value: String)], _ visit: Visit, in storage: some Storage
+        _ values: [(name: PageParameter, value: String)], _ pageRequest: PageRequest, in storage: some Storage
     ) async throws -> Int {
         var parameters = RequestsParameters()
         for (name, value) in values {
             if let name = RequestsParameter(rawValue: name.rawValue) { parameters.add(name, value) }
         }
-        var query = try parameters.query(now: visit.now)
+        var query = try parameters.query(now: pageRequest.now)
         query.limit = 1
         return try await storage.requests(query).count
     }

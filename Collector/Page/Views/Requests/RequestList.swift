@@ -12,7 +12,7 @@ package struct RequestList: Sendable {
     /// The live tail: on or not.
     private enum Live: String, CaseIterable { case on }
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     /// The parameters of the list, for a command and for the API.
     let parameters: RequestsParameters
@@ -33,43 +33,43 @@ package struct RequestList: Sendable {
     private(set) var trials: [RequestListTrial] = []
 
     /// - Throws: ``ParameterError``, ``UnknownRequest``, ``TooManyGroups``, or the store's error.
-    package init(_ visit: Visit, in storage: some Storage) async throws {
-        self.visit = visit
-        parameters = Self.parameters(of: visit)
-        let query = try parameters.query(now: visit.now)
-        let live: Live? = try visit.parameters.choice(.live)
+    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+        self.pageRequest = pageRequest
+        parameters = Self.parameters(of: pageRequest)
+        let query = try parameters.query(now: pageRequest.now)
+        let live: Live? = try pageRequest.parameters.choice(.live)
         order = query.order
-        isLive = live == .on && visit.isLive && query.before == nil && query.order == RequestsQuery.Order()
-        filters = visit.filters.filter { $0 != RequestListFilter(name: .failed, value: "false") }
-        facts = try await FrameData(visit, in: storage)
+        isLive = live == .on && pageRequest.isLive && query.before == nil && query.order == RequestsQuery.Order()
+        filters = pageRequest.filters.filter { $0 != RequestListFilter(name: .failed, value: "false") }
+        facts = try await FrameData(pageRequest, in: storage)
         report = RequestsReport(try await storage.requests(query), for: query)
-        counted = try await CountedRequests.load(visit, in: storage)
-        methods = try await Self.choices(.method, visit, in: storage)
-        hosts = try await Self.choices(.host, visit, in: storage)
+        counted = try await CountedRequests.load(pageRequest, in: storage)
+        methods = try await Self.choices(.method, pageRequest, in: storage)
+        hosts = try await Self.choices(.host, pageRequest, in: storage)
         for (name, seen) in [(PageParameter.method, methods), (.host, hosts)] {
-            unseen[name] = try await visit.unknownName(name, notIn: seen, in: storage)
+            unseen[name] = try await pageRequest.unknownName(name, notIn: seen, in: storage)
         }
         // A live tail checks every two seconds. Looking back a week that often would cost too much.
         if report.count == 0, counted?.all == 0, !isLive {
-            empty = try await NoResultsView(visit, in: storage)
+            empty = try await NoResultsView(pageRequest, in: storage)
         }
-        if report.count == 0 { trials = try await RequestListTrial.all(filters, visit, in: storage) }
+        if report.count == 0 { trials = try await RequestListTrial.all(filters, pageRequest, in: storage) }
     }
 
-    private static func parameters(of visit: Visit) -> RequestsParameters {
-        var parameters = visit.parameters(for: RequestsParameter.self)
+    private static func parameters(of pageRequest: PageRequest) -> RequestsParameters {
+        var parameters = pageRequest.parameters(for: RequestsParameter.self)
         if parameters[.limit] == nil { parameters.add(.limit, String(pageSize)) }
         return parameters
     }
 
     /// Returns the values that occur in requests of the same senders.
     private static func choices(
-        _ dimension: Dimension, _ visit: Visit, in storage: some Storage
+        _ dimension: Dimension, _ pageRequest: PageRequest, in storage: some Storage
     ) async throws -> [String] {
-        var filter = visit.filter
+        var filter = pageRequest.filter
         for other in Dimension.ofRequest { filter.removeAll(other) }
         return try await storage.values(
-            ValuesQuery(dimension, window: visit.window, filter: filter, limit: maxChoices)
+            ValuesQuery(dimension, window: pageRequest.window, filter: filter, limit: maxChoices)
         ).values
     }
 }
@@ -79,8 +79,8 @@ extension RequestList {
     private static let liveSeconds = 2
 
     package var html: HTML {
-        PageFrame(visit: visit, facts: facts).document(
-            "Requests: \(visit.titleOfScope)", view: .requests, reload: isLive ? Self.liveSeconds : nil
+        PageFrame(pageRequest: pageRequest, facts: facts).document(
+            "Requests: \(pageRequest.titleOfScope)", view: .requests, reload: isLive ? Self.liveSeconds : nil
         ) {
             cleared
             head
@@ -96,7 +96,7 @@ extension RequestList {
     }
 
     private var cleared: HTML {
-        guard let count = visit.cleared else { return .none }
+        guard let count = pageRequest.cleared else { return .none }
         return element("aside", .class("notice"), .role("status")) {
             element("h2") {
                 Icon.good.html
@@ -118,7 +118,7 @@ extension RequestList {
             }
             element("nav", .class(isLive ? "tabs live" : "tabs"), .label("Live")) {
                 tab(isLive ? "Live" : "Live tail", isCurrent: isLive, liveAddress)
-                tab(isLive ? "Pause" : "Stopped", isCurrent: !isLive, visit.here.with(.live, nil))
+                tab(isLive ? "Pause" : "Stopped", isCurrent: !isLive, pageRequest.here.with(.live, nil))
             }
         }
     }
@@ -130,7 +130,7 @@ extension RequestList {
 
     /// New requests appear on the first page of a window that has not ended, sorted by time.
     private var liveAddress: PageAddress {
-        visit.here.with([
+        pageRequest.here.with([
             (.live, "on"), (.until, nil), (.refresh, nil), (.before, nil), (.sort, nil), (.ascending, nil),
         ])
     }
@@ -140,11 +140,11 @@ extension RequestList {
             if report.count > 0 {
                 let shown = FigureText.grouped(UInt64(report.requests.count))
                 element("span") { "\(shown) of \(FigureText.grouped(UInt64(report.count)))" }
-                if visit.parameters[.before] != nil {
-                    link(visit.here.with(.before, nil)) { firstPage }
+                if pageRequest.parameters[.before] != nil {
+                    link(pageRequest.here.with(.before, nil)) { firstPage }
                 }
                 if let next = report.next {
-                    link(visit.here.with([(.before, next), (.live, nil)]), Attribute("rel", "next")) {
+                    link(pageRequest.here.with([(.before, next), (.live, nil)]), Attribute("rel", "next")) {
                         "Next page"
                         Icon.next.html
                     }
@@ -152,7 +152,7 @@ extension RequestList {
                 SideStyle.legend
                 element("span", .class("off")) { "bar length: duration, logarithmic" }
             }
-            link(visit.scoped(ClearPage.address), .class("danger")) { "Clear kept requests…" }
+            link(pageRequest.scoped(ClearPage.address), .class("danger")) { "Clear kept requests…" }
         }
     }
 
@@ -160,7 +160,7 @@ extension RequestList {
 
     private var command: HTML {
         CommandLine(
-            visit, "requests", parameters.commandFlags,
+            pageRequest, "requests", parameters.commandFlags,
             formats: [("JSON", PageAddress("/api/v1/requests", parameters.query))]
         ).html
     }
@@ -179,13 +179,14 @@ struct KeptSentence {
                 : "\(FigureText.counted(kept, "kept request")) \(kept == 1 ? "matches" : "match")."
         }
         if list.filters.contains(where: { $0.name == .failed }), counted.all > 0 || kept > 0 {
-            guard counted.failed > 0 || kept > 0 else { return "None failed \(list.visit.period)." }
-            return "\(FigureText.grouped(counted.failed)) failed \(list.visit.period); \(share(of: counted.failed))."
+            guard counted.failed > 0 || kept > 0 else { return "None failed \(list.pageRequest.period)." }
+            return
+                "\(FigureText.grouped(counted.failed)) failed \(list.pageRequest.period); \(share(of: counted.failed))."
         }
         guard counted.all > 0 || kept > 0 else {
-            return "No \(list.filters.isEmpty ? "requests" : "such request") \(list.visit.period)."
+            return "No \(list.filters.isEmpty ? "requests" : "such request") \(list.pageRequest.period)."
         }
-        return "\(Self.requests(counted)) \(list.visit.period); \(share(of: counted.all))."
+        return "\(Self.requests(counted)) \(list.pageRequest.period); \(share(of: counted.all))."
     }
 
     /// Outgoing and incoming requests are counted separately, because a client and a server may both have counted one request.
@@ -207,7 +208,7 @@ struct KeptSentence {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// The window, as words at the end of a sentence.
     var period: String {
         let since = parameters[.since] ?? PageParameter.defaultSince
@@ -226,7 +227,7 @@ struct RequestRows {
     private static let traceDigits = 8
 
     let list: RequestList
-    private var visit: Visit { list.visit }
+    private var pageRequest: PageRequest { list.pageRequest }
     private var report: RequestsReport { list.report }
 
     var html: HTML {
@@ -254,7 +255,7 @@ struct RequestRows {
     private func title(_ name: String, _ text: String, _ key: RequestsQuery.Order.Key) -> HTML {
         let order = list.order
         let isCurrent = order.key == key
-        let address = visit.here.with([
+        let address = pageRequest.here.with([
             (.sort, key.rawValue), (.ascending, isCurrent && !order.ascending ? "true" : nil), (.before, nil),
             (.live, nil),
         ])
@@ -268,7 +269,7 @@ struct RequestRows {
     }
 
     private func row(_ request: RequestSummary) -> HTML {
-        let address = visit.scoped(RequestPage.address(of: request.id))
+        let address = pageRequest.scoped(RequestPage.address(of: request.id))
         return DataTable.row {
             DataTable.name {
                 link(address, .class("name")) {
@@ -295,14 +296,14 @@ struct RequestRows {
     private func place(of request: RequestSummary) -> HTML {
         HTML.joined([
             DataTable.cell("service") {
-                link(visit.address(ofService: request.service)) {
+                link(pageRequest.address(ofService: request.service)) {
                     LongText.html(request.service, atMost: Self.nameBytes)
                 }
                 if request.kind == .server { element("small") { " incoming" } }
             },
             DataTable.cell("host", "host") { LongText.html(request.host, atMost: Self.nameBytes) },
             DataTable.cell("trace") {
-                link(visit.scoped(TracePage.address(of: request.traceID)), .class("mono")) {
+                link(pageRequest.scoped(TracePage.address(of: request.traceID)), .class("mono")) {
                     String(request.traceID.prefix(Self.traceDigits))
                 }
             },

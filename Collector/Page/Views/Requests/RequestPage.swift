@@ -6,26 +6,26 @@ import MartletTelemetry
 package struct RequestPage: Sendable {
     static func address(of id: String) -> PageAddress { PageAddress("/requests/", id: id) }
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     let report: RequestReport
     let phases: PhaseWaterfall?
     let trace: TraceWaterfall
 
     /// - Throws: ``UnknownRequest``, or the store's error.
-    package init(_ id: String, _ visit: Visit, in storage: some Storage) async throws {
-        self.visit = visit
+    package init(_ id: String, _ pageRequest: PageRequest, in storage: some Storage) async throws {
+        self.pageRequest = pageRequest
         report = try await RequestReport(id: id, in: storage)
         phases = PhaseWaterfall(report)
         trace = TraceWaterfall(report.trace)
-        facts = try await FrameData(visit, in: storage)
+        facts = try await FrameData(pageRequest, in: storage)
     }
 
-    /// Returns the visit of a request's page.
-    package static func visit(
+    /// Returns the request for the page of a kept request.
+    package static func pageRequest(
         _ id: String, _ pairs: [(String, String)], now: UnixNanoseconds
-    ) throws(ParameterError) -> Visit {
-        try Visit(address(of: id), pairs, now: now)
+    ) throws(ParameterError) -> PageRequest {
+        try PageRequest(address(of: id), pairs, now: now)
     }
 }
 
@@ -37,7 +37,7 @@ extension RequestPage {
 
     package var html: HTML {
         let title = "\(request.method) \(request.endpoint)".cut(toBytes: Self.nameBytes)
-        return PageFrame(visit: visit, facts: facts).document(title, view: .requests, hasScope: false) {
+        return PageFrame(pageRequest: pageRequest, facts: facts).document(title, view: .requests, hasScope: false) {
             crumbs
             head
             FactStrip.html(figures)
@@ -54,13 +54,13 @@ extension RequestPage {
             KeyValuePanel(title: "Attributes", id: "h-attributes", pairs: attributes).html
             RequestTrace(page: self).html
             CurlPanel(report: report).html
-            CommandLine(visit, "requests show \(request.id)", formats: [("JSON", answer)]).html
+            CommandLine(pageRequest, "requests show \(request.id)", formats: [("JSON", answer)]).html
         }
     }
 
     private var crumbs: HTML {
         element("nav", .class("crumbs"), .label("Path")) {
-            link(visit.address(of: .overview)) { "Overview" }
+            link(pageRequest.address(of: .overview)) { "Overview" }
             link(endpoint(.endpoint)) {
                 element("span") { LongText.html("\(request.method) \(request.endpoint)", atMost: Self.nameBytes) }
             }
@@ -69,7 +69,7 @@ extension RequestPage {
     }
 
     private func endpoint(_ base: PageAddress) -> PageAddress {
-        visit.scoped(base).with([
+        pageRequest.scoped(base).with([
             (.service, request.service), (.kind, request.kind.rawValue), (.method, request.method),
             (.host, request.host), (.endpoint, request.endpoint),
         ])
@@ -89,7 +89,7 @@ extension RequestPage {
                 element("p", .class("sub")) { sender }
             }
             element("div", .class("actions")) {
-                link(visit.scoped(TracePage.address(of: request.traceID)), .class("button")) {
+                link(pageRequest.scoped(TracePage.address(of: request.traceID)), .class("button")) {
                     "Trace"
                     Icon.next.html
                 }
@@ -104,7 +104,7 @@ extension RequestPage {
     private var sender: HTML {
         HTML.joined([
             HTML(request.kind == .client ? "sent by " : "served by "),
-            link(visit.address(ofService: request.service)) {
+            link(pageRequest.address(ofService: request.service)) {
                 LongText.html(request.service, atMost: Self.nameBytes)
             },
             LongText.html(
@@ -158,7 +158,8 @@ extension RequestPage {
                 }
                 if let first = trace.rows.firstIndex(where: \.failedFirst), trace.rows[first].span.id != request.id {
                     pair("Failed first") {
-                        link(visit.scoped(TracePage.address(of: request.traceID)).at(TraceTable.id(ofRow: first))) {
+                        link(pageRequest.scoped(TracePage.address(of: request.traceID)).at(TraceTable.id(ofRow: first)))
+                        {
                             TraceTable.sentence(trace.rows[first].span)
                         }
                     }
@@ -285,13 +286,13 @@ struct RequestTrace {
                     }
                 }
                 SpanBar.legend
-                link(page.visit.scoped(TracePage.address(of: page.report.summary.traceID))) {
+                link(page.pageRequest.scoped(TracePage.address(of: page.report.summary.traceID))) {
                     "Whole trace"
                     Icon.next.html
                 }
             }
             TraceTable(
-                waterfall: page.trace, visit: page.visit, heading: "h-trace", maxRows: Self.maxRows,
+                waterfall: page.trace, pageRequest: page.pageRequest, heading: "h-trace", maxRows: Self.maxRows,
                 current: page.report.summary.id
             ).html
         }

@@ -10,23 +10,23 @@ struct RequestSearch {
     ]
 
     let list: RequestList
-    private var visit: Visit { list.visit }
+    private var pageRequest: PageRequest { list.pageRequest }
 
     var html: HTML {
         HTML.joined([form, chips, sort])
     }
 
     private var form: HTML {
-        Form.get(visit.base, .class("search"), keeping: visit.parameters, leavingOut: Self.fields) {
+        Form.get(pageRequest.base, .class("search"), keeping: pageRequest.parameters, leavingOut: Self.fields) {
             Form.field(
-                "Search in address, error, headers, bodies and sender", .search, visit.parameters[.search],
+                "Search in address, error, headers, bodies and sender", .search, pageRequest.parameters[.search],
                 type: "search",
                 class: "grow")
             kind
             Form.choice(
-                "Method", .method, list.methods, visit.parameters.all(.method), unseen: list.unseen[.method])
+                "Method", .method, list.methods, pageRequest.parameters.all(.method), unseen: list.unseen[.method])
             Form.choice(
-                "Host", .host, list.hosts, visit.parameters.all(.host), none: "without a host",
+                "Host", .host, list.hosts, pageRequest.parameters.all(.host), none: "without a host",
                 unseen: list.unseen[.host])
             text("Status", .status, "5xx, 404", characters: 7)
             text("Error", .error, "timeout", characters: 11)
@@ -34,12 +34,12 @@ struct RequestSearch {
             text("Faster than", .fasterThan, "2s", characters: 6)
             Form.check("Failed only", .failed, isOn: list.filters.contains { $0.name == .failed })
             element("button", .class("primary")) { "Search" }
-            list.visit.note([PageParameter.method, .host].compactMap { list.unseen[$0] })
+            list.pageRequest.note([PageParameter.method, .host].compactMap { list.unseen[$0] })
         }
     }
 
     private var kind: HTML {
-        let chosen = visit.parameters.all(.kind)
+        let chosen = pageRequest.parameters.all(.kind)
         guard !Form.isKept(chosen) else { return Form.choice("Kind", .kind, [], chosen) }
         return Form.select(
             "Kind", .kind, [("", "outgoing and incoming"), ("client", "outgoing"), ("server", "incoming")],
@@ -48,7 +48,7 @@ struct RequestSearch {
 
     /// A field for one value. If there are several values, they stay.
     private func text(_ title: String, _ name: PageParameter, _ example: String, characters: Int) -> HTML {
-        let chosen = visit.parameters.all(name)
+        let chosen = pageRequest.parameters.all(name)
         guard !Form.isKept(chosen) else { return Form.choice(title, name, [], chosen) }
         return Form.field(title, name, chosen.first, placeholder: example, characters: characters)
     }
@@ -59,7 +59,7 @@ struct RequestSearch {
         return element("p", .class("chips")) {
             if !list.filters.isEmpty { element("span", .class("label")) { "Only" } }
             for filter in list.filters {
-                link(filter.address(without: visit), .class("on"), .label("Leave out: \(filter.text)")) {
+                link(filter.address(without: pageRequest), .class("on"), .label("Leave out: \(filter.text)")) {
                     filter.words.name
                     if !filter.words.value.isEmpty { element("b") { filter.words.value } }
                     element("span", .hidden) { "×" }
@@ -67,7 +67,7 @@ struct RequestSearch {
             }
             if !found.isEmpty { element("span", .class("label")) { "Counted" } }
             for (filter, count) in found {
-                link(visit.here.with([(filter.name, filter.value), (.before, nil)])) {
+                link(pageRequest.here.with([(filter.name, filter.value), (.before, nil)])) {
                     filter.words.value.isEmpty ? filter.words.name : filter.words.value
                     element("b") { FigureText.grouped(count) }
                 }
@@ -88,7 +88,8 @@ struct RequestSearch {
     /// The sort order for cards, which have no column titles.
     private var sort: HTML {
         Form.get(
-            visit.base, .class("sortby"), keeping: visit.parameters, leavingOut: [.sort, .ascending, .before]
+            pageRequest.base, .class("sortby"), keeping: pageRequest.parameters,
+            leavingOut: [.sort, .ascending, .before]
         ) {
             Form.select("Sort by", .sort, [("time", "time"), ("duration", "duration")], list.order.key.rawValue)
             Form.check("ascending", .ascending, isOn: list.order.ascending)
@@ -123,8 +124,8 @@ struct RequestListFilter: Sendable, Equatable {
     var text: String { words.value.isEmpty ? words.name : "\(words.name) \(words.value)" }
 
     /// Returns the first page of the view without the condition.
-    func address(without visit: Visit) -> PageAddress {
-        others(of: visit.parameters).reduce(visit.base) { $0.adding($1.name, $1.value) }
+    func address(without pageRequest: PageRequest) -> PageAddress {
+        others(of: pageRequest.parameters).reduce(pageRequest.base) { $0.adding($1.name, $1.value) }
     }
 
     /// Returns the parameters without the condition and without the position in the list.
@@ -158,13 +159,15 @@ struct CountedRequests: Sendable {
     }
 
     /// Returns `nil` if the list has conditions that counts cannot be filtered by.
-    static func load(_ visit: Visit, in storage: some Storage) async throws -> CountedRequests? {
-        let isUnknown = visit.parameters.values.contains { [.search, .slowerThan, .fasterThan].contains($0.name) }
+    static func load(_ pageRequest: PageRequest, in storage: some Storage) async throws -> CountedRequests? {
+        let isUnknown = pageRequest.parameters.values.contains {
+            [.search, .slowerThan, .fasterThan].contains($0.name)
+        }
         guard !isUnknown else { return nil }
         return CountedRequests(
             try await storage.statistics(
-                StatisticsQuery(window: visit.window, filter: visit.filter, by: [.status, .error])),
-            onlyFailed: visit.parameters[.failed] == "true")
+                StatisticsQuery(window: pageRequest.window, filter: pageRequest.filter, by: [.status, .error])),
+            onlyFailed: pageRequest.parameters[.failed] == "true")
     }
 
     private static func classes(

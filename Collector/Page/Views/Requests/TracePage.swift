@@ -11,7 +11,7 @@ package struct UnknownTrace: Error, CustomStringConvertible {
 package struct TracePage: Sendable {
     static func address(of id: String) -> PageAddress { PageAddress("/traces/", id: id) }
 
-    let visit: Visit
+    let pageRequest: PageRequest
     let facts: FrameData
     /// The id in hexadecimal digits.
     let id: String
@@ -20,22 +20,22 @@ package struct TracePage: Sendable {
     let more: Int
 
     /// - Throws: ``UnknownTrace``, or the store's error.
-    package init(_ id: String, _ visit: Visit, in storage: some Storage) async throws {
+    package init(_ id: String, _ pageRequest: PageRequest, in storage: some Storage) async throws {
         guard let trace = TraceID(hexDigits: id.utf8) else { throw UnknownTrace() }
         let answer = try await storage.spans(ofTrace: trace, limit: RequestReport.maxSpans)
         guard let first = answer.spans.map(\.span.start).min() else { throw UnknownTrace() }
-        self.visit = visit
+        self.pageRequest = pageRequest
         self.id = trace.description
         waterfall = TraceWaterfall(answer.spans.map { TraceSpan($0, after: first) })
         more = answer.more
-        facts = try await FrameData(visit, in: storage)
+        facts = try await FrameData(pageRequest, in: storage)
     }
 
-    /// Returns the visit of a trace's page.
-    package static func visit(
+    /// Returns the request for the page of a trace.
+    package static func pageRequest(
         _ id: String, _ pairs: [(String, String)], now: UnixNanoseconds
-    ) throws(ParameterError) -> Visit {
-        try Visit(address(of: id), pairs, now: now)
+    ) throws(ParameterError) -> PageRequest {
+        try PageRequest(address(of: id), pairs, now: now)
     }
 }
 
@@ -45,9 +45,11 @@ extension TracePage {
 
     package var html: HTML {
         let title = (root?.name ?? id).cut(toBytes: Self.nameBytes)
-        return PageFrame(visit: visit, facts: facts).document("Trace of \(title)", view: .requests, hasScope: false) {
+        return PageFrame(pageRequest: pageRequest, facts: facts).document(
+            "Trace of \(title)", view: .requests, hasScope: false
+        ) {
             element("nav", .class("crumbs"), .label("Path")) {
-                link(visit.address(of: .requests)) { "Requests" }
+                link(pageRequest.address(of: .requests)) { "Requests" }
             }
             head
             FactStrip.html(figures, id: "errors")
@@ -151,7 +153,7 @@ extension TracePage {
                 element("h2", .id("h-spans")) { "Spans" }
                 SpanBar.legend
             }
-            TraceTable(waterfall: waterfall, visit: visit, heading: "h-spans", hasJumps: true).html
+            TraceTable(waterfall: waterfall, pageRequest: pageRequest, heading: "h-spans", hasJumps: true).html
             if more > 0 {
                 element("p", .class("hint")) {
                     "\(FigureText.counted(more, "more span")) of this trace \(more == 1 ? "is" : "are") kept. "
@@ -166,7 +168,8 @@ extension TracePage {
     private var command: HTML {
         guard let request = waterfall.rows.first(where: { $0.span.isRequest })?.span else { return .none }
         return CommandLine(
-            visit, "requests show \(request.id)", formats: [("JSON", PageAddress("/api/v1/requests/", id: request.id))]
+            pageRequest, "requests show \(request.id)",
+            formats: [("JSON", PageAddress("/api/v1/requests/", id: request.id))]
         ).html
     }
 }
@@ -179,7 +182,7 @@ struct TraceTable {
     private static let deepest = 6
 
     let waterfall: TraceWaterfall
-    let visit: Visit
+    let pageRequest: PageRequest
     /// The id of the element that names the table.
     let heading: String
     var maxRows = Int.max
@@ -251,7 +254,7 @@ struct TraceTable {
     private func name(of span: TraceSpan) -> HTML {
         let name = element("span", .class("tpl")) { LongText.html(span.name, atMost: Self.nameBytes) }
         guard span.isRequest, span.id != current else { return name }
-        return link(visit.scoped(RequestPage.address(of: span.id)), .class("name")) { name }
+        return link(pageRequest.scoped(RequestPage.address(of: span.id)), .class("name")) { name }
     }
 
     private func jumpLink(_ next: Int?) -> HTML {

@@ -47,7 +47,7 @@ extension StorageContractTests {
                     let values = try all.map { try sender.value(of: $0) }
                     #expect(answer.groups.map { $0.values.compactMap(\.self) } == [values], "\(dimension)")
                     let query = ValuesQuery(.service, window: Samples.everything, filter: filter, limit: 10)
-                    if dimension.isOfSender {
+                    if dimension.isSenderAttribute {
                         #expect(try await storage.values(query).values == [sender.resource.service], "\(dimension)")
                     }
                 }

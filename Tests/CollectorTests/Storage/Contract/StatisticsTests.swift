@@ -54,7 +54,7 @@ extension StorageContractTests {
             let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.service]))
             let group = try #require(answer.groups.first)
             #expect(answer.groups.count == 1)
-            #expect(group.unfailed == Samples.statistics([0.125, 0.25, 0.5]))
+            #expect(group.succeeded == Samples.statistics([0.125, 0.25, 0.5]))
             #expect(group.failed == Samples.statistics([0.75, 64, 64, 64]))
             #expect(RequestOutcome.allCases.map { group.outcomes[$0] } == [2, 0, 2, 0, 3, 0])
             #expect(group.fromSpans == 0)

@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// The tests of one row, and the figures that its verdict names. The figures are computed on demand, because most rows need none.
-struct RowTests {
+struct RowComparison {
     let failures: ChangeTest
     let durations: PlacementTest
     /// `nil` if too few requests are above the quantile.
@@ -71,7 +71,7 @@ struct RowTests {
         let change = Quantiles(
             before: Verdict.Quantile(share, of: before), after: Verdict.Quantile(share, of: after))
         let (before, after) = (change.before.value, change.after.value)
-        return ChangeGate.passes(quantile: before, after, isSlower: isSlower) ? change : nil
+        return ChangeThresholds.passes(quantile: before, after, isSlower: isSlower) ? change : nil
     }
 }
 
@@ -80,14 +80,14 @@ extension ChangeTest {
 
     fileprivate func change(level: Double) -> Verdict.Change<Double>? {
         let (before, after) = (whole.before.mean, whole.after.mean)
-        guard counts(level), ChangeGate.passes(failures: before, after) else { return nil }
+        guard counts(level), ChangeThresholds.passes(failures: before, after) else { return nil }
         return Verdict.Change(before: before, after: after)
     }
 }
 
 /// The smallest changes that are reported. With millions of requests even a difference of a hundredth is certain, but nobody acts
 /// on it.
-enum ChangeGate {
+enum ChangeThresholds {
     /// The difference between two shares of failed requests, 0...1.
     private static let minDifference = 0.001
     /// The factor between two shares of failed requests, or of requests that did not fail. The second shows the difference between
@@ -156,7 +156,7 @@ extension Verdict.SmallestChange {
     ///   - failures: the test of the share of failed requests.
     ///   - tail: the test of p95; `nil` if it has too few requests.
     ///   - durations: the durations of both windows together.
-    init(failures: ChangeTest, tail: ChangeTest?, durations: ExponentialHistogram, levels: RowTests.Levels) {
+    init(failures: ChangeTest, tail: ChangeTest?, durations: ExponentialHistogram, levels: RowComparison.Levels) {
         self.failures = Self.increase(seenBy: failures.whole, level: failures.levelOfWhole(levels.failures))
         p95 = tail.flatMap {
             Self.growth(seenBy: $0.whole, durations, level: $0.levelOfWhole(levels.durations))
@@ -166,7 +166,7 @@ extension Verdict.SmallestChange {
     private static func increase(seenBy test: ShareTest, level: Double) -> Double? {
         let critical = test.studentT.critical(level)
         let chance = test.studentT.critical(2 * missed)
-        let worthAWord = ChangeGate.smallestIncrease(ofFailures: test.pooled)
+        let worthAWord = ChangeThresholds.smallestIncrease(ofFailures: test.pooled)
         return smallest(upTo: 1 - test.pooled) { increase in
             let error = test.standardError(increase: increase)
             return increase - chance * error >= max(critical * error, worthAWord)
@@ -180,7 +180,7 @@ extension Verdict.SmallestChange {
         guard let byChance = test.growth(for: chance, of: durations),
             let seen = test.growth(for: chance + test.studentT.critical(level) * error, of: durations)
         else { return nil }
-        return max(seen, byChance * ChangeGate.minQuantileFactor) - 1
+        return max(seen, byChance * ChangeThresholds.minQuantileFactor) - 1
     }
 
     /// Returns the smallest value that is detected, if all larger ones are detected as well; `nil` if not even the largest is.

@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// A parsed request for a view.
-package struct Visit: Sendable {
+package struct PageRequest: Sendable {
     /// The views in the order of their links.
     package enum View: String, CaseIterable, Sendable {
         case overview = "Overview"
@@ -35,7 +35,7 @@ package struct Visit: Sendable {
     package var collectorAddress = CollectorAddress.usual
     package let window: TimeWindow
     package let filter: RequestFilter
-    /// The number of kept requests and spans that were just deleted; `nil` on any other visit. Only one page shows it, because no
+    /// The number of kept requests and spans that were just deleted; `nil` on any other request. Only one page shows it, because no
     /// address passes it on.
     let cleared: UInt64?
 

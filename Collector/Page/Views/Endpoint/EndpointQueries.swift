@@ -3,7 +3,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// The queries for the view of an endpoint.
-struct EndpointQuestions {
+struct EndpointQueries {
     /// The requests of the selection, of one kind.
     private let filter: RequestFilter
     /// Only the environment. It selects agents.
@@ -19,22 +19,22 @@ struct EndpointQuestions {
     /// The queries that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
     var all: [StatisticsQuery] { [before, failures, senders] + [peers].compactMap(\.self) }
 
-    /// - Throws: ``ParameterError`` if the visit's comparison is not valid.
-    init(visit: Visit, kind: RequestKind, window: TimeWindow) throws {
+    /// - Throws: ``ParameterError`` if the request's comparison is not valid.
+    init(pageRequest: PageRequest, kind: RequestKind, window: TimeWindow) throws {
         func only(_ dimensions: [Dimension]) -> RequestFilter {
-            RequestFilter(visit.filter.wanted.filter { dimensions.contains($0.key) })
+            RequestFilter(pageRequest.filter.wanted.filter { dimensions.contains($0.key) })
         }
-        var filter = visit.filter
+        var filter = pageRequest.filter
         filter.removeAll(.kind)
         filter.select(.kind, kind.rawValue)
         self.filter = filter
-        selection = visit.filter
+        selection = pageRequest.filter
         self.window = window
-        base = try visit.baseOfWindow(window)
+        base = try pageRequest.baseOfWindow(window)
         environment = only([.environment])
         var peers = only([.environment, .method, .host, .endpoint])
         peers.select(.kind, (kind == .client ? RequestKind.server : .client).rawValue)
-        peerFilter = visit.filter.wanted[.endpoint] == nil ? nil : peers
+        peerFilter = pageRequest.filter.wanted[.endpoint] == nil ? nil : peers
     }
 
     /// The requests of either kind over time.
@@ -77,7 +77,7 @@ struct EndpointQuestions {
     var kept: RequestsQuery { RequestsQuery(window: window, filter: filter, limit: EndpointExamples.count) }
 }
 
-extension Visit {
+extension PageRequest {
     /// Returns the comparison with the same requests in another window. It is the one in the address, if that is such a comparison
     /// and not shorter than the window; otherwise the previous window.
     fileprivate func baseOfWindow(_ window: TimeWindow) throws -> ComparisonBase {
@@ -127,9 +127,9 @@ struct OtherSide: Sendable {
     /// Uses the services that count requests for the same host. There may be none, because a server does not know the host that
     /// was called, or because there is a proxy between them. Then it queries the services that spans showed behind the host.
     ///
-    /// - Parameter answer: the answer to ``EndpointQuestions/peers``.
+    /// - Parameter answer: the answer to ``EndpointQueries/peers``.
     init(
-        _ answer: StatisticsAnswer?, _ questions: EndpointQuestions, _ callers: Set<String>?, in storage: some Storage
+        _ answer: StatisticsAnswer?, _ questions: EndpointQueries, _ callers: Set<String>?, in storage: some Storage
     ) async throws {
         guard let answer, answer.groups.isEmpty, var query = questions.peers, query.filter.wanted[.host] != nil else {
             (self.answer, hosts) = (answer, nil)

@@ -1,7 +1,7 @@
 import MartletStorage
 
 /// A report as queries, so that one call can ask them together with others.
-package struct ReportQuestion: Sendable {
+package struct ReportQuery: Sendable {
     package typealias Answer = Result<StatisticsAnswer, TooManyGroups>
 
     /// At least this many rows are compared, in the report's order, even if a limit shows fewer. So a worse row past the limit is
@@ -67,7 +67,7 @@ package struct ReportQuestion: Sendable {
     }
 
     /// The same question, which asks for the rows together with their figures.
-    private var whole: ReportQuestion {
+    private var whole: ReportQuery {
         var question = self
         question.hasFigures = true
         return question
@@ -84,7 +84,7 @@ package struct ReportQuestion: Sendable {
 
     /// Returns the question adapted to the store's slots if they are longer than expected; otherwise `nil`. The window is then
     /// wider, or the blocks are longer.
-    private func fitted(to answers: [Answer], _ base: ComparisonBase) throws -> ReportQuestion? {
+    private func fitted(to answers: [Answer], _ base: ComparisonBase) throws -> ReportQuery? {
         var fitted = self
         let window = try answers[0].get().window
         if !isWider, window != base.query(after: query).window {
@@ -138,9 +138,9 @@ extension Storage {
     /// Returns the report on a query.
     ///
     /// - Parameter base: the requests to compare the report's with; `nil` for none. If the query has a limit, rows past it are
-    ///   compared as well, up to ``ReportQuestion/maxComparedRows``.
+    ///   compared as well, up to ``ReportQuery/maxComparedRows``.
     package func report(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) async throws -> Report {
-        let question = ReportQuestion(query, comparedWith: base)
+        let question = ReportQuery(query, comparedWith: base)
         return try await question.report(of: try await statistics(question.queries), in: self)
     }
 }
