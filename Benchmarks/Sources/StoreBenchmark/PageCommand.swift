@@ -39,18 +39,20 @@ struct PageCommand: AsyncParsableCommand {
             ("overview, 1 h, one service", [("service", service)]), ("overview, 24 h", [("since", "24h")]),
         ]
         for (name, parameters) in overviews {
-            try await measure(name) { try await Overview(try Visit(.overview, parameters, now: now), in: storage).html }
+            try await measure(name) {
+                try await Overview(try PageRequest(.overview, parameters, now: now), in: storage).html
+            }
         }
         let endpoints: [(String, [(String, String)])] = [
             ("endpoint, 30 d", [("service", service), ("endpoint", endpoint)]),
             ("endpoint, 30 d, all of a service", [("service", service)]), ("endpoint, 30 d, all of all", []),
         ]
         for (name, parameters) in endpoints {
-            let visit = try Visit(.endpoint, parameters + [("since", "30d")], now: now)
+            let visit = try PageRequest(.endpoint, parameters + [("since", "30d")], now: now)
             try await measure(name) { try await Endpoint(visit, in: storage).html }
         }
         try await measure("requests, 24 h") {
-            try await RequestList(try Visit(.requests, [("since", "24h")], now: now), in: storage).html
+            try await RequestList(try PageRequest(.requests, [("since", "24h")], now: now), in: storage).html
         }
     }
 
