@@ -48,8 +48,8 @@ struct PageCommand: AsyncParsableCommand {
             ("endpoint, 30 d, all of a service", [("service", service)]), ("endpoint, 30 d, all of all", []),
         ]
         for (name, parameters) in endpoints {
-            let visit = try PageRequest(.endpoint, parameters + [("since", "30d")], now: now)
-            try await measure(name) { try await Endpoint(visit, in: storage).html }
+            let pageRequest = try PageRequest(.endpoint, parameters + [("since", "30d")], now: now)
+            try await measure(name) { try await Endpoint(pageRequest, in: storage).html }
         }
         try await measure("requests, 24 h") {
             try await RequestList(try PageRequest(.requests, [("since", "24h")], now: now), in: storage).html
