@@ -100,19 +100,12 @@ extension SQLiteStorage {
         try await rememberCalls()
         var removed = 0
         while true {
-            let step = try await write { try DetailPruning.remove(upTo: last, atMost: Expiry.maxRows, in: $0) }
+            let step = try await write {
+                try DetailPruning.remove(upTo: last, atMost: SQLiteLimits.deletedRows, in: $0)
+            }
             removed += step
             try Task.checkCancellation()
-            guard step == Expiry.maxRows else { return removed }
+            guard step == SQLiteLimits.deletedRows else { return removed }
         }
     }
-}
-
-/// What a batch added to the store.
-struct StoredBatch: Sendable {
-    var outcome: StoreOutcome
-    var points: [InstanceMetrics] = []
-    var spans = 0
-    /// Older details deleted to make room.
-    var crowdedDetails = 0
 }

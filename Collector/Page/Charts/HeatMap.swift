@@ -25,9 +25,9 @@ struct HeatMap: Sendable, Equatable {
         /// The range in words, such as `512–1,024 ms`.
         var text: String {
             switch (lower, upper) {
-            case (nil, let upper?): "up to \(HeatMap.figure(upper)) ms"
-            case (let lower?, nil): "more than \(HeatMap.figure(lower)) ms"
-            case (let lower?, let upper?): "\(HeatMap.figure(lower))–\(HeatMap.figure(upper)) ms"
+            case (nil, let upper?): "up to \(FigureText.bound(upper)) ms"
+            case (let lower?, nil): "more than \(FigureText.bound(lower)) ms"
+            case (let lower?, let upper?): "\(FigureText.bound(lower))–\(FigureText.bound(upper)) ms"
             case (nil, nil): "any duration"
             }
         }
@@ -80,11 +80,6 @@ struct HeatMap: Sendable, Equatable {
                 lower == upper ? FigureText.grouped(upper) : "\(FigureText.grouped(lower))–\(FigureText.grouped(upper))"
             return (index + 1, text)
         }
-    }
-
-    /// The bound of a row without its unit.
-    static func figure(_ bound: Double) -> String {
-        bound >= 1 && bound < 1e15 ? FigureText.grouped(UInt64(bound)) : FigureText.figure(bound)
     }
 
     /// The exponents of the rows' lower bounds, from the shortest duration to the longest.
@@ -173,7 +168,7 @@ struct HeatMapChart {
 
     /// The bounds between rows.
     private var values: [(label: String, y: Double)] {
-        map.rows.enumerated().compactMap { index, row in row.upper.map { (HeatMap.figure($0), y(of: index)) } }
+        map.rows.enumerated().compactMap { index, row in row.upper.map { (FigureText.bound($0), y(of: index)) } }
     }
 
     private func column(_ slot: TimeSlot, _ counts: [UInt64]) -> HTML {

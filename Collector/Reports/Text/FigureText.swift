@@ -2,6 +2,11 @@ import Foundation
 
 /// Figures for a person to read. A figure in a column has no unit, because the column's title has it.
 package enum FigureText {
+    /// Returns a bound that people choose or read on an axis: without decimals from 1 on.
+    package static func bound(_ value: Double) -> String {
+        value >= 1 && value < 1e15 ? grouped(UInt64(value)) : figure(value)
+    }
+
     /// Returns three digits or more: `0.778`, `9.61`, `88.5`, `1,614`. A value above 0 never reads as 0. An unknown value is a
     /// dash.
     package static func figure(_ value: Double) -> String {

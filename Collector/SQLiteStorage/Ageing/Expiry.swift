@@ -4,9 +4,6 @@ import MartletTelemetry
 
 /// One step of deleting rows past the limits. A step is short, so that batches do not wait long to be stored.
 struct Expiry {
-    /// The largest number of rows of each table that one step deletes.
-    static let maxRows = 256
-
     let limits: SQLiteLimits
     /// The time that retention uses: see ``RetentionClock``.
     let now: Int64
@@ -30,8 +27,8 @@ struct Expiry {
         let oldest = before(limits.retention.age(.hour))
         // Series without points.
         let series = try db.delete(
-            from: "series", where: "day < ?", [Int64(dayOf: oldest)], atMost: Self.maxRows)
-        let details = try DetailPruning.prune(atMost: Self.maxRows, at: now, limits, in: db)
+            from: "series", where: "day < ?", [Int64(dayOf: oldest)], atMost: SQLiteLimits.deletedRows)
+        let details = try DetailPruning.prune(atMost: SQLiteLimits.deletedRows, at: now, limits, in: db)
         let deleted = try [
             series, details.count, restampDetails(in: db),
             Self.deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
@@ -41,11 +38,11 @@ struct Expiry {
             ProcessRows.delete(.fine, until: expired.fine, in: db),
             ProcessRows.delete(.minute, until: expired.minutes, in: db),
             ProcessRows.delete(.hour, until: oldest, in: db),
-            db.delete(from: "observed_call", where: "last_time <= ?", [oldest], atMost: Self.maxRows),
+            db.delete(from: "observed_call", where: "last_time <= ?", [oldest], atMost: SQLiteLimits.deletedRows),
             UncountedRows.delete(until: oldest, in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with data left stays.
-        let isThereMore = try deleted.contains(Self.maxRows) || deleteResources(in: db)
+        let isThereMore = try deleted.contains(SQLiteLimits.deletedRows) || deleteResources(in: db)
         return Outcome(isThereMore: isThereMore, deletedSeries: series > 0, earlyDetails: details.early)
     }
 
@@ -53,16 +50,16 @@ struct Expiry {
         let latest = now.addingReportingOverflow(Int64(clamping: limits.clockPatience))
         guard isClockBelieved, !latest.overflow else { return 0 }
         return try DetailPruning.restamp(
-            atMost: Self.maxRows, receivedAfter: latest.partialValue, at: now, in: db)
+            atMost: SQLiteLimits.deletedRows, receivedAfter: latest.partialValue, at: now, in: db)
     }
 
     private func before(_ age: Int64) -> Int64 { max(0, now - age) }
 
-    /// Deletes chunks of a tier, at most ``maxRows``, and returns the number deleted.
+    /// Deletes chunks of a tier, at most ``SQLiteLimits/deletedRows``, and returns the number deleted.
     static func deleteChunks(_ tier: Tier, isRolled: Bool, until end: Int64, in db: Database) throws -> Int {
         try db.delete(
             from: "chunk", where: "tier = ? AND rolled = ? AND end_time <= ?", [tier.rawValue, isRolled, end],
-            atMost: maxRows)
+            atMost: SQLiteLimits.deletedRows)
     }
 
     /// Deletes one sender, with its ledger, that has no points and has been silent for as long as points are kept. Returns `false`
@@ -79,8 +76,8 @@ struct Expiry {
         let silence = limits.retention.age(.hour) + Tier.hour.length
         guard let id = try Int64.fetchOne(old, arguments: [before(silence)]) else { return false }
         let readings = try db.delete(
-            from: "ledger", by: "resource_id, time", where: "resource_id = ?", [id], atMost: Self.maxRows)
-        if readings < Self.maxRows {
+            from: "ledger", by: "resource_id, time", where: "resource_id = ?", [id], atMost: SQLiteLimits.deletedRows)
+        if readings < SQLiteLimits.deletedRows {
             try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
         }
         return true

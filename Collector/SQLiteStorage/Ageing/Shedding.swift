@@ -17,7 +17,7 @@ struct Shedding {
     func step(in db: Database) throws -> Outcome? {
         let bytes = try StoreSize.bytesInUse(in: db)
         guard bytes > limit else { return nil }
-        let details = try DetailPruning.removeOldest(toFree: bytes - limit, atMost: Expiry.maxRows, in: db)
+        let details = try DetailPruning.removeOldest(toFree: bytes - limit, atMost: SQLiteLimits.deletedRows, in: db)
         if details > 0 { return Outcome(details: details) }
         let chunks = try shed(.fine, in: db)
         let shed = chunks > 0 ? chunks : try shed(.minute, in: db)
@@ -65,7 +65,7 @@ struct Shedding {
                     SELECT max(end_time) FROM (
                         SELECT end_time FROM chunk WHERE tier = ? AND rolled = 1 ORDER BY end_time LIMIT ?)
                     """),
-            arguments: [tier.rawValue, Expiry.maxRows])
+            arguments: [tier.rawValue, SQLiteLimits.deletedRows])
     }
 }
 

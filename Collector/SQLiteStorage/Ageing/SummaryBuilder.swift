@@ -207,11 +207,6 @@ struct SummarySums {
     }
 }
 
-extension Dimension {
-    /// Whether summaries distinguish the values.
-    var isInSummaries: Bool { self != .instance && !isOutcome }
-}
-
 /// The table of summaries: see ``SummaryBuilder``.
 enum SummaryRows {
     static func insert(_ blob: ChunkBlob, of resource: Int64, end: Int64, damaged: Int, in db: Database) throws {
@@ -223,8 +218,8 @@ enum SummaryRows {
         try statement.execute(arguments: [resource, end, blob.count, damaged, Int64(checksumOf: bytes), Data(bytes)])
     }
 
-    /// Deletes summaries, at most ``Expiry/maxRows``, and returns the number deleted.
+    /// Deletes summaries, at most ``SQLiteLimits/deletedRows``, and returns the number deleted.
     static func delete(until end: Int64, in db: Database) throws -> Int {
-        try db.delete(from: "summary", where: "end_time <= ?", [end], atMost: Expiry.maxRows)
+        try db.delete(from: "summary", where: "end_time <= ?", [end], atMost: SQLiteLimits.deletedRows)
     }
 }

@@ -142,3 +142,12 @@ package struct ExpectedBatches: Sendable {
 
     package func areMore(than waiting: Int) -> Bool { waiting < count }
 }
+
+/// What a batch added to the store.
+struct StoredBatch: Sendable {
+    var outcome: StoreOutcome
+    var points: [InstanceMetrics] = []
+    var spans = 0
+    /// Older details deleted to make room.
+    var crowdedDetails = 0
+}

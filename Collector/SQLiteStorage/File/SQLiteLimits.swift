@@ -3,6 +3,9 @@ import MartletTelemetry
 
 /// The limits of the embedded store.
 package struct SQLiteLimits: Sendable, Equatable {
+    /// The largest number of rows of each table that one step of deletion takes, so that batches do not wait long.
+    package static let deletedRows = 256
+
     /// The ages up to which points are kept, by their resolution.
     package var retention = Retention()
     /// Series of one service. Past it, requests count to the endpoint `{other}` (see ``SeriesBudget``).

@@ -195,10 +195,10 @@ enum UncountedRows {
         }
     }
 
-    /// Deletes hours that ended by this time, at most ``Expiry/maxRows``, and returns the number deleted.
+    /// Deletes hours that ended by this time, at most ``SQLiteLimits/deletedRows``, and returns the number deleted.
     static func delete(until time: Int64, in db: Database) throws -> Int {
         try db.delete(
             from: "uncounted", by: "hour, resource_id", where: "hour < ?", [time / Tier.hour.length],
-            atMost: Expiry.maxRows)
+            atMost: SQLiteLimits.deletedRows)
     }
 }

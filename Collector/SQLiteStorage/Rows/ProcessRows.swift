@@ -99,12 +99,12 @@ enum ProcessRows {
 
     // MARK: Ageing
 
-    /// Deletes slots of a tier, at most ``Expiry/maxRows``, and returns the number deleted.
+    /// Deletes slots of a tier, at most ``SQLiteLimits/deletedRows``, and returns the number deleted.
     static func delete(_ tier: Tier, until end: Int64, in db: Database) throws -> Int {
         try db.delete(
             from: "process_slot", by: "resource_id, tier, end_time",
             where: "tier = ? AND end_time <= ? ORDER BY end_time",
-            [tier.rawValue, end], atMost: Expiry.maxRows)
+            [tier.rawValue, end], atMost: SQLiteLimits.deletedRows)
     }
 }
 

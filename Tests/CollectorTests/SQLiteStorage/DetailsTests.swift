@@ -53,7 +53,7 @@ import Testing
         let expiry = Expiry(limits: limits, now: Int64(clock.time))
         let isThereMore = try await storage.pool.write { try expiry.step(in: $0).isThereMore }
         #expect(isThereMore)
-        #expect(try await count() == 1000 - 3 * 2 - Expiry.maxRows)
+        #expect(try await count() == 1000 - 3 * 2 - SQLiteLimits.deletedRows)
         try await storage.maintain()
         #expect(try await count() == 0)
     }

@@ -98,42 +98,6 @@ struct RequestSearch {
     }
 }
 
-/// A condition of a view that a person can leave out.
-struct RequestListFilter: Sendable, Equatable {
-    let name: PageParameter
-    let value: String
-
-    /// The condition as a name and a value. A switch needs only its name.
-    var words: (name: String, value: String) {
-        switch name {
-        case .failed: ("failed", "")
-        case .slowerThan: ("slower than", Self.length(value))
-        case .fasterThan: ("faster than", Self.length(value))
-        case .search: ("with the text", value)
-        case .kind: value == "client" ? ("outgoing", "") : ("incoming", "")
-        default: value.isEmpty ? ("without \(name.rawValue)", "") : (name.rawValue, value)
-        }
-    }
-
-    /// Returns a duration as it was given. One in nanoseconds, as in a heat map's link, becomes milliseconds.
-    private static func length(_ value: String) -> String {
-        guard value.hasSuffix("ns"), let length = TimeText.nanoseconds(value) else { return value }
-        return "\(HeatMap.figure(Double(length) / 1e6)) ms"
-    }
-
-    var text: String { words.value.isEmpty ? words.name : "\(words.name) \(words.value)" }
-
-    /// Returns the first page of the view without the condition.
-    func address(without pageRequest: PageRequest) -> PageAddress {
-        others(of: pageRequest.parameters).reduce(pageRequest.base) { $0.adding($1.name, $1.value) }
-    }
-
-    /// Returns the parameters without the condition and without the position in the list.
-    func others(of parameters: PageParameters) -> [(name: PageParameter, value: String)] {
-        parameters.values.filter { ($0.name != name || $0.value != value) && $0.name != .before }
-    }
-}
-
 /// The number of counted requests that match the conditions of a list, kept or not.
 struct CountedRequests: Sendable {
     /// The most errors that are named.
