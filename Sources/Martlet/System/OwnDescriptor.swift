@@ -51,15 +51,24 @@ struct FileLock: ~Copyable {
     var isHeld: Bool { descriptor?.isOurs ?? (mapping != nil) }
 
     private static func lock(_ path: String, isNew: Bool) -> OwnDescriptor? {
-        // On NFS an exclusive lock needs a file that is open for writing (flock(2), "NFS details").
-        guard let file = OwnDescriptor(path: path, (isNew ? O_CREAT : 0) | O_RDWR),
-            flock(file.number, LOCK_EX | LOCK_NB) == 0
-        else { return nil }
+        guard let file = locked(path, isNew ? O_CREAT : 0) else { return nil }
         // Another process may have removed the file after it was opened. A lock on a removed file would protect
         // nothing.
         var named = stat()
         guard stat(path, &named) == 0, UInt64(named.st_ino) == file.inode else { return nil }
         return file
+    }
+
+    /// Opens and locks a file. On NFS an exclusive lock needs a file that is open for writing, and any other one is a
+    /// bad descriptor (flock(2), "NFS details"). Elsewhere a file open for writing would keep its disk from becoming
+    /// read-only.
+    private static func locked(_ path: String, _ flags: Int32) -> OwnDescriptor? {
+        for mode in [O_RDONLY, O_RDWR] {
+            guard let file = OwnDescriptor(path: path, flags | mode) else { return nil }
+            if flock(file.number, LOCK_EX | LOCK_NB) == 0 { return file }
+            guard errno == EBADF else { return nil }
+        }
+        return nil
     }
 
     /// Unlocks before closing, because a child that was just forked has the descriptor too, until it executes its
