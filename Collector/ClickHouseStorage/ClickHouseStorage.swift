@@ -26,7 +26,7 @@ package final class ClickHouseStorage: Storage {
     let countedHour = Atomic<UInt32>(0)
     /// The time up to which this collector has remembered the calls of spans; 0 before the first time.
     let rememberedTime = Atomic<UInt64>(0)
-    /// The end of the hours that are read only from `hour`, and when this collector first saw it.
+    /// The time before which reports read only the table `hour`, and when this collector first saw that time.
     let seenRolled = Mutex<(hour: Int64, since: ContinuousClock.Instant)?>(nil)
 
     /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer. Throws an error if no server answers.

@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
     var allowedHost: [String] = []
 
     @Option(help: "How long points of each resolution are kept.")
-    var retention = "10s=6h,1m=7d,1h=400d"
+    var retention = Retention().text
 
     @Option(help: "How long details of requests (spans) are kept.")
     var details = "24h"

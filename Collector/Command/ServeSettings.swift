@@ -158,14 +158,14 @@ enum RetentionOption {
         }
         guard retention.isOrdered else {
             throw ValidationError(
-                "--retention must keep a coarser resolution at least as long as a finer one (default: 10s=6h,1m=7d,1h=400d)"
+                "--retention must keep a coarser resolution at least as long as a finer one (default: \(Retention().text))"
             )
         }
         return retention
     }
 
     private static let problem = ValidationError(
-        "--retention must give the resolutions 10s, 1m or 1h a length of time each, such as 10s=6h,1m=7d,1h=400d")
+        "--retention must give the resolutions 10s, 1m or 1h a length of time each, such as \(Retention().text)")
 }
 
 /// A size such as `64MiB`, `500KB` or plain bytes.

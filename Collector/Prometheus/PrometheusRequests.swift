@@ -80,7 +80,7 @@ package struct PrometheusRequests: Sendable {
     private static func series(
         of kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [Series] {
-        // Series that differ only in characters that labels cannot hold are merged, because Prometheus accepts no sample twice.
+        // Series that differ only in characters that labels cannot hold are merged, because Prometheus rejects duplicate samples.
         var merged: [PrometheusLabels: RequestTotals.Total] = [:]
         for (series, total) in counted(kind, in: totals) {
             merged[PrometheusLabels(series), default: RequestTotals.Total()].add(total)

@@ -122,7 +122,7 @@ package struct RequestTotals: Sendable {
 
     private var isFull: Bool { count - overflowSeries >= maxSeries }
 
-    /// Returns the entry to which a service's series already counts: its own, or `{other}` if the totals are full. Returns `nil`
+    /// Returns the entry in which a service's series is counted already: its own, or `{other}` if the totals are full. Returns `nil`
     /// if there is none yet.
     private mutating func find(
         _ series: SharedDimensions, ofService serviceIndex: Int

@@ -16,7 +16,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case instance
 }
 
-/// The table of dimensions. Parameters, flags, filters, columns and headings are made from it.
+/// The table of dimensions. Parameters, filters, headings, the help of flags and ClickHouse's columns are made from it.
 extension Dimension {
     /// The description of a dimension.
     private struct Entry {

@@ -3,7 +3,7 @@ import MartletTelemetry
 /// The coarser series for points whose service has too many series. So a sender that puts ids into its endpoints, hosts or errors
 /// cannot make the store and its reports grow without bound. Pure.
 package enum SeriesBudget {
-    /// Returns the series that a point may count to, from the finest to the coarsest. A series is created only while its service
+    /// Returns the series in which a point may be counted, from the finest to the coarsest. A series is created only while its service
     /// has fewer series than its `limit`. The last one is always created. There are few of these: they have only a kind, a status
     /// and the outcome.
     package static func candidates(
@@ -18,7 +18,7 @@ package enum SeriesBudget {
 }
 
 extension RequestDimensions {
-    /// The dimensions that a request counts to if its own series has no room. They keep the outcome, and drop the host and every
+    /// The dimensions under which a request is counted if its own series has no room. They keep the outcome, and drop the host and every
     /// other dimension that may have many values.
     package var catchAll: RequestDimensions {
         let status = status.flatMap { (100..<600).contains($0) ? $0 : nil }

@@ -63,7 +63,7 @@ package protocol Storage: Sendable {
     /// Returns the facts that operators watch.
     func state() async throws -> StorageState
 
-    /// Remembers the calls that new spans show, for as long as points of hours are kept. Makes older points coarser, and deletes
+    /// Records the calls seen in new spans, and keeps them as long as hourly points. Makes older points coarser, and deletes
     /// data past its retention. One task at a time calls it, every few seconds. It works in short steps, so that no caller waits
     /// long to store or to read. The figures of a window do not change while its fine points are kept.
     func maintain() async throws

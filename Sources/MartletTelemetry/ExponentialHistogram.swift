@@ -327,7 +327,7 @@ extension ExponentialHistogram {
     /// Returns the rank, from 1 on, of the value at a share of the values. The histogram must not be empty.
     private func rank(of share: Double) -> UInt64 {
         let values = (Swift.min(Swift.max(share, 0), 1) * Double(count)).rounded(.up)
-        // The Double nearest to a very large count may exceed the count, and any UInt64.
+        // As a Double, a very large count may round up, even past `UInt64.max`.
         return values >= Double(count) ? count : Swift.max(1, UInt64(values))
     }
 

@@ -84,7 +84,7 @@ extension FaultTests {
             }
         }
 
-        @Test func waitingBatchesGoToTheOldAddressAfterAServicesAddressChanged() async throws {
+        @Test func batchesWaitingWhenTheAddressChangesGoToTheOldOne() async throws {
             try await Scene.run { scene in
                 let shared = ["MARTLET_TOKEN": "one-for-both"]
                 let (old, new) = (try await Destination("old", in: scene), try await Destination("new", in: scene))

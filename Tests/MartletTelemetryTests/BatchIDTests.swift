@@ -8,7 +8,7 @@ import Testing
         #expect(BatchID(id.description) == id)
     }
 
-    @Test func mergedBatchNamesItsFirstIntervalAndAPartItsHalves() {
+    @Test func idNamesTheFirstIntervalOfAMergedBatchAndTheHalvesOfAPart() {
         let merged = BatchID(instance: "a", sequence: 12, first: 5, part: "01", signal: .metrics)
         #expect(merged.description == "a/5-12.01/metrics")
         #expect(BatchID(merged.description) == merged)

@@ -143,7 +143,7 @@ struct CumulativeReplay {
         _ = differences(of: points)
     }
 
-    /// Adds points that arrived together. Returns each with its difference to the one before it; `nil` for a point without new
+    /// Adds points that arrived together. Returns each with its difference from the previous one; `nil` for a point without new
     /// requests.
     mutating func differences(of points: [CumulativePoint]) -> [(point: CumulativePoint, difference: RequestPoint?)] {
         let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }

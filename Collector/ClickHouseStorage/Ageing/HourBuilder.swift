@@ -72,7 +72,7 @@ actor HourBuilder {
         waiting = next
     }
 
-    /// Returns the work on an hour that is due and that no other collector has made meanwhile.
+    /// Returns the next hour that is due, with its statements, unless another collector has built it meanwhile.
     private func nextWork() async throws -> Work? {
         while true {
             let now = ContinuousClock.now

@@ -3,12 +3,14 @@ import MartletTelemetry
 
 /// Hashes that identify senders, series and batches by their contents. Every collector computes the same hash for the same thing.
 enum RowIdentity {
-    /// The identity of a sender. The rest of its resource may change during its life.
+    /// The identity of a sender. The rest of its resource may change during its life. A dimension that is not in the list is
+    /// added if it has a value, so that other senders keep theirs.
     static func sender(_ resource: TelemetryResource) -> UInt64 {
-        number([
-            resource.service, resource.version ?? "", resource.environment ?? "", resource.instance,
-            resource.host ?? "",
-        ])
+        let listed: [Dimension] = [.service, .version, .environment, .instance]
+        let added = Dimension.ofSender.filter { !listed.contains($0) }.compactMap { dimension in
+            dimension.value(of: resource).map { [dimension.column, $0] }
+        }
+        return number(listed.map { $0.value(of: resource) ?? "" } + [resource.host ?? ""] + added.joined())
     }
 
     /// The identity of a series. A dimension that is not in the list is added if it has a value, so that other series keep theirs.

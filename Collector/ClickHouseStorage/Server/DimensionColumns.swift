@@ -57,7 +57,7 @@ extension TableRows {
         for dimension in dimensions { text(dimension.value(of: resource)) }
     }
 
-    /// Adds the columns of a sender after its service, up to its runtime.
+    /// Adds a sender's columns, from the one after `service` to `runtime`.
     mutating func add(_ resource: TelemetryResource) {
         add(Dimension.ofSenderRow, of: resource)
         text(resource.host)

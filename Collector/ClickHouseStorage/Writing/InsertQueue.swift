@@ -121,7 +121,7 @@ struct PendingBatch: Sendable {
 
     let id: BatchID?
     let contents: Contents
-    /// The collector's clock.
+    /// When it arrived, by the collector's clock.
     let arrival: UnixNanoseconds
 
     /// The estimated number of its rows.

@@ -73,7 +73,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         }
     }
 
-    /// The agent's own ledger, in requests, from the last batch that arrived. Batches that arrived later count as delivered.
+    /// The agent's own ledger, in requests, as its latest batch reported it. Batches that the collector has stored since then count as delivered.
     package struct Account: Sendable, Equatable, Codable {
         package var captured: UInt64
         package var delivered: UInt64

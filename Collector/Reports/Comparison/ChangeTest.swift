@@ -71,7 +71,7 @@ extension ShareTest {
 enum TailTest {
     /// - Parameters:
     ///   - quantile: 0...1.
-    ///   - minimum: the requests above the quantile, in both windows together, that the test needs.
+    ///   - minimum: how many requests above the quantile the test needs, in both windows together.
     /// - Returns: `nil` if too few requests are above it.
     static func share(
         above quantile: Double, atLeast minimum: Double, _ before: WindowCounts, _ after: WindowCounts, isLater: Bool

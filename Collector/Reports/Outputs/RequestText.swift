@@ -64,7 +64,7 @@ package enum RequestText {
 struct PhaseText {
     /// The characters of the bars in a file.
     private static let fileWidth = 60
-    /// The fewest characters of the bars on a terminal.
+    /// The smallest width of the bars on a terminal, in characters.
     private static let narrowest = 8
 
     private let waterfall: PhaseWaterfall

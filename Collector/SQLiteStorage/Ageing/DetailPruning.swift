@@ -48,7 +48,7 @@ enum DetailPruning {
     }
 
     /// Corrects rows that a fast clock has stamped with a future time, at most `rows`. They get the present time, so that they
-    /// reach their age.
+    /// expire.
     static func restamp(atMost rows: Int, receivedAfter latest: Int64, at time: Int64, in db: Database) throws -> Int {
         try db.cachedStatement(
             sql: "UPDATE detail SET received = ? WHERE id IN (SELECT id FROM detail WHERE received > ? LIMIT ?)"

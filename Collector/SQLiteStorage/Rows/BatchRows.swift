@@ -147,7 +147,7 @@ enum BatchPartRows {
         return BatchParts(try String.fetchSet(statement, arguments: [stream] + range(of: batch)))
     }
 
-    /// Replaces the rows of a batch. A whole batch needs none.
+    /// Replaces the rows of a batch's parts. A batch that has arrived whole keeps no rows.
     ///
     /// - Parameter oldest: the stream's parts that arrived before this time are deleted.
     static func replace(

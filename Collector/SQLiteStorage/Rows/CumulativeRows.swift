@@ -145,7 +145,8 @@ enum CumulativeRows {
         return deleted
     }
 
-    /// Deletes a process but keeps its latest end, so that it does not count from its start if it comes back. The collector's clock
+    /// Deletes a process but keeps its latest end, so that its earlier requests are not counted
+    /// again if it comes back. The collector's clock
     /// limits that end. Otherwise a sender with a fast clock would affect all processes that share its resource.
     private static func forget(_ process: Row, in db: Database) throws {
         let (resource, start, last): (Int64, Int64, Int64) = (

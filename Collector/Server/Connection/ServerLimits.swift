@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// The limits of all clients together. `IntakeLimits` has the limits of a single request.
+/// The limits of all clients together. `IntakeLimits` has the limits of a single request, such as the size of its body.
 package struct ServerLimits: Sendable {
     /// Maximum connections at a time. Further connections wait to be accepted.
     package var maxConnections = 50_000

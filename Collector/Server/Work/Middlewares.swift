@@ -33,7 +33,7 @@ private final class ByteCounter: ResponseBodyWriter {
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-/// Sets these header fields on every answer that does not set them itself. A browser must not guess an answer's type, must not
+/// Sets these header fields on every answer of a route that does not set them itself. `HeadHandler` has those of refusals. A browser must not guess an answer's type, must not
 /// keep, frame or run it, and must not send its address to other sites. The page has its own policy.
 struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
     private let fields: [HTTPFields.Element] = [

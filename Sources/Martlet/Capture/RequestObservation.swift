@@ -81,7 +81,7 @@ extension RequestObservation {
     /// Whether the request may be waiting for a loader: no loader has started yet, or it was challenged.
     var mayWaitForLoader: Bool { state.withLock { $0.challenge != nil || $0.isResumed } }
 
-    /// The authentication challenge, if its task was completed or released since; `nil` otherwise.
+    /// The answer with the authentication challenge, if its task has since completed or been released; `nil` otherwise.
     var silentEnd: RequestAnswer? {
         // The task is loaded outside the lock: this may be its last reference, whose release could run other code.
         guard let challenge = state.withLock({ $0.challenge }) else { return nil }

@@ -1,6 +1,6 @@
-/// A path template of the user: `/users/{id}/orders/*`.
+/// A path template given by the user: `/users/{id}/orders/*`.
 ///
-/// `{name}`, `:name` and `*` match one segment. `*` and `**` at the end match all remaining segments, at least one. So routes of
+/// `{name}`, `:name` and `*` match one segment. `*` or `**` at the end matches one or more remaining segments, so that routes of
 /// Hummingbird and Vapor can be copied. The endpoint's name is the template with each `:name` as `{name}`.
 struct EndpointTemplate: Sendable {
     let name: String

@@ -107,7 +107,7 @@ extension RequestDestination {
     }
 }
 
-/// The requests that an agent in memory has captured, in the order in which they ended. Thread-safe.
+/// The requests that an in-memory agent has captured, in the order in which they ended. Thread-safe.
 final class RecordedRequests: Sendable {
     private let state: Lock<State>
 

@@ -39,7 +39,7 @@ final class FlushRequests: Sendable {
         if !isCallerWaiting { wait(until: deadline) }
     }
 
-    /// Whether a caller waits for a flush or for the end.
+    /// Whether a caller is waiting for a flush or for shipping to end.
     var isCallerWaiting: Bool { state.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
 
     /// Waits for a signal, until `deadline`, or until the time to stop. A fork may happen meanwhile.

@@ -82,7 +82,7 @@ struct RetryDelay {
 /// collector takes to answer, the longer each agent pauses, which leaves room for the others.
 struct BacklogThrottle {
     private let longest: Duration
-    /// The time of the slowest upload, which decays. A single quick answer may only mean that the collector refused
+    /// The time of the slowest upload, which decays. A single quick answer may mean only that the collector refused
     /// others.
     private var slowest = Duration.zero
     /// When the next batch may be sent, in nanoseconds of the monotonic clock.

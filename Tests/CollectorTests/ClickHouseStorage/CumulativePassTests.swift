@@ -87,7 +87,7 @@ struct CumulativePassTests {
         #expect(try await counts(storage) == [2, 3, 0])
     }
 
-    @Test func differenceThatALaterPointReplacesIsTakenBack() async throws {
+    @Test func differenceIsWithdrawnWhenALaterPointReplacesIt() async throws {
         let (clock, slow) = (Self.clock(1000), Self.clock(1005))
         let (one, other) = (try await collector(clock), try await collector(slow))
         try await send(2, end: 10, to: one)

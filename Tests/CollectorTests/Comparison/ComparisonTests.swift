@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func anOutageOfTheLastMinutesIsWorseThanTheWindowBefore() throws {
+    @Test func outageInTheLastMinutesMakesTheWindowWorse() throws {
         let usual = blocks(failed: 10)
         let outage = Array(usual.dropLast() + blocks(failed: 300).suffix(1))
         let changes = try #require(verdict(usual, outage).ifWorse)

@@ -112,7 +112,7 @@ import Testing
         #expect(lines(report, context, columns: 80).contains { $0.hasPrefix("Outgoing from shop: 13 requests") })
     }
 
-    @Test func timeSinceWhichRatesCountIsANote() {
+    @Test func noteSaysSinceWhenRatesAreCounted() {
         var report = report([.endpoint], [(["/a"], 2, 0)])
         report.ratesSince = "2026-11-21T09:44:10Z"
         #expect(

@@ -61,7 +61,7 @@ import Testing
         ("2026-10-26T12:00:00Z", "yesterday", "2026-10-24T22:00:00Z"),
         ("2026-11-21T12:59:00Z", "14:00", "2026-11-20T13:00:00Z"),
     ])
-    func zoneMovesDaysAndTimes(now: String, text: String, expected: String) throws {
+    func daysAndTimesAreReadInTheGivenZone(now: String, text: String, expected: String) throws {
         #expect(try TimeExpression.parse(text, now: time(now), in: berlin) == time(expected))
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import MartletReports
 
 @Suite struct TrendTests {
-    @Test func trendGoesFromZeroToTheLargest() {
+    @Test func trendIsScaledFromZeroToTheLargestFigure() {
         #expect(Sparkline.text([0, 1, 2, 3, 4, 5, 6, 7]) == "▁▂▃▄▅▆▇█")
         #expect(Sparkline.text([0, 0, 0]) == "▁▁▁")
         #expect(Sparkline.text([5, 5, 5, 5]) == "████")
@@ -42,7 +42,7 @@ import Testing
         #expect(rates == Array(repeating: 2, count: 11))
     }
 
-    @Test func longSlotThatTheWindowCutsIsDrawnAsARate() {
+    @Test func longSlotCutByTheWindowIsDrawnAsARate() {
         // The first slot has 5 of its 6 minutes. The last one has 2, which are too few for a separate rate.
         let report = report("09:01:00", "10:02:00", step: 360, slots: 11)
         let rates = TrendSlots(of: report).rates(of: [300] + Array(repeating: 360, count: 9) + [120])
@@ -70,7 +70,7 @@ import Testing
         #expect(TrendSlots(of: short).rates(of: counts) == [1, 5, 5])
     }
 
-    @Test func partOfASlotShorterThanAMinuteIsJoinedToItsNeighbour() {
+    @Test func cutSlotUnderAMinuteIsMergedIntoItsNeighbour() {
         let report = report("09:00:05", "09:05:20", step: 30, slots: 11)
         let rates = TrendSlots(of: report).rates(of: [25] + Array(repeating: 30, count: 9) + [20])
         #expect(rates == Array(repeating: 1, count: 9))

@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Prometheus counts differences, so a first sample of zero makes it count the earlier requests.
-    @Test func seriesIsZeroInItsFirstPage() async throws {
+    @Test func newSeriesStartsAtZero() async throws {
         try await withServer { client in
             #expect(try await client.post(try Samples.body()).status == .ok)
             let first = try await client.nextPage().lines.filter { $0.hasPrefix("http_") }

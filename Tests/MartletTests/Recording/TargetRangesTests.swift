@@ -22,7 +22,7 @@ import Testing
         #expect(target.path == url.path(percentEncoded: true))
     }
 
-    @Test func internationalNameIsWrittenAsOnTheWire() throws {
+    @Test func internationalHostIsPunycoded() throws {
         #expect(
             RequestTarget(try #require(URL(string: "https://b\u{fc}cher.example/"))).host == "xn--bcher-kva.example")
     }

@@ -160,7 +160,7 @@ extension AgentTests {
             #expect(OutboxAccount(text: account)?.dropped == [.corrupt: 3])
         }
 
-        @Test func partOfATooLargeBatchHasOnlyItsOwnStreams() async throws {
+        @Test func partOfAnOversizedBatchHasOnlyItsOwnStreams() async throws {
             try await withAgent({
                 $0.temporality = .cumulative
                 $0.sampleRate = 0

@@ -144,7 +144,7 @@ extension AgentTests {
             #expect(found.spans.isEmpty)
         }
 
-        @Test func nothingIsRecordedWithoutAnAgentAndTheContextPassesThrough() {
+        @Test func withoutAnAgentNothingIsRecordedButTheContextPassesThrough() {
             let span = tracer.startSpan("work", context: extracted(parent), ofKind: .client)
             span.attributes["http.request.method"] = "GET"
             #expect(!span.isRecording)
