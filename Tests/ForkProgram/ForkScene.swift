@@ -23,7 +23,7 @@ enum ForkScene: String {
     /// A service that makes no requests and prints the traces of the agent in its process: blocked signals, locked
     /// memory, descriptors.
     case idle
-    /// A service without a standard input that counts how often another file has its number.
+    /// A service without a standard input that counts how often a file or a connection that can be written has its number.
     case closedInput
 
     func play(_ load: Load, _ requests: Int) throws -> Int {
@@ -50,9 +50,14 @@ enum ForkScene: String {
         let hasEnded = DispatchSemaphore(value: 0)
         Thread {
             while !isOver.withLock({ $0 }) {
-                let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/0")
-                // The agent holds the number for a moment while libcurl opens its descriptors.
-                if let file, file != "/dev/null" { sightings.withLock { $0 += 1 } }
+                let file = Self.file(STDIN_FILENO)
+                let flags = fcntl(STDIN_FILENO, F_GETFL)
+                // Dispatch keeps a file of events. The agent holds the number for a moment while libcurl opens its
+                // descriptors.
+                guard let file, flags >= 0, flags & O_ACCMODE != O_RDONLY, file == Self.file(STDIN_FILENO) else {
+                    continue
+                }
+                if !file.hasPrefix("anon_inode:"), file != "/dev/null" { sightings.withLock { $0 += 1 } }
             }
             hasEnded.signal()
         }.start()
@@ -175,7 +180,7 @@ enum ForkScene: String {
         }
     }
 
-    /// Prints the signals that the agent's thread blocks, and the locked memory in KiB.
+    /// Prints the signals that the agent's thread and threads made by it block, and the locked memory in KiB.
     ///
     /// - Returns: The number of descriptors that the agent holds between its uploads.
     private func idle(_ agent: MartletAgent, _ before: Set<Int32>) throws -> Int {
@@ -187,17 +192,20 @@ enum ForkScene: String {
             tries -= 1
             usleep(10_000)
         }
-        for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
+        let masks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap { task in
             let status = try String(contentsOfFile: "/proc/self/task/\(task)/status", encoding: .utf8).split(
                 separator: "\n")
-            guard status.contains("Name:\tmartlet"), let line = status.first(where: { $0.hasPrefix("SigBlk:") }) else {
-                continue
-            }
-            print(line.dropFirst("SigBlk:\t".count))
+            let line = status.first { $0.hasPrefix("SigBlk:") }
+            return status.contains("Name:\tmartlet") ? line?.dropFirst("SigBlk:\t".count) : nil
         }
+        print(masks.joined(separator: " "))
         let memory = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
         print(memory.first { $0.hasPrefix("VmLck:") }?.split(separator: " ").dropFirst().first ?? "")
         return Self.descriptors.subtracting(before).count
+    }
+
+    private static func file(_ number: Int32) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
     }
 
     private static var descriptors: Set<Int32> {
