@@ -29,6 +29,7 @@ enum ForkScene: String {
     func play(_ load: Load, _ requests: Int) throws -> Int {
         let descriptors = Self.descriptors
         if self == .closedInput { close(STDIN_FILENO) }
+        if self == .idle { Self.unblockSignals() }
         let agent = MartletAgent.start()
         switch self {
         case .workers: return try workers(agent, load, requests)
@@ -202,6 +203,13 @@ enum ForkScene: String {
         let memory = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
         print(memory.first { $0.hasPrefix("VmLck:") }?.split(separator: " ").dropFirst().first ?? "")
         return Self.descriptors.subtracting(before).count
+    }
+
+    /// Unblocks all signals. A test starts programs on a thread of Dispatch, and they inherit its mask.
+    private static func unblockSignals() {
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
     }
 
     private static func file(_ number: Int32) -> String? {
