@@ -16,6 +16,9 @@ static swift_method original[MARTLET_HOOKS];
 static martlet_before before_method;
 
 static bool run_before(enum martlet_hook hook, void *self) {
+    // A thread may come here by a slot that another thread has just written. On arm64 it could still see `before_method` and
+    // `original` as they were before (on x86 the fence is no instruction).
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&before_method, __ATOMIC_RELAXED)(hook, self);
 }
 
