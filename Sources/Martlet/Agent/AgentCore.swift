@@ -5,16 +5,16 @@ import Synchronization
 /// A running agent, shared by all values that hold it.
 final class AgentCore: Sendable {
     let recorder: Recorder
-    /// `nil` for an agent in memory, and if the agent is switched off.
+    /// `nil` for an in-memory agent, or if the agent is switched off.
     let thread: AgentThread?
     let capture: EffectiveCapture
-    /// The scope of an agent in memory that sees nothing else; `nil` for an agent that sees the whole process.
+    /// The only scope that an in-memory agent captures; `nil` for an agent that captures the whole process.
     let scope: CaptureScope?
     let isEnabled: Bool
     /// The number of values that hold the agent; 0 once it has ended.
     let holders = Atomic<Int>(0)
     let process = martlet_process()
-    /// The agent that this one replaces in a forked child, from the process in which both began; `nil` otherwise.
+    /// The agent that this one replaces in a forked child: the original one, even after several forks; `nil` otherwise.
     let replaced: AgentCore?
     private let configuration: MartletConfiguration
 
@@ -49,8 +49,8 @@ final class AgentCore: Sendable {
         RulesWatch(configuration, capture: capture, active: recorder.rules, log: log).start()
     }
 
-    /// Makes a forked child's agent. It has the configuration, the rules and the number of holders of `parent`, and
-    /// none of its records. Takes no lock that the parent may hold.
+    /// Makes a forked child's agent, with the configuration, the rules and the number of holders of `parent`, but
+    /// without its records. Takes no lock that the parent may hold.
     init(replacing parent: AgentCore) {
         replaced = parent.replaced ?? parent
         configuration = parent.configuration
@@ -128,7 +128,7 @@ final class AgentCore: Sendable {
     }
 }
 
-/// An estimate of the agent's memory in bytes, without that of shipping (``ShippingStatus/heldBytes``).
+/// An estimate of the agent's memory in bytes, excluding the memory for shipping (``ShippingStatus/heldBytes``).
 /// `MARTLET_MAX_MEMORY` limits the sum of both, and `status` shows it.
 ///
 /// The journal's files do not count: they are on the disk, and `MARTLET_BUFFER_MAX` counts them.

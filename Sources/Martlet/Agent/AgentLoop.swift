@@ -120,7 +120,7 @@ struct AgentLoop: ~Copyable {
     }
 
     /// Closes the journal and the outbox. Called before the callers are answered, because the process may exit as soon
-    /// as it has the answer.
+    /// as a caller has its answer.
     private mutating func close() {
         sealer.close(losing: memory.losable)
         outbox.take()?.close()
@@ -290,13 +290,14 @@ final class AgentThread: Sendable {
         opening.enter()
         board.update { $0.journalError = Self.isOpening }
         let error = Self.makeThread { [self] in
-            // `Thread.name` would not do: on Linux it takes the thread from a field that its creator may not have set yet.
+            // `Thread.name` does not work here: on Linux it reads the thread from a field that the creator may not have
+            // set yet.
             martlet_name_thread("martlet")
             blockSignals()
             AgentCost.beginThread()
             martlet_begin_work()
             defer { martlet_end_work() }
-            // The rules file is read first, because a request may follow the start at once.
+            // The rules file is read first, because the first request may follow the start immediately.
             let rules = RulesWatch(configuration, capture: capture, active: recorder.rules, log: log)
             rules.start()
             var loop = AgentLoop(
@@ -310,7 +311,7 @@ final class AgentThread: Sendable {
         if error != 0 { giveUp(at: error, log) }
     }
 
-    /// Runs `body` on a new thread. Foundation's `Thread` would hide that the thread cannot be made.
+    /// Runs `body` on a new thread. Foundation's `Thread` does not report a failure to create the thread.
     ///
     /// - Returns: 0, or the system's error.
     private static func makeThread(_ body: @escaping @Sendable () -> Void) -> Int32 {
@@ -338,8 +339,8 @@ final class AgentThread: Sendable {
     /// The state of the journal until it is open.
     private static let isOpening = "the journal is not open yet"
 
-    /// Waits until the journal is open, at most for ``MartletLimits/openingWait``. If the process is killed before, the
-    /// requests recorded until then are lost.
+    /// Waits until the journal is open, at most for ``MartletLimits/openingWait``. If the process is killed before
+    /// that, the requests recorded until then are lost.
     func awaitOpening() { _ = opening.wait(timeout: .now() + MartletLimits.openingWait.seconds) }
 
     var status: ShippingStatus { board.status }
@@ -359,7 +360,7 @@ final class AgentThread: Sendable {
     }
 }
 
-/// The work of a new thread, as an object whose address C can pass on.
+/// The work of a new thread. An object, so that its address can be passed through C.
 private final class ThreadWork: Sendable {
     let body: @Sendable () -> Void
 

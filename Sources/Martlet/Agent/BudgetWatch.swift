@@ -70,7 +70,7 @@ struct BudgetWatch {
         return "\(change): \(budget.figures)" + (isLess ? budget.pause.map(Self.next) ?? "" : "")
     }
 
-    /// The reason as `status` and the collector have it.
+    /// Returns the reason that `status` shows and the collector gets.
     private static func reason(of pause: StepPause, at allowance: Allowance) -> String {
         switch allowance {
         case .everything, .withoutDetails: "no details are kept: \(pause.reason)"

@@ -15,8 +15,9 @@ import Tracing
 /// journal on disk is open, a few milliseconds and never more than 200. No other member waits for a disk or a network. All
 /// members may be called from any thread.
 ///
-/// A forked child that executes no other program has its own agent. That agent starts with the first request or span to
-/// record, or with the first use of a member. In the child, a value from before the fork refers to the child's agent.
+/// A forked child that does not execute another program has its own agent. That agent starts with the first request or
+/// span to record, or with the first use of a member. In the child, a value from before the fork refers to the child's
+/// agent.
 ///
 /// A process has one agent. Each start returns a new value that holds it, and the agent ends when the last of these
 /// values is shut down. So neither a library nor a test can end an agent that other code still uses. Tests have
@@ -47,9 +48,9 @@ public final class MartletAgent: Service {
         return start(configuration)
     }
 
-    /// Starts with a configuration made in code. If an agent is already running, it keeps its configuration, and the
-    /// returned value holds it too. The agent logs a warning then, unless it is an agent in memory. The agent ends when
-    /// all values that hold it were shut down.
+    /// Starts with a configuration made in code. If an agent is already running, that agent keeps its configuration,
+    /// and the returned value holds it too. Unless it is an in-memory agent, it then logs a warning. An agent ends once
+    /// all values that hold it have been shut down.
     public static func start(_ configuration: MartletConfiguration) -> MartletAgent {
         start(configuration, installing: EffectiveCapture.install)
     }
@@ -73,8 +74,8 @@ public final class MartletAgent: Service {
     /// ``MartletConfiguration/bootstrapsTracing`` is off or the service has already installed another.
     public var tracer: MartletTracer { MartletTracer() }
 
-    /// Whether requests are captured. While it is `false`, requests run normally, and a request that ends in this time
-    /// is not counted. `true` also restores at once all work that the agent has given up
+    /// Whether requests are captured. While it is `false`, requests run normally, and a request that ends during that
+    /// time is not counted. `true` also restores at once all work that the agent has given up
     /// (``MartletStatus/captureReason``). After `false`, the agent does not resume by itself.
     public var isCapturing: Bool {
         get { isRunning && core.isCapturing }
@@ -103,9 +104,9 @@ public final class MartletAgent: Service {
             lastUpload: shipping.lastUpload, lastCollector: shipping.lastCollector, uploadError: shipping.uploadError)
     }
 
-    /// Returns when everything recorded so far is at the collector. What cannot be delivered now is in the outbox then,
-    /// or in memory if the outbox cannot be written (``MartletStatus/bufferError``). Returns at once for an agent in
-    /// memory.
+    /// Returns when everything recorded so far is at the collector. Whatever cannot be delivered now is then in the
+    /// outbox, or in memory if the outbox cannot be written (``MartletStatus/bufferError``). Returns at once for an
+    /// in-memory agent.
     public func flush() async {
         guard let thread = core.thread else { return }
         await withCheckedContinuation { continuation in
@@ -115,7 +116,7 @@ public final class MartletAgent: Service {
 
     /// Stops capturing requests, flushes and ends; never takes longer than `limit`. Batches that could not be delivered
     /// by then stay in the outbox, and the service's next start delivers them. If the agent was started more than once,
-    /// only the last shutdown ends it, and earlier ones flush. An agent in memory ends when the value that
+    /// only the last shutdown ends it, and earlier ones flush. An in-memory agent ends when the value that
     /// ``inMemory(_:)`` returned is shut down. Later calls return at once.
     public func shutdown(within limit: Duration = .seconds(5)) async {
         guard !isShutDown.exchange(true, ordering: .relaxed) else { return }
@@ -163,13 +164,13 @@ extension MartletAgent {
     ///     #expect(agent.requests.map(\.endpoint) == ["/users/{id}"])
     ///     await agent.shutdown()
     ///
-    /// - Parameter configuration: the requests to capture and the names of their endpoints. Its settings of uploads, buffer
-    ///   and interval have no meaning. The defaults do not look at the environment.
+    /// - Parameter configuration: the requests to capture and the names of their endpoints. Its settings for uploads,
+    ///   buffer and interval have no effect. The defaults ignore the environment.
     public static func inMemory(_ configuration: MartletConfiguration = MartletConfiguration()) -> MartletAgent {
         MartletAgent(RunningAgents.add(AgentCore(inMemory: configuration)), isOwner: true)
     }
 
-    /// Runs `body` with an agent in memory, like that of ``inMemory(_:)``. It captures only the requests made within
+    /// Runs `body` with an in-memory agent, like that of ``inMemory(_:)``. It captures only the requests made within
     /// `body`, by its task and the tasks that it starts, and no other agent captures these. So each of several parallel
     /// tests can have its own agent. The agent ends with `body`.
     ///
@@ -191,9 +192,9 @@ extension MartletAgent {
         return try await CaptureScope.$current.withValue(scope) { try await body(MartletAgent(core)) }
     }
 
-    /// The requests that an agent in memory has captured, in the order in which they ended; empty for any other agent.
-    /// A request is added before its caller has its answer, so a test need not wait for it. Above 100,000 requests the
-    /// oldest are removed.
+    /// The requests that an in-memory agent has captured, in the order in which they ended; empty for any other agent.
+    /// A request is added before its caller receives the answer, so a test need not wait for it. Above 100,000 requests
+    /// the oldest are removed.
     public var requests: [MartletRequest] { core.recorder.recordedRequests?.all ?? [] }
 }
 

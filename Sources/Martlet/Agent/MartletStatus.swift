@@ -8,19 +8,20 @@ public struct MartletStatus: Sendable {
     /// Why the mode is not the requested one, or which work the agent has given up because of its cost
     /// (``MartletConfiguration/maxCPU``, ``MartletConfiguration/maxMemory``); `nil` if neither applies.
     public internal(set) var captureReason: String?
-    /// The parts of capture that do not work with this Foundation or libcurl, a sentence each; empty if all do.
+    /// The parts of capture that do not work with this Foundation or libcurl, one sentence each; empty if all of them
+    /// work.
     public internal(set) var captureLimits: [String]
     /// The number of rules in force that change requests (``MartletRule``).
     public internal(set) var rules: Int
     /// The time for which capture was off since the agent's start, by the monotonic clock: paused because of the
     /// agent's cost, ended by internal errors, or switched off by the service. Requests in that time are not counted.
-    /// Each batch reports it to the collector. Zero for an agent in memory.
+    /// Each batch reports it to the collector. Zero for an in-memory agent.
     public internal(set) var unwatched: Duration
     /// Requests of `URLSession` that have begun, have not ended and are not counted as hung yet (`MARTLET_HUNG`).
     public internal(set) var inFlight: Int
-    /// The age of the oldest request in flight, by the monotonic clock; 0 if none is.
+    /// The age of the oldest request in flight, by the monotonic clock; 0 if there is none.
     public internal(set) var oldestInFlight: Duration
-    /// Internal errors since capture was switched on: conditions that capture relies on and that did not hold. The
+    /// Internal errors since capture was switched on: conditions that capture relies on but that did not hold. The
     /// tenth switches capture off.
     public internal(set) var internalErrors: Int
     /// CPU time that the agent has used since its start: the time of its thread, and an estimate of its work on the
@@ -39,8 +40,8 @@ public struct MartletStatus: Sendable {
     public internal(set) var droppedDetails: UInt64
     /// Bytes of all batches of the service that wait on this host, in files or in this process's memory.
     public internal(set) var bufferedBytes: Int
-    /// Requests that earlier processes on this host recorded for another collector or under another token, and that wait
-    /// for it. `MARTLET_BUFFER_ADOPT` sends them to this collector. They are not in ``ledger``.
+    /// Requests that earlier processes on this host recorded for another collector or under another token, and that
+    /// still wait for that collector. `MARTLET_BUFFER_ADOPT` sends them to this collector. They are not in ``ledger``.
     public internal(set) var waitingElsewhere: UInt64
     /// The directory in which batches wait; `nil` while no directory can be used.
     public internal(set) var bufferDirectory: URL?
@@ -54,7 +55,8 @@ public struct MartletStatus: Sendable {
     public internal(set) var transport: MartletConfiguration.Transport?
     /// The time when a collector last acknowledged a batch.
     public internal(set) var lastUpload: Date?
-    /// The address of that collector, without user and password; `nil` before the first batch.
+    /// The address of the collector that last acknowledged a batch, without user and password; `nil` before the first
+    /// batch.
     public internal(set) var lastCollector: URL?
     /// Why the last upload failed or was refused; `nil` after a success.
     public internal(set) var uploadError: String?

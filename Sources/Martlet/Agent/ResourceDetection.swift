@@ -5,7 +5,7 @@ import MartletTelemetry
 /// Detects the attributes of the resource (semantic conventions, "Resource"): the process's system, executable,
 /// container and pod. It reads variables and a few small files, and makes no network request.
 enum ResourceDetection {
-    /// The variables that manifests commonly fill by the Kubernetes downward API, the preferred one first.
+    /// The variables that manifests commonly fill from the Kubernetes downward API, the preferred one first.
     private static let variables = [
         "k8s.pod.name": ["K8S_POD_NAME", "POD_NAME"], "k8s.pod.uid": ["K8S_POD_UID", "POD_UID"],
         "k8s.namespace.name": ["K8S_NAMESPACE_NAME", "POD_NAMESPACE"],
@@ -44,7 +44,7 @@ enum ResourceDetection {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The version of the compiler. Foundation comes with it on Linux, and only the two first numbers can be known.
+    /// The version of the compiler, with which Foundation comes on Linux. Only its first two numbers can be determined.
     static var swiftVersion: String {
         #if compiler(>=6.5)
         "6.5"
@@ -84,9 +84,9 @@ struct ContainerMounts {
     let podUID: String?
 
     /// - Parameters:
-    ///   - cgroup: the text of `/proc/self/cgroup`. With version 1 it has the container's path.
-    ///   - mountinfo: the text of `/proc/self/mountinfo`. With version 2 only this names the container: its engine
-    ///     mounts files over `/etc/hostname` and `/etc/hosts`.
+    ///   - cgroup: the text of `/proc/self/cgroup`. With control groups version 1, it has the container's path.
+    ///   - mountinfo: the text of `/proc/self/mountinfo`. With control groups version 2, only this text identifies the
+    ///     container, whose engine mounts files over `/etc/hostname` and `/etc/hosts`.
     init(cgroup: String, mountinfo: String) {
         let groups = cgroup.split(separator: "\n").compactMap { $0.split(separator: ":", maxSplits: 2).last }
             .map { $0.split(separator: "/") }

@@ -9,8 +9,8 @@ final class RulesWatch {
     private let path: String?
     private let log: AgentLog
     private var file: RulesFile?
-    /// Whether the last log line was about rules in force or an error in them, so that a further line is due when that
-    /// ends. In a forked child it starts as `true` if the parent had rules: the parent has logged them.
+    /// Whether the last log line reported rules in force or an error in them. If so, the end of that state is logged
+    /// too. In a forked child it starts as `true` if the parent had rules: the parent has logged them.
     private var hasWarned: Bool
     private var hasChanged = false
 
@@ -26,8 +26,8 @@ final class RulesWatch {
         hasWarned = active.count > 0
     }
 
-    /// Applies the rules of the configuration before the first request, unless there is a rules file. Logs nothing,
-    /// because its caller holds a lock, and reads no file; ``start()`` does both.
+    /// Applies the rules of the configuration before the first request, unless there is a rules file. Neither logs nor
+    /// reads the file, because its caller holds a lock; ``start()`` does both.
     static func prepare(_ configuration: MartletConfiguration, capture: EffectiveCapture, active: ActiveRules) {
         guard configuration.rulesFile == nil,
             let set = try? checked(configuration.rules, limit: limit(of: capture))

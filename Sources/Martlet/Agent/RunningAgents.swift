@@ -4,7 +4,7 @@ import Synchronization
 
 /// The agents of the process that have not ended, the newest last. Thread-safe.
 ///
-/// A service has one. A test may have more: its agent in memory replaces the process's agent until it ends.
+/// A service has one agent. A test may have more: its in-memory agent replaces the process's agent until it ends.
 enum RunningAgents {
     private struct State {
         var cores: [AgentCore] = []
@@ -103,8 +103,8 @@ enum RunningAgents {
 }
 
 extension ForkedChild {
-    /// Sets the work of a child, and initializes statics before the first request. If a thread of the parent is
-    /// initializing a static during the fork, the child would wait for it forever.
+    /// Sets the work that a forked child does first, and initializes statics before the first request. If a thread of
+    /// the parent is initializing a static during the fork, the child would wait for it forever.
     static func prepare() {
         _ = restart.storeIfNil(Restart(restartAgent))
         martlet_count_forks()

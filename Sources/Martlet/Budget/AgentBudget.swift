@@ -38,7 +38,7 @@ struct AgentBudget: Sendable {
         pauses = Allowance.allCases.dropFirst().map { _ in StepPause(terms) }
     }
 
-    /// The pause of the last step that was given up; `nil` if none is.
+    /// The pause of the last step that was given up; `nil` if no step is given up.
     var pause: StepPause? { allowance == .everything ? nil : pauses[Int(allowance.rawValue) - 1] }
 
     /// Judges CPU time once a period, and memory at every call. After a step because of memory, memory is not judged
@@ -103,7 +103,7 @@ struct AgentBudget: Sendable {
 
     fileprivate static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100) %" }
 
-    /// The CPU time between two costs, in nanoseconds. A counter that decreased counts as no use.
+    /// The CPU time between two costs, in nanoseconds. If a counter decreased, the CPU time counts as 0.
     private struct CPUUse: CustomStringConvertible {
         let agent: Double
         let process: Double
@@ -125,7 +125,7 @@ struct AgentBudget: Sendable {
 }
 
 /// The pause before a step that was given up is tried again. It doubles each time the step has to be given up again
-/// soon. A pure value; times are nanoseconds of the monotonic clock.
+/// soon afterwards. A pure value; times are nanoseconds of the monotonic clock.
 struct StepPause: Sendable {
     private let terms: BudgetTerms
     private(set) var length: Duration

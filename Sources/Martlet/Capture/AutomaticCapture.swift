@@ -117,7 +117,7 @@ enum AutomaticCapture {
     /// Observes a loader that starts, on the session's queue. It runs again when a suspended task is resumed, but a loader
     /// gets only one observer.
     ///
-    /// - Returns: whether it starts now. A rule may delay the start.
+    /// - Returns: whether the loader starts now. A rule may delay the start.
     private static func startsLoading(_ loader: URLProtocol) -> Bool {
         observe(loader) { _ in true }?.mayStart() ?? true
     }
@@ -129,7 +129,7 @@ enum AutomaticCapture {
         _ = observe(loader) { $0.error != nil && InFlightRequests.knows($0) }
     }
 
-    /// Returns the loader's observer, and makes it if it is due; `nil` if the loader has none.
+    /// Returns the loader's observer, and makes one if `isDue` returns `true`; `nil` if the loader has none.
     private static func observe(_ loader: URLProtocol, where isDue: (URLSessionTask) -> Bool) -> RequestObserver? {
         guard let task = loader.task else { return nil }
         let scope = InFlightRequests.scope(of: task)

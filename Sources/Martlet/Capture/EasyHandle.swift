@@ -82,7 +82,8 @@ struct EasyHandle {
     /// Initializes the type's lazy values before the first request (see ``ForkedChild/prepare()``).
     static func initializeStatics() { _ = isDebugged }
 
-    /// Whether Foundation uses libcurl's debug callback, according to the environment variable that it reads for it.
+    /// Whether Foundation uses libcurl's debug callback, according to the environment variable that Foundation reads
+    /// for this.
     static let isDebugged = ProcessInfo.processInfo.environment["URLSessionDebugLibcurl"] != nil
 
     /// Adds the trace headers to the next request that libcurl writes. The header list belongs to Foundation, which

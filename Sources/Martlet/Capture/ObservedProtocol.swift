@@ -14,8 +14,8 @@ final class ObservedProtocol: URLProtocol {
         guard CaptureSwitch.isExplicit.load(ordering: .relaxed), CaptureSwitch.isOn.load(ordering: .relaxed),
             let scheme = request.url?.scheme
         else { return false }
-        // Foundation's loader compares the scheme in this way. The agent must not make it load a request that it would
-        // otherwise not load.
+        // Foundation's loader compares the scheme in this way. The agent must not make Foundation load a request that
+        // it would otherwise not load.
         return scheme == "http" || scheme == "https"
     }
 
@@ -40,7 +40,7 @@ final class ObservedProtocol: URLProtocol {
         guard let type = NativeLoader.type, let task, let client else { return }
         let loader = type.init(task: task, cachedResponse: cachedResponse, client: client)
         self.loader = loader
-        // The hook captures the native loader where the task began in a scope.
+        // If the task began in a scope, the hook captures the native loader.
         guard InFlightRequests.scope(of: task)?.hasEnded ?? true,
             let recorder = CaptureSwitch.recorder
         else { return }

@@ -6,7 +6,7 @@ import MartletOTLP
 import MartletTelemetry
 
 /// The kept details of a request, from its end until they become a span. They hold only header fields and bodies within
-/// the limits: the request and the response may be larger.
+/// the limits, because the request and the response may be larger.
 struct RequestDetails: Sendable {
     private let request: CapturedRequest
     private let message: String?
@@ -111,7 +111,8 @@ enum RequestBody {
     /// Returns at most the first `bytes` bytes of a body in memory; `nil` for any other. Call it on the session's
     /// queue, because Foundation changes the body only there.
     ///
-    /// - Parameter task: `nil` outside that queue. The result is `nil` then, because the task may send another body.
+    /// - Parameter task: `nil` outside that queue. In that case the result is `nil`, because the task may send another
+    ///   body.
     static func beginning(of request: URLRequest, _ task: URLSessionTask?, bytes: Int) -> Data? {
         guard let task else { return nil }
         guard let upload = task as? URLSessionUploadTask else { return request.httpBody?.prefix(bytes) }

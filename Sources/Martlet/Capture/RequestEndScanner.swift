@@ -16,7 +16,7 @@ struct RequestEndScanner {
     private var isChunked = false
     private var isWaiting = false
 
-    /// The longest line that is kept. libcurl sends no longer one; the rest of a longer line is ignored.
+    /// The length up to which a line is kept, in bytes. The rest is ignored; libcurl sends no longer line.
     private static let longestLine = 256 << 10
 
     /// Returns whether the client waits for an interim answer before it sends the body. Returns `true` only once.

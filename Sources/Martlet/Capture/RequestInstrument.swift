@@ -88,8 +88,8 @@ struct RequestInstrument: Sendable {
         _ finished: FinishedRequest, of task: URLSessionTask?, start: RequestStart, answer: RequestAnswer,
         _ handle: EasyHandle?
     ) {
-        // The agent that runs now records the request. The agent that was running when it began may have been shut
-        // down, and would never deliver it.
+        // The agent that runs now records the request. The agent that was running when the request began may have been
+        // shut down, and would never deliver the request.
         guard let recorder = CaptureSwitch.recorder(in: start.scope) else { return }
         let duration = answer.time &- start.monotonic
         var request = CapturedRequest(

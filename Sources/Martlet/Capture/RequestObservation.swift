@@ -89,8 +89,8 @@ extension RequestObservation {
     }
 
     /// Returns whether the challenged request ended without a callback, now that its loader is gone. Foundation
-    /// suspends a task, gives it another loader and resumes it. So this reads whether it is suspended first, and
-    /// whether it was resumed second.
+    /// suspends a task, gives it another loader and resumes it. So this first reads whether the task is suspended, and
+    /// then whether it was resumed.
     func endedSilently(with answer: RequestAnswer) -> Bool {
         guard let challenge = state.withLock({ $0.challenge }), challenge.answer === answer,
             challenge.task?.state != .suspended

@@ -19,7 +19,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
     /// The changes that rules make to the loader's transfer; `nil` for none.
     private let rule: RuleTransfer?
     /// The times at which libcurl wrote the last request and received the head of its answer, in nanoseconds of the
-    /// monotonic clock; `nil` before.
+    /// monotonic clock; `nil` before that.
     private var (written, head): (UInt64?, UInt64?)
     private var response: URLResponse?
     private var responseBody: Data?
@@ -121,7 +121,7 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
         guard let task else { return CaptureSwitch.note(.noTask) }
         AgentCost.measure {
             if written != nil { handle?.ignoreHead() }
-            // The response noted here comes first, because `task.response` waits for the task's own queue.
+            // The response noted here takes precedence, because `task.response` waits for the task's own queue.
             let response = response ?? task.response
             let answer = RequestAnswer(
                 response: response as? HTTPURLResponse, error: error, handle: handle, body: responseBody,

@@ -3,8 +3,8 @@ import CMartletHooks
 import Foundation
 import FoundationNetworking
 
-/// The changes that a rule makes to one loader's transfer, from its start to the head of its answer. Requests after a
-/// redirect by that answer are not changed.
+/// The changes that a rule makes to one loader's transfer, from its start to the head of its answer. If that answer is
+/// a redirect, the requests that follow it are not changed.
 ///
 /// Use it on the session's queue. libcurl reads its values, so it lives as long as the loader.
 final class RuleTransfer {

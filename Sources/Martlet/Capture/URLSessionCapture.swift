@@ -23,8 +23,8 @@ enum URLSessionCapture {
         #endif
     }
 
-    /// Forgets tasks that were resumed long ago and never loaded. ``countHung(into:)`` does this too, but an agent in
-    /// memory has no thread that calls it.
+    /// Forgets tasks that were resumed long ago and never loaded. ``countHung(into:)`` does this too, but an in-memory
+    /// agent has no thread that calls it.
     static func forgetAbandoned() {
         #if os(Linux)
         InFlightRequests.forgetAbandoned()
@@ -142,7 +142,7 @@ extension EffectiveCapture {
         return EasyHandle.isDebugged ? "URLSessionDebugLibcurl is in the environment" : nil
     }
 
-    /// Returns the limits of capture, a sentence each.
+    /// Returns the limits of capture, one sentence each.
     static func limits(findsLibcurl: Bool, findsHandle: Bool, callsBeforeRequest: Bool) -> [String] {
         guard findsLibcurl else {
             return [
@@ -173,10 +173,10 @@ struct RequestStart: Sendable {
     let wall = Clock.wall()
     let monotonic = Clock.monotonic()
     let parent: TraceContext?
-    /// The nearest span around the caller that may be a request; `nil` for none. If that span is a client's request
-    /// itself, only the inner request is counted.
+    /// The nearest span around the caller that may be a request; `nil` for none. If that span is itself a client
+    /// request, only the inner request is counted.
     let enclosing: SpanRecording?
-    /// The scope of the agent in memory that the request belongs to; `nil` for the process's agent.
+    /// The scope of the in-memory agent that the request belongs to; `nil` for the process's agent.
     let scope = CaptureSwitch.scope
 
     init() {

@@ -69,7 +69,7 @@ enum EnvironmentValue {
         T(rawValue: text.lowercased())
     }
 
-    /// Comma-separated items; blanks around an item are ignored. `nil` if an item is not `valid`.
+    /// Comma-separated items; blanks around an item are ignored. `nil` if `valid` rejects an item.
     static func list(_ text: String, valid: (String) -> Bool) -> [String]? {
         let items = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         return items.allSatisfy(valid) ? items : nil

@@ -13,17 +13,17 @@ public struct MartletConfiguration: Sendable {
     public var serviceVersion: String?
     /// The service's environment (`deployment.environment.name`). `MARTLET_ENVIRONMENT`, default none.
     public var environment: String?
-    /// Further attributes of the resource. Each batch carries them for other programs: at most 64, their texts cut at 2
-    /// KiB. They override the attributes that the agent detects, and `host.name` overrides the name of the host. The
-    /// names of the three properties above, `service.instance.id` and `process.pid` have no effect here.
+    /// Further attributes of the resource. Each batch carries at most 64 of them for other programs, with their texts
+    /// cut at 2 KiB. They override the attributes that the agent detects, and `host.name` overrides the name of the
+    /// host. The names of the three properties above, `service.instance.id` and `process.pid` have no effect here.
     /// `OTEL_RESOURCE_ATTRIBUTES`, default none.
     public var resourceAttributes: [String: String] = [:]
     /// The collectors' addresses; `/v1/metrics` and `/v1/traces` are appended. `MARTLET_ENDPOINT`, default
     /// `http://127.0.0.1:4318`.
     ///
-    /// If there are several, each process prefers one, and sends to another while that one takes no batches. They
-    /// should have one store: if a collector may already have a batch, the batch goes to another only if both name the
-    /// same store. An empty list means the default.
+    /// If there are several, each process prefers one, and sends to another while the preferred one accepts no batches.
+    /// All should share one store: if a collector may already have a batch, the batch goes to another only if both name
+    /// the same store. An empty list means the default.
     public var collectors = [defaultCollector] {
         didSet { if collectors.isEmpty { collectors = [Self.defaultCollector] } }
     }
@@ -61,7 +61,7 @@ public struct MartletConfiguration: Sendable {
     public var exclude: [String] = []
     /// Path templates that name endpoints; the first match wins. `MARTLET_ENDPOINTS`, default none.
     ///
-    /// `{name}`, `:name` and `*` match one segment. `*` and `**` at the end match all that follow, at least one:
+    /// `{name}`, `:name` and `*` match one segment. `*` and `**` at the end match all remaining segments, at least one:
     /// `/users/{id}/files/**`. A template that can match no path is ignored.
     public var endpoints: [String] = []
     /// Names the endpoint of a request, if ``endpoints`` are not enough. If it returns `nil` or an empty name, Martlet
@@ -71,14 +71,14 @@ public struct MartletConfiguration: Sendable {
     ///
     /// It is called at the end of every request, on the service's time, on any thread and on several at once. It should
     /// take only microseconds and wait for nothing. The agent holds no lock meanwhile. Requests that the closure makes
-    /// are counted without calling it. Each name counts towards ``maxEndpoints``, so return one of few.
+    /// are counted without calling it. Each name counts towards ``maxEndpoints``, so return only a few distinct names.
     public var name: (@Sendable (MartletTarget) -> String?)?
     /// Excludes requests in addition to ``exclude``: those for which it returns `true` are not counted and carry no
     /// trace. Unlike the patterns, it also applies to requests that the service receives. It is called under the same
     /// conditions as ``name``: at the start of a `URLSession` request and again when it continues after a challenge,
     /// and at the end of any other request. Default none.
     public var ignore: (@Sendable (MartletTarget) -> Bool)?
-    /// The maximum number of distinct endpoints. A further one counts as `{other}` of its host.
+    /// The maximum number of distinct endpoints. Requests to a further one are counted under `{other}` of its host.
     /// `MARTLET_MAX_ENDPOINTS`, default 1000.
     public var maxEndpoints = 1000
     /// The share of traces whose details are kept, 0...1, decided by trace id. Counts and distributions are exact at any
@@ -129,7 +129,7 @@ public struct MartletConfiguration: Sendable {
     private var secretRules = Secret<[MartletRule]>([])
     /// The share of the process's CPU time that the agent may use, 0...1; 1 % of a core is always allowed. Above it the
     /// agent gives up details first, then phases, trace headers and spans. It gives up counting last, after a minute at
-    /// four times the share. All of it resumes automatically. `MARTLET_MAX_CPU`, default 0.05.
+    /// four times the share. All of this work resumes automatically. `MARTLET_MAX_CPU`, default 0.05.
     public var maxCPU = 0.05
     /// Bytes that the agent may hold in memory. Above them it gives up the same work, step by step, and resumes it
     /// automatically. `MARTLET_MAX_MEMORY`, default 32 MiB.
@@ -255,16 +255,16 @@ public enum CapturedBodies: String, Sendable, CaseIterable {
     case all
 }
 
-/// The facts about a request that a service's closures get to name it or exclude it (``MartletConfiguration/name``,
+/// The facts about a request by which a service's closures name or exclude it (``MartletConfiguration/name``,
 /// ``MartletConfiguration/ignore``). A plain value.
 public struct MartletTarget: Sendable, Hashable {
-    /// Whether the service received the request. If not, it made it.
+    /// Whether the service received the request; `false` if the service made it.
     public var isReceived: Bool
     /// The method in upper case; `_OTHER` for one that no RFC names.
     public var method: String
-    /// The server's name or address, in lower case; empty if it is not known.
+    /// The server's name or address, in lower case; empty if it is unknown.
     public var host: String
-    /// The server's port, the scheme's own if the URL names none; 0 if it is not known.
+    /// The server's port, the scheme's own if the URL names none; 0 if it is unknown.
     public var port: Int
     /// The path as in the URL, percent-encoded and without query.
     public var path: String

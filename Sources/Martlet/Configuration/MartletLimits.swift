@@ -1,6 +1,6 @@
 /// Limits that are not settings. A limit of a format or a protocol is in the code that reads or writes it.
 enum MartletLimits {
-    /// Requests that an agent in memory keeps; above that number the oldest tenth is removed.
+    /// Requests that an in-memory agent keeps; above that number the oldest tenth is removed.
     static let requestsInMemory = 100_000
     /// How long a service's start waits for the journal, because a disk may hang.
     static let openingWait = Duration.milliseconds(200)
@@ -15,7 +15,7 @@ enum MartletLimits {
     static let recordsPerFold = 512
     /// Series whose names are remembered while an interval is folded.
     static let knownSeries = 1024
-    /// Distinct names of `error.type` in addition to statuses; further names from instruments become `_OTHER`.
+    /// Distinct values of `error.type` in addition to statuses; further values from instruments become `_OTHER`.
     static let errorTypes = 100
     /// Details kept by sampling in one interval; further sampled requests are only counted.
     static let sampledDetails = 1000
@@ -51,9 +51,10 @@ enum MartletLimits {
     static let headerBytes = 32 << 10
     /// The largest `MARTLET_BODY_LIMIT`, in bytes: a body is held in memory until its request has ended.
     static let bodyLimit = 1 << 20
-    /// The time over which the agent's CPU time is judged: at its start it briefly needs more.
+    /// The time over which the agent's CPU time is judged: at its start the agent briefly needs more.
     static let budgetPeriod = Duration.seconds(10)
-    /// The share of a core that the agent may always take, because an idle service's CPU time leaves too small a share.
+    /// The share of a core that the agent may always take, because a share of an idle service's CPU time would be too
+    /// small.
     static let freeCore = 0.01
     /// The multiple of the CPU budget at which even counting is given up, if the excess lasts for ``costlyTime``.
     static let costlyExcess = 4.0
@@ -62,7 +63,7 @@ enum MartletLimits {
     /// The pause before a step that was given up is tried again. It doubles each time the step has to be given up
     /// again.
     static let firstPause = Duration.seconds(10)
-    /// The longest of these pauses.
+    /// The longest pause before a step that was given up is tried again.
     static let longestPause = Duration.seconds(600)
     /// How long a step must hold after it was resumed. After that, its next pause is ``firstPause`` again.
     static let calmTime = Duration.seconds(600)
@@ -74,7 +75,7 @@ enum MartletLimits {
     static let parameterName = 64
     /// The depth to which strings of JSON within strings are redacted; deeper ones are taken out as a whole.
     static let literalDepth = 4
-    /// The shortest interval and time-out: with less the agent would do nothing else.
+    /// The shortest interval and time-out: with a shorter one the agent would do nothing else.
     static let shortestInterval = Duration.milliseconds(100)
     /// How often an agent without traffic reports itself, so that `agents` can show that it is alive.
     static let heartbeat = Duration.seconds(60)
@@ -101,8 +102,8 @@ enum MartletLimits {
     static let firstRetry = Duration.seconds(1)
     /// The shortest time for which an agent with several collectors avoids one that failed, if another accepts batches.
     static let shortestAway = Duration.seconds(60)
-    /// The longest of these times. Each is random, so that the agents return to a recovered collector one after the
-    /// other.
+    /// The longest time for which such an agent avoids a collector. Each time is random, so that the agents return to a
+    /// recovered collector one after the other.
     static let longestAway = Duration.seconds(600)
     /// The share of the time for which an upload of a backlog may be under way. A pause follows each upload, and is
     /// longer after a slow upload.
@@ -122,13 +123,13 @@ enum MartletLimits {
     static let answerBody = 64 << 10
     /// Bytes of a file of rules.
     static let rulesFile = 1 << 20
-    /// Bytes of a PEM file that are looked at.
+    /// Bytes of a PEM file that are read for a check.
     static let pemFile = 1 << 20
     /// The longest `Retry-After` that is followed; up to half of it is added at random.
     static let retryAfter = Duration.seconds(600)
-    /// Files that an instance's quarantine keeps, the newest.
+    /// The number of files that an instance's quarantine keeps: the newest ones.
     static let quarantinedFiles = 8
-    /// The time for which they are kept.
+    /// How long a quarantine keeps a file.
     static let quarantine = Duration.seconds(7 * 86400)
     /// The age at which a lock without a directory counts as stale. A starting process creates its lock first.
     static let staleLock = Duration.seconds(60)
@@ -136,8 +137,8 @@ enum MartletLimits {
     static let unknownOutcome = Duration.seconds(21 * 86400)
     /// The share of `MARTLET_BUFFER_MAX` above which the agent makes room.
     static let roomFrom = 0.875
-    /// The share that may be in use after that, so that room is not made for every batch. Requests are dropped only
-    /// above the whole.
+    /// The share of `MARTLET_BUFFER_MAX` to which the agent then shrinks the buffer, so that it need not make room for
+    /// every batch. Requests are dropped only above `MARTLET_BUFFER_MAX` itself.
     static let roomUntil = 0.75
     /// The share of `MARTLET_BUFFER_MAX` by which the buffer must grow before the next attempt, if the last one made
     /// too little room.

@@ -108,7 +108,7 @@ extension Character {
     fileprivate var isBrace: Bool { self == "{" || self == "}" }
 }
 
-/// A pattern on bytes in which `*` matches any run of bytes, also an empty one.
+/// A pattern on bytes in which `*` matches any run of bytes, including an empty one.
 struct Glob: Sendable, Equatable {
     private let pattern: [UInt8]
 

@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// Names endpoints: maps a path to one of few names. Pure; it never sees a query string.
+/// Names endpoints: maps paths to a small number of names. Pure; it never sees a query string.
 ///
 /// A template of the user has priority. Otherwise the segments that look like values become `{id}`. It works on bytes,
 /// because it may run for every request.
@@ -54,8 +54,8 @@ struct EndpointNamer: Sendable {
 }
 
 /// A limit on the number of distinct endpoints, so that no URL can make the agent or the collector grow without bound.
-/// The first endpoints keep their names, and later ones count as `{other}`. An endpoint that was not seen for a day
-/// gives up its place.
+/// The first endpoints keep their names, and later ones are counted under `{other}`. An endpoint that was not seen for
+/// a day gives up its place.
 struct EndpointBudget: Sendable {
     private struct Key: Hashable {
         let host: String

@@ -1,7 +1,7 @@
 /// The shape of a path segment: a fixed name of the interface (`users`), or a value that varies (`4711`).
 ///
-/// In doubt a segment is a value. The collector keeps a name for as long as its hourly data, and must not keep a secret
-/// that long.
+/// When in doubt, a segment is a value. The collector keeps a name for as long as its hourly data, and must not keep a
+/// secret that long.
 enum SegmentShape: Equatable {
     case name
     /// A value. Its suffix is kept separately: a short extension (`4711.json`) or a method (`4711:cancel`).
@@ -116,7 +116,8 @@ extension UInt8 {
 /// joined by hyphens, underscores or capitals or followed by a version. Fewer than 1 in 1,000 random texts of 16 to 200
 /// characters are taken for words (`SegmentShapeTests`).
 struct RandomTextDetector {
-    /// The margin by which the random explanation must be cheaper, in quarter bits. In doubt a text counts as words.
+    /// The margin by which the random explanation must be cheaper, in quarter bits. When in doubt, a text counts as
+    /// words.
     private static let margin = 30
 
     // The surprise of the next character's kind in a text of words, without that of the letter or digit itself.

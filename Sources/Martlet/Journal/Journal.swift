@@ -17,7 +17,7 @@ final class Journal: @unchecked Sendable {
     /// The segments, in the order of banks, then slots.
     private let segments: UnsafeMutablePointer<JournalSegment>
     private let current = Atomic<Int>(0)
-    /// Called when a segment is full, so that the next but one is prepared.
+    /// Called when a segment is full, so that the segment after the next one is prepared.
     private let onFull: @Sendable () -> Void
 
     /// Bytes of records in a segment.
@@ -42,7 +42,7 @@ final class Journal: @unchecked Sendable {
 
     /// Records a request, from any thread.
     ///
-    /// - Returns: `false` if no segment has room. The caller must count the request in another way then.
+    /// - Returns: `false` if no segment has room. In that case the caller must count the request in another way.
     func append(_ request: borrowing CapturedRequest) -> Bool {
         let record = JournalRecord(request)
         var index = current.load(ordering: .acquiring)
@@ -67,7 +67,7 @@ final class Journal: @unchecked Sendable {
 
     /// Moves on to the bank's next segment.
     ///
-    /// - Returns: the segment to write to; `nil` if the bank has no other, or the next one is not open.
+    /// - Returns: the segment to write to; `nil` if the bank has no further segment, or the next one is not open.
     private func advance(from index: Int) -> Int? {
         let next = index + 1
         guard next % Self.slots != 0, segments[next].isOpen else { return nil }
@@ -155,7 +155,7 @@ struct JournalSegment: ~Copyable {
 
     /// Opens the segment for an interval.
     ///
-    /// - Parameter records: zeroes.
+    /// - Parameter records: the segment's records, all zeroes.
     func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
         for index in (0..<Self.lanes).reversed() { lane(index).pointee.open(records, seed: seed) }
     }
@@ -168,19 +168,19 @@ struct JournalSegment: ~Copyable {
 
 /// A part of a segment that the threads of some processors write to.
 ///
-/// A lane keeps its address as long as the journal exists. It is closed while it has no memory, so that a late thread
-/// finds it closed and does no harm. It is in unsafe memory because a writing thread must not count references: all
-/// threads would share that counter.
+/// A lane keeps its address as long as the journal exists. While it has no memory it is closed, so that a late thread
+/// does no harm. It is in unsafe memory because a writing thread must not count references: all threads would share
+/// that counter.
 struct JournalLane: ~Copyable {
     /// The word of the lane's ``Head``.
     private let head = Atomic<UInt64>(Head.closed.word)
     /// The word of the head at the first record that found no room; ``Head/closed`` until then.
     private let full = Atomic<UInt64>(Head.closed.word)
-    /// The byte of the segment's records at which the lane begins.
+    /// The offset of the lane in the segment's records, in bytes.
     private let start: Int
     private let capacity: Int
-    /// The lane's memory. Apart from the atomics, because other threads read those meanwhile. Written only while the
-    /// lane is closed, and read by threads that have a reservation.
+    /// The lane's memory. It is stored apart from the atomics, because other threads may read those at any time.
+    /// Written only while the lane is closed, and read by threads that have a reservation.
     private let memory: UnsafeMutablePointer<Memory>
 
     private struct Memory {
@@ -189,7 +189,7 @@ struct JournalLane: ~Copyable {
     }
 
     /// - Parameters:
-    ///   - start: the byte of the segment's records at which the lane begins.
+    ///   - start: the offset of the lane in the segment's records, in bytes.
     ///   - capacity: bytes of records.
     init(from start: Int, capacity: Int) {
         (self.start, self.capacity) = (start, capacity)
@@ -219,7 +219,7 @@ struct JournalLane: ~Copyable {
     /// The used part of a lane.
     struct Extent {
         let records: Int
-        /// The bytes of the segment's records.
+        /// The used bytes, as offsets in the segment's records.
         let range: Range<Int>
 
         fileprivate init(_ head: Head, from start: Int) {
@@ -256,7 +256,7 @@ struct JournalLane: ~Copyable {
         return .reserved(record, seed: memory.pointee.seed &+ UInt64(offset))
     }
 
-    /// Makes the bytes written into a reservation a record.
+    /// Turns the bytes written into a reservation into a valid record.
     @inline(__always)
     static func publish(_ record: UnsafeMutableRawBufferPointer, seed: UInt64) {
         let checksum = JournalChecksum.checksum(of: UnsafeRawBufferPointer(record), seed: seed)
@@ -279,8 +279,8 @@ struct JournalLane: ~Copyable {
     /// Opens the lane for an interval.
     ///
     /// - Parameters:
-    ///   - records: the segment's, zeroes.
-    ///   - seed: the segment's.
+    ///   - records: the segment's records, all zeroes.
+    ///   - seed: the segment's seed.
     func open(_ records: UnsafeMutableRawBufferPointer, seed: UInt64) {
         memory.pointee = Memory(
             records: UnsafeMutableRawBufferPointer(rebasing: records[start..<start + capacity]),

@@ -1,7 +1,7 @@
 import MartletTelemetry
 import Synchronization
 
-/// The layout of a segment of the journal. docs/buffer.md describes it, and the recovery.
+/// The layout of a segment of the journal. docs/buffer.md describes it and how segments are recovered.
 ///
 /// Numbers are in the machine's byte order, because a segment is read on the host that wrote it, by the same program.
 enum JournalFormat {
@@ -17,7 +17,7 @@ enum JournalFormat {
 
     static func roundedUp(_ bytes: Int) -> Int { (bytes + granule - 1) & ~(granule - 1) }
 
-    /// Returns the first word of a record, its length and checksum; never 0.
+    /// Returns the first word of a record, which holds its length and checksum; never 0.
     static func word(length: Int, checksum: UInt32) -> UInt64 { UInt64(length) << 32 | UInt64(checksum) }
 
     static func length(ofWord word: UInt64) -> Int { Int(word >> 32) }
@@ -44,7 +44,7 @@ struct JournalHeader: Equatable {
     /// The time when the interval began, by the wall clock.
     var start: UnixNanoseconds
 
-    /// The header's words. The first is for the checksum.
+    /// The header's words. The first one is reserved for the checksum.
     private var fields: [UInt64] { [0, JournalFormat.magic, sequence, slot, capacity, start] }
 
     /// A number that is mixed into the checksum of every record.

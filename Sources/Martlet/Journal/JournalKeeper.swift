@@ -2,14 +2,14 @@ import Foundation
 import MartletTelemetry
 
 /// The part of the journal that the agent's thread uses: it gives segments their memory, directs writers to the other
-/// bank at the end of an interval, and prepares the old segments again once they are a batch.
+/// bank at the end of an interval, and prepares the old segments again once their requests are in a batch.
 final class JournalKeeper {
     private let journal: Journal
     private var directory: URL?
     private var banks = [Bank](repeating: Bank(), count: Journal.banks)
     /// The bank that requests are written to; `nil` before ``move(to:)`` or ``beginInMemory()``.
     private var inUse: Int?
-    /// Why the last interval would be lost if the process were killed; `nil` if it would not.
+    /// Why the last interval would be lost if the process were killed; `nil` if it would not be lost.
     private(set) var problem: String?
     /// Nanoseconds for which capture was off, as stored in the segments.
     private var captureGap: UInt64 = 0
@@ -45,7 +45,7 @@ final class JournalKeeper {
 
     /// Notes in the closed interval's files that a batch of it is about to be sent.
     ///
-    /// - Parameter note: which collector may have the batch then; not 0.
+    /// - Parameter note: which collector may have the batch from then on; not 0.
     func noteAttempt(_ note: UInt64) {
         for memory in closedFiles { JournalHeader.noteAttempt(note, in: memory.bytes) }
     }
@@ -81,7 +81,7 @@ final class JournalKeeper {
         let other = (inUse + 1) % Journal.banks
         guard banks[other].extents == nil else { return }
         // A thread that has slept since before the last interval may have left a record here. The bank moves once that
-        // is sealed.
+        // record is sealed.
         guard journal.count(inBank: other) == 0 else { return }
         let extents = closeSegments(of: other)
         guard Self.records(extents) == 0 else { return banks[other].extents = extents }
@@ -158,8 +158,8 @@ final class JournalKeeper {
         let seed: UInt64
     }
 
-    /// Ends the use of the closed interval, once it is a batch or if it held no request. Prepares its segments for the
-    /// interval after the next.
+    /// Ends the use of the closed interval, once its requests are in a batch or if it held none. Prepares its segments
+    /// for the interval after the next.
     func recycle() {
         guard let bank = closedBank, let extents = banks[bank].extents else { return }
         for (slot, extents) in extents.enumerated() {
@@ -205,8 +205,9 @@ final class JournalKeeper {
 
     private var closedBank: Int? { banks.firstIndex { $0.extents != nil } }
 
-    /// Whether a segment's memory is where segments are created now, and can be reused. A removed file keeps nothing,
-    /// and a file in an earlier directory has to go. The process's own memory is used only if there is no directory.
+    /// Whether a segment's memory is where segments are created now, and can be reused. Requests in a removed file are
+    /// lost if the process is killed, and a file in an earlier directory is given up. The process's own memory is used
+    /// only if there is no directory.
     private func isReusable(_ memory: SegmentMemory?) -> Bool {
         guard let memory else { return false }
         guard let path = memory.path, let directory else { return memory.path == nil && directory == nil }

@@ -66,7 +66,7 @@ struct JournalRecord: ~Copyable {
 
     /// Writes the whole record except its first word.
     ///
-    /// - Parameter bytes: ``length`` of them.
+    /// - Parameter bytes: exactly ``length`` bytes.
     func write(_ request: borrowing CapturedRequest, to bytes: UnsafeMutableRawBufferPointer) {
         // The last bytes are zeroes unless text is written over them.
         bytes.storeBytes(of: 0, toByteOffset: length - 8, as: UInt64.self)
@@ -143,7 +143,8 @@ extension JournalRecord {
         var rule: String?
     }
 
-    /// Returns the identity of a record whose checksum is right; `nil` if its lengths do not fit nevertheless.
+    /// Returns the identity of a record whose checksum is right; `nil` if the lengths of its texts are nevertheless
+    /// wrong.
     static func read(_ bytes: UnsafeRawBufferPointer) -> Identity? {
         func length(_ field: Int) -> Int { Int(bytes.loadUnaligned(fromByteOffset: field, as: UInt16.self)) }
         var next = Field.texts

@@ -36,7 +36,7 @@ final class SegmentMemory: @unchecked Sendable {
         isLocked = false
     }
 
-    /// A forked child has another mapping at that address, or none.
+    /// Unmaps nothing in a forked child, which has another mapping at that address, or none.
     deinit {
         guard process == martlet_process() else { return }
         munmap(bytes.baseAddress, bytes.count)

@@ -4,9 +4,9 @@ import MartletTelemetry
 
 /// Probes of the executors that a service's work waits for: Swift's cooperative pool and the main queue.
 ///
-/// A probe is sent only once libdispatch has threads in the process. Before that nothing can be late, and a probe would
-/// create the first thread: after that libdispatch would not work in any forked child. A forked child has no probes for
-/// the same reason.
+/// A probe is sent only once libdispatch has threads in the process. Before that, nothing can be delayed, and a probe
+/// would create the first thread. Once a process has such threads, libdispatch does not work in its forked children.
+/// For the same reason, a forked child sends no probes.
 final class DelayProbes: Sendable {
     private let pool = DelayProbe(countingFrom: MartletLimits.probeInterval, to: nil, alwaysRuns: true)
     /// If nothing runs the main queue, its delay is meaningless. So it counts only after a probe has returned, and
@@ -18,7 +18,8 @@ final class DelayProbes: Sendable {
     func send() {
         guard !isForkedChild, martlet_has_queue_threads() else { return }
         // The agent's only unstructured task. Only a task runs on the pool's own queue, which is as wide as the pool:
-        // the global queues have more threads. It neither waits nor fails, and the next one is sent when it has ended.
+        // the global queues have more threads. The task neither waits nor fails, and the next one is sent only after it
+        // has ended.
         pool.send { arrive in Task.detached { arrive() } }
         mainQueue.send { arrive in DispatchQueue.main.async(execute: arrive) }
     }
@@ -60,7 +61,7 @@ final class DelayProbe: Sendable {
 
     /// Sends a probe, unless one is pending.
     ///
-    /// - Parameter enqueue: has the executor call the closure.
+    /// - Parameter enqueue: passes the closure to the executor, which calls it.
     func send(_ enqueue: (@escaping @Sendable () -> Void) -> Void) {
         let now = Clock.monotonic()
         let isFree = state.withLock { state in

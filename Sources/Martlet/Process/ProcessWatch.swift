@@ -30,7 +30,7 @@ struct ProcessWatch {
 /// The figures of this process at one moment, from the kernel (getrusage(2), proc(5)). A figure that the system does
 /// not report is missing.
 struct ProcessSample {
-    /// Since the process's start.
+    /// Totals since the process's start.
     private(set) var counts: [ProcessCounter: UInt64] = [:]
     private(set) var gauges: [ProcessGauge: UInt64] = [:]
 
@@ -55,7 +55,7 @@ struct ProcessSample {
 
     private mutating func takeUsage() {
         var usage = rusage()
-        // RUSAGE_SELF, whose type depends on the C library.
+        // The 0 is RUSAGE_SELF, a constant whose type depends on the C library.
         guard getrusage(0, &usage) == 0 else { return }
         counts = [
             .cpuUser: Self.nanoseconds(usage.ru_utime), .cpuSystem: Self.nanoseconds(usage.ru_stime),

@@ -28,7 +28,7 @@ enum CaptureSwitch {
         return openScopes.load(ordering: .relaxed) > 0 ? CaptureScope.current : nil
     }
 
-    /// Whether an agent may capture requests: the process's agent, or one in memory.
+    /// Whether an agent may capture requests: the process's agent, or an in-memory one.
     static var isActive: Bool {
         ForkedChild.restartIfForked()
         return isOn.load(ordering: .relaxed) || openScopes.load(ordering: .relaxed) > 0
@@ -106,7 +106,7 @@ enum CaptureSwitch {
             change(&state)
             isOn.store(state.isOn, ordering: .releasing)
             isOffByService.store(state == .off, ordering: .relaxed)
-            // An agent in memory does not report its capture gap.
+            // An in-memory agent does not report its capture gap.
             guard let recorder = connected.withLock({ $0 }), recorder.recordedRequests == nil else { return }
             if state.isOn { recorder.captureGap.end() } else { recorder.captureGap.begin() }
         }
@@ -174,7 +174,7 @@ enum CaptureFault: String {
     case noHeaders = "a transfer had no list of headers"
 }
 
-/// The scope of an agent in memory: requests and spans that begin in it belong to that agent. Thread-safe.
+/// The scope of an in-memory agent: requests and spans that begin in it belong to that agent. Thread-safe.
 final class CaptureScope: Sendable {
     /// The scope of the current Swift task; `nil` outside any scope. ``CaptureSwitch/scope`` is cheaper if no scope is
     /// open.
@@ -217,7 +217,7 @@ final class CaptureScope: Sendable {
 struct EffectiveCapture: Sendable {
     var mode: CaptureMode
     var reason: String?
-    /// The limits of capture in this process, a sentence each.
+    /// The limits of capture in this process, one sentence each.
     var limits: [String] = []
     /// Why no rule can change requests in this process; `nil` if rules can.
     var rulesLimit: String?

@@ -2,7 +2,7 @@ public import Foundation
 import MartletTelemetry
 import Synchronization
 
-/// A request that ended: one that an agent in memory has captured, for a test to check (``MartletAgent/requests``), or
+/// A request that ended: one that an in-memory agent has captured, for a test to check (``MartletAgent/requests``), or
 /// one to report with ``MartletAgent/record(_:)`` because no instrument captures it. A plain value.
 public struct MartletRequest: Sendable, Hashable {
     /// Which side of a request was observed.
@@ -17,9 +17,9 @@ public struct MartletRequest: Sendable, Hashable {
     public var kind: Kind
     /// The method in upper case; `_OTHER` for one that no RFC names.
     public var method: String
-    /// The server's name or address, in lower case; empty if it is not known.
+    /// The server's name or address, in lower case; empty if it is unknown.
     public var host: String
-    /// The server's port, the scheme's own if the URL names none; 0 if it is not known.
+    /// The server's port, the scheme's own if the URL names none; 0 if it is unknown.
     public var port: Int
     /// The name under which the request is counted: the path with its changing parts named, `/users/{id}`.
     public var endpoint: String

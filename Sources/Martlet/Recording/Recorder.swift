@@ -13,7 +13,7 @@ final class Recorder: Sendable {
     /// When the recorder began to count, by the wall clock.
     let start = Clock.wall()
     let journal: Journal
-    /// The requests of an agent in memory, which keeps no details; `nil` for any other agent.
+    /// The requests of an in-memory agent, which keeps no details; `nil` for any other agent.
     let recordedRequests: RecordedRequests?
     /// The rules that change requests of `URLSession`.
     let rules: ActiveRules
@@ -29,7 +29,7 @@ final class Recorder: Sendable {
     /// The memory that details may take, in bytes: a quarter of the agent's, because three copies exist while they
     /// become a batch.
     private let maxDetailBytes: Int
-    /// A sampler that counts no limits, so that most requests need no lock.
+    /// A sampler that is used without limits, so that most requests need no lock.
     private let unlimitedSampler: DetailSampler
     private let details: Lock<Details>
     private let state: Lock<State>
@@ -201,7 +201,7 @@ final class Recorder: Sendable {
     }
 
     /// Takes out the statistics and details since the last drain. Returns them with the number of requests counted
-    /// until now. They count towards the memory until ``noteReleased()``.
+    /// until now. Both count towards ``estimatedBytes`` until ``noteReleased()``.
     func drain(at now: UnixNanoseconds = Clock.wall()) -> (interval: RecordedInterval, captured: UInt64) {
         let captureGap = captureGap.nanoseconds()
         let (requests, spans) = details.withLock { details in
@@ -257,7 +257,7 @@ struct DetailSampler: Sendable {
     private var sampled = 0
     private var failures = 0
     private var slow = 0
-    /// The number of details that were wanted and are not kept.
+    /// The number of details that were wanted but not kept.
     private(set) var dropped: UInt64 = 0
 
     init(keepFailures: Bool, slow: Duration) {

@@ -102,7 +102,7 @@ struct SeriesStatistics: Sendable {
         return indices[dimensions] == nil ? errorTypes.admit(endpoints.admit(dimensions, at: start)) : dimensions
     }
 
-    /// Takes out the interval and begins the next one.
+    /// Returns the statistics of the interval and begins the next one.
     ///
     /// - Parameter now: the end of the interval; `nil` for the end of its last request.
     mutating func take(at now: UnixNanoseconds?) -> RecordedInterval {

@@ -31,7 +31,7 @@ struct Redaction: Sendable {
     /// Returns text of any kind without its secrets. The part beyond the limit is not read, because it may be of any
     /// length.
     ///
-    /// - Parameter limit: the number of bytes that are kept.
+    /// - Parameter limit: the maximum number of bytes to keep.
     func text(_ text: String, limit: Int) -> String {
         let beginning = text.cut(toBytes: limit)
         let isCutOff = beginning.utf8.count < text.utf8.count
@@ -47,7 +47,7 @@ struct Redaction: Sendable {
 
     /// Returns the value of a header field without its secrets.
     ///
-    /// - Parameter limit: the number of bytes that are kept.
+    /// - Parameter limit: the maximum number of bytes to keep.
     func header(_ name: String, _ value: String, limit: Int) -> String {
         if names.contains(Array(name.utf8)[...]) { return SpanSecrets.placeholder }
         return SpanSecrets.urlHeaders.contains(name.lowercased()) ? url(value) : text(value, limit: limit)

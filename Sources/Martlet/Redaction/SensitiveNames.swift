@@ -15,8 +15,8 @@ struct SensitiveNames: Sendable {
     /// A name that ends in one of these is sensitive: `Ocp-Apim-Subscription-Key`, `AccountKey`, `X-Sentry-Auth`.
     private static let ends = ["key", "auth"].map { Array($0.utf8) }
 
-    /// Names that end in one of these, or are one of them, are not sensitive because of their end. They name data by its
-    /// place, or are words.
+    /// Names that end in one of these, or are one of them, are not sensitive because of their end. They identify data,
+    /// or are ordinary words.
     private static let harmlessEnds = [
         "publickey", "primarykey", "foreignkey", "partitionkey", "sortkey", "hashkey", "rangekey", "rowkey",
         "routingkey",
@@ -49,7 +49,8 @@ struct SensitiveNames: Sendable {
             }
     }
 
-    /// `key` as a whole is most often the name of a name.
+    /// Returns whether a name has a sensitive end. The name `key` itself has none: it mostly holds another name, not a
+    /// secret.
     private static func hasSensitiveEnd(_ name: [UInt8]) -> Bool {
         guard name.count > 3, ends.contains(where: name.hasSuffix) else { return false }
         return !harmlessEnds.contains(where: name.hasSuffix)

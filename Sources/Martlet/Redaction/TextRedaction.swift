@@ -157,7 +157,8 @@ struct TextRedaction {
         }
     }
 
-    /// Removes a segment of a URL's path, if it is a value. A name may be a sensitive one, and is left to ``word()``.
+    /// Removes a segment of a URL's path, if it is a value. A segment that is a name may be a sensitive one, and is
+    /// left to ``word()``.
     private mutating func segment() {
         copy(to: position + 1)
         let end = end(from: position) { "/\\".utf8.contains($0) || Self.endsPath($0) }

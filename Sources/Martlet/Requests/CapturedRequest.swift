@@ -21,7 +21,7 @@ struct CapturedRequest: Sendable {
     var bytesReceived: UInt64 = 0
     var phases = PhaseDurations()
     /// Makes the span at the end of the interval, with the dimensions under which the request was counted; `nil` if
-    /// details are not kept. It waits in memory until then, so it should hold no more than it needs.
+    /// details are not kept. The closure stays in memory until then, so it should hold no more than it needs.
     var makeSpan: (@Sendable (RequestDimensions) -> SpanRecord)?
     /// An estimate of the memory for ``makeSpan`` and its span, in bytes.
     var detailBytes = 0

@@ -58,7 +58,7 @@ struct RuleAnswer: Sendable {
     /// Returns whether an answer with this status has a body (RFC 9110, section 6.4.1).
     static func mayHaveBody(_ status: Int) -> Bool { status != 204 && status != 304 }
 
-    /// Reason phrases that servers send (RFC 9110, section 15; RFC 6585). Any other is empty.
+    /// Reason phrases that servers send (RFC 9110, section 15; RFC 6585). The phrase of any other status is empty.
     private static let phrases = [
         200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently",
         302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect",

@@ -16,11 +16,11 @@ struct RuleSet: Sendable {
 
     var names: [String] { rules.map(\.name) }
 
-    /// Returns the changes to a request; `nil` for none. The first matching rule with an action or a delay applies,
-    /// with its header fields and those of the matching rules before it.
+    /// Returns the changes to a request; `nil` for none. Of the matching rules with an action or a delay, only the
+    /// first applies. All matching rules that only change header fields apply too.
     ///
     /// - Parameters:
-    ///   - field: looks a header field of the request up by its name.
+    ///   - field: looks up a header field of the request by name.
     ///   - draw: returns a random number, 0..<1, for a rule's share.
     func decision(
         for target: RequestTarget, method: String, field: (String) -> String?,
@@ -76,7 +76,7 @@ final class ActiveRules: Sendable {
 
     /// Returns the changes to a request that is about to start; `nil` for none.
     ///
-    /// - Parameter field: looks a header field of the request up by its name.
+    /// - Parameter field: looks up a header field of the request by name.
     func decision(
         for target: RequestTarget, method: String, field: (String) -> String?
     ) -> RuleDecision? {

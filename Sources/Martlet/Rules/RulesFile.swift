@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file of rules, reloaded when it changes. A change that keeps its place, its size and its time is not detected.
+/// A file of rules, reloaded when it changes. A change that keeps the file's inode, size and time is not detected.
 struct RulesFile: Sendable {
     private let url: URL
     private var seen: Identity?

@@ -8,7 +8,7 @@ struct ValidatedRule: Sendable {
     let action: RuleAction?
     let delay: Duration
 
-    /// Whether the rule does more than change header fields. If so, no later rule does.
+    /// Whether the rule does more than change header fields. Of the matching rules that do, only the first applies.
     var decides: Bool { action != nil || delay > .zero }
 
     /// - Parameter number: the rule's number, from 1.
@@ -173,7 +173,7 @@ struct RuleMatch: Sendable {
 
     /// Returns whether all parts except the share match.
     ///
-    /// - Parameter field: looks a header field of the request up by its name.
+    /// - Parameter field: looks up a header field of the request by name.
     func holds(for target: RequestTarget, method: String, field: (String) -> String?) -> Bool {
         guard self.method.map({ $0 == method.uppercased() }) ?? true, port.map({ $0 == target.port }) ?? true,
             host?.matches(target.host) ?? true
@@ -198,7 +198,7 @@ enum HeaderName {
     }
 }
 
-/// The first error in a set of rules, for a line of the log.
+/// The first error in a set of rules, for the log.
 struct RuleError: Error, CustomStringConvertible {
     /// The rule and the key: `rule 2, match.share`; empty if the text is not JSON5.
     let place: String

@@ -19,7 +19,7 @@ struct BatchFile: Sendable, Hashable {
     var checksum: UInt32
     /// Whether an upload of the batch was attempted. If so, it may only be sent again unchanged.
     var mayHaveArrived: Bool
-    /// The collector that may have the batch; `nil` if an upload was not attempted, or none can have it.
+    /// The collector that may have the batch; `nil` if no upload was attempted, or no collector can have it.
     var place: PossibleHolder?
     var isCompressed: Bool
 

@@ -5,7 +5,7 @@ import MartletTelemetry
 /// used (``MemoryOutbox``). Not thread-safe.
 protocol BatchStore: ~Copyable {
     var instance: String { get }
-    /// The account of the batches that are gone, over all stores of the instance.
+    /// The account of the batches that are gone, across all stores of the instance.
     var account: OutboxAccount { get }
 
     /// Takes over the account from another store of the instance, which has kept it up to date.
@@ -19,7 +19,7 @@ protocol BatchStore: ~Copyable {
 
     /// Marks a batch as about to be sent. It must not be changed after that.
     ///
-    /// - Parameter place: the collector that may have the batch from now on; `nil` to take that back.
+    /// - Parameter place: the collector that may have the batch from now on; `nil` to take back an earlier mark.
     /// - Returns: the marked batch; `nil` if it cannot be marked. It must not be sent then.
     mutating func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile?
 
@@ -64,7 +64,8 @@ struct StoredBatch: Sendable, Equatable {
         }
     }
 
-    /// Returns the batches that another one covers (``BatchFile/supersedes(_:)``), grouped by that one.
+    /// Returns the batches that another batch supersedes (``BatchFile/supersedes(_:)``), grouped by the superseding
+    /// batch.
     static func superseded(in batches: [StoredBatch]) -> [(by: BatchFile, files: [BatchFile])] {
         var found: [(by: BatchFile, files: [BatchFile])] = []
         for signal in Signal.allCases {

@@ -5,8 +5,8 @@ import MartletTelemetry
 /// Keeps the batches of all instances of a service within `MARTLET_BUFFER_MAX`. It removes files in quarantine first,
 /// then details, then resolution in time (``BatchMerge``), and only then the oldest requests.
 ///
-/// It does not change a batch of another living process, which may be sending it. It may only drop such a batch, if it
-/// is the oldest of all. That process then finds it missing.
+/// It does not change a batch of another living process, which may be sending it. It may only drop such a batch, and
+/// only if it is the oldest of all. That process then finds it missing.
 struct BufferRoom {
     let serviceDirectory: URL
     let limit: Int
@@ -90,7 +90,7 @@ struct BufferRoom {
     /// Drops the oldest batch. A batch that may have arrived is dropped last: its requests would be counted as dropped
     /// although the collector has them.
     ///
-    /// - Returns: the bytes that it had; `nil` if nothing can be dropped.
+    /// - Returns: the size of that batch in bytes; `nil` if nothing can be dropped.
     private func dropOldest(_ own: inout Outbox) -> Int? {
         var oldest: (instance: String, batch: StoredBatch)?
         for instance in BufferDirectory.instances(in: serviceDirectory) {

@@ -55,7 +55,7 @@ struct CumulativeSums: Sendable, Equatable {
         )
     }
 
-    /// The streams that restart with a batch.
+    /// Returns the body to upload and the sums, of streams that restart with a batch.
     private static func beginning(
         with added: MergedMetrics, of batch: BatchID, after time: UInt64 = 0
     ) throws -> (upload: [UInt8], sums: CumulativeSums) {
@@ -65,7 +65,7 @@ struct CumulativeSums: Sendable, Equatable {
         return (try total.otlp(.cumulative), sums)
     }
 
-    /// The sums after an upload of the last batch had no answer: the batch may have arrived, and waits to be sent
+    /// The sums after an upload of the last batch got no answer: the batch may have arrived, and waits to be sent
     /// again.
     var whileLastWaits: CumulativeSums {
         var sums = self

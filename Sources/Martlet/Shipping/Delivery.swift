@@ -192,7 +192,7 @@ struct Delivery {
         among collectors: [URL]
     ) -> [StoredBatch] {
         if batch.isExpired {
-            // The collector may have it in its sums, which must not decrease.
+            // The collector may have received sums that include this batch. Sums must not decrease, so they keep it.
             if let body = outbox.read(batch.file) {
                 sums.keep(try? sums.outgoing(body, batch.file, of: outbox).sums, in: outbox)
             }
@@ -202,8 +202,8 @@ struct Delivery {
                 "A batch is dropped, because the collector may have counted it weeks ago and would count it twice")
             return []
         }
-        // A batch that cannot be read, converted or marked now may be later. A batch that is gone is not in the next
-        // list.
+        // A batch that cannot be read, converted or marked now waits for a later round. A batch that is gone is not in
+        // the next list.
         let place = routes.place(of: batch.file, over: route, among: collectors)
         guard let body = outbox.read(batch.file) else { return [] }
         let (sent, added): ([UInt8], CumulativeSums?)

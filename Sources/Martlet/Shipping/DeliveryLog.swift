@@ -2,7 +2,7 @@ import Foundation
 import MartletTelemetry
 
 /// Logs the problems of uploads: one warning when a problem begins, and one when it ends. Problems are distinguished by
-/// kind, because libcurl's messages contain milliseconds.
+/// kind, not by message, because libcurl's messages contain milliseconds.
 struct DeliveryLog {
     private let own: [URL]
     private let log: AgentLog

@@ -42,7 +42,7 @@ final class FlushRequests: Sendable {
     /// Whether a caller is waiting for a flush or for shipping to end.
     var isCallerWaiting: Bool { state.withLock { !$0.flushes.isEmpty || $0.stopBy != nil } }
 
-    /// Waits for a signal, until `deadline`, or until the time to stop. A fork may happen meanwhile.
+    /// Waits for a signal, until `deadline`, or until the time to stop. The process may fork meanwhile.
     func wait(until deadline: UInt64) {
         let now = Clock.monotonic()
         let until = min(deadline, stopBy ?? .max)

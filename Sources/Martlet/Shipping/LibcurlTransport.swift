@@ -105,7 +105,7 @@ struct UploadTLS {
         return given.filter(\.1).map(\.0)
     }
 
-    /// The current problems of the files, a sentence each. The files are read for each connection, so a file that is
+    /// The current problems of the files, one sentence each. The files are read for each connection, so a file that is
     /// added or replaced later is used.
     var complaints: [String] {
         var complaints = [

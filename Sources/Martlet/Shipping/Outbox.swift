@@ -14,7 +14,7 @@ struct Outbox: BatchStore, ~Copyable {
     var saving = AccountSaving.saved
     /// Whether the owner's file would survive a power cut. It must, as soon as the directory has a batch.
     var isOwnerSynced = true
-    /// Requests in its files, as far as this process knows.
+    /// Requests in the outbox's files, as far as this process knows.
     var waiting: UInt64 = 0
 
     enum AccountSaving {
@@ -116,7 +116,7 @@ struct Outbox: BatchStore, ~Copyable {
         try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path(of: file))
     }
 
-    /// Returns the batch's body. `nil` also if the file is damaged; it is in quarantine then.
+    /// Returns the batch's body. `nil` also if the file is damaged, in which case it is moved into quarantine.
     mutating func read(_ file: BatchFile) -> [UInt8]? {
         guard let bytes = FileManager.default.contents(atPath: path(of: file)).map(Array.init) else { return nil }
         if file.isWhole(bytes) { return bytes }
@@ -206,8 +206,8 @@ extension Outbox {
 
     /// Counts requests that were never stored as dropped.
     ///
-    /// - Parameter sequence: the sequence of their interval, so that no process makes a batch of the interval's records
-    ///   in the journal.
+    /// - Parameter sequence: the sequence of their interval, so that no process later makes a batch of that interval
+    ///   from the journal.
     mutating func drop(_ requests: UInt64, _ reason: DropReason, sequence: UInt64) {
         account.drop(requests, reason)
         account.noteSettled(sequence)
@@ -333,8 +333,8 @@ extension Outbox {
         }
     }
 
-    /// Reads the account. If it is damaged, a new one begins, and so does the instance's ledger. It is right for
-    /// waiting and later requests, but lacks those that were delivered or dropped before.
+    /// Reads the account. If it is damaged, a new account begins, and with it a new ledger of the instance. That ledger
+    /// is right for waiting and later requests, but lacks those that were delivered or dropped before.
     ///
     /// - Returns: `false` if the file exists and cannot be read now.
     mutating func readAccount() -> Bool {

@@ -2,8 +2,8 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// The account of an instance's batches that are gone, in requests. Together with the waiting batches it makes the
-/// ledger. A plain value; on disk it is a few lines of text and their checksum.
+/// The account of an instance's batches that are gone, in requests. The account and the waiting batches together make
+/// the ledger. A plain value; on disk it is a few lines of text and their checksum.
 struct OutboxAccount: Sendable, Equatable {
     private(set) var delivered: UInt64 = 0
     private(set) var dropped: [DropReason: UInt64] = [:]

@@ -59,8 +59,8 @@ struct UploadDestination: Codable, Equatable, Sendable {
         credentials = Self.digest(of: configuration, for: collectors, salt: salt)
     }
 
-    /// Returns the addresses to which a process with this configuration sends batches of the destination. `nil` if it
-    /// lacks the credentials: they must not go to an address that they were not meant for.
+    /// Returns the addresses to which a process with this configuration sends batches of the destination. `nil` if the
+    /// configuration lacks the batches' credentials.
     func addresses(for configuration: MartletConfiguration) -> [URL]? {
         let adopted = Self.plain(configuration.bufferAdopt)
         if !collectors.isEmpty, collectors.allSatisfy(adopted.contains) { return configuration.collectors }
@@ -68,9 +68,9 @@ struct UploadDestination: Codable, Equatable, Sendable {
         return collectors == Self.plain(configuration.collectors) ? configuration.collectors : collectors
     }
 
-    /// Returns the digest of the credentials. It covers the addresses, so that an address added to the file does not
-    /// get the token. Any header field may be a credential, or name the customer. User and password belong to their
-    /// address. A client's certificate is identified by its path, because it may be renewed there.
+    /// Returns the digest of the credentials. It covers the addresses, so that an address that someone adds to the file
+    /// does not get the token. Any header field may be a credential, or name the customer. User and password belong to
+    /// their address. A client's certificate is identified by its path, because it may be renewed there.
     private static func digest(of configuration: MartletConfiguration, for collectors: [URL], salt: String) -> String {
         let withUser = configuration.collectors.filter { $0.user != nil || $0.password != nil }
         var parts = [salt]
@@ -111,9 +111,9 @@ extension Outbox {
         }
     }
 
-    /// Returns the addresses of two lists of collectors: of the one that the batches were recorded for, `nil` if it is missing or
-    /// cannot be read, and of the one that a process with this configuration sends them to, `nil` if it does not. Batches without
-    /// an owner's file go to the configuration's collectors.
+    /// Returns two lists of collectors' addresses. `recorded` are those that the batches were recorded for; `nil` if
+    /// they are missing or cannot be read. `present` are those to which a process with this configuration sends the
+    /// batches; `nil` if it does not send them. Batches without an owner's file go to the configuration's collectors.
     func addresses(for configuration: MartletConfiguration) -> (recorded: [URL]?, present: [URL]?) {
         do {
             guard let destination = try owner?.destination else { return (nil, configuration.collectors) }

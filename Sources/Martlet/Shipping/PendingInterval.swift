@@ -2,7 +2,7 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// The interval that is over, while it becomes batches. It stays until they are stored.
+/// The interval that is over, while batches are made of it and until they are stored.
 struct PendingInterval {
     private let configuration: MartletConfiguration
     private let identity: TelemetryResource
@@ -55,7 +55,8 @@ struct PendingInterval {
         board.noteEncoding(0)
     }
 
-    /// Returns whether to report the capture gap: its beginning and its end at once, its length when a caller waits.
+    /// Returns whether to report the capture gap. Its beginning and its end are reported at once, and its length if a
+    /// caller waits.
     private func isCaptureGapNew(_ isCallerWaiting: Bool) -> Bool {
         recorder.captureGap.isCounting == wasWatching
             || (isCallerWaiting && recorder.captureGap.nanoseconds() != lastCaptureGap)
@@ -72,7 +73,7 @@ struct PendingInterval {
     /// Takes the interval that is over out of the journal.
     ///
     /// - Returns: `false` if the other bank is not free, or a service's thread is still writing a record. Writing takes
-    ///   nanoseconds, unless the thread was stopped.
+    ///   nanoseconds, unless the kernel has stopped the thread.
     mutating func take() -> Bool {
         if keeper.closedSequence == nil { guard recorder.closeSegments({ keeper.close() }) else { return false } }
         guard let sequence = keeper.closedSequence, let lanes = awaitWritten() else { return false }
@@ -135,7 +136,7 @@ struct PendingInterval {
         _ message: [UInt8], _ signal: Signal, _ sequence: UInt64, requests: UInt64 = 0
     ) throws -> EncodedBatch {
         let isCompressed = configuration.compression == .gzip
-        // The compressed bytes may be as many as the uncompressed ones.
+        // The compressed bytes may take as much memory as the uncompressed ones.
         board.noteEncoding(encoded + (isCompressed ? 2 : 1) * message.count)
         let batch = try EncodedBatch(
             message, sequence: sequence, signal: signal, requests: requests, isCompressed: isCompressed)

@@ -41,7 +41,7 @@ struct Sealer: ~Copyable {
 
     /// Makes an outbox in the first directory that can be written; `nil` if none can.
     ///
-    /// - Parameter failed: directories in which a batch could just not be stored.
+    /// - Parameter failed: directories in which a batch has just failed to be stored.
     mutating func makeOutbox(except failed: Set<URL> = []) -> Outbox? {
         let account = board.status.account
         for candidate in directories where !failed.contains(candidate) {
@@ -70,7 +70,7 @@ struct Sealer: ~Copyable {
         note(outbox.account)
     }
 
-    /// Takes an outbox back into use. Its account gets the requests that were settled meanwhile.
+    /// Takes an outbox back into use. Adds the requests that were settled meanwhile to its account.
     mutating func reuse(_ outbox: inout Outbox) {
         outbox.adopt(account: board.status.account)
         use(outbox.serviceDirectory)
@@ -91,8 +91,8 @@ struct Sealer: ~Copyable {
         return pending.encode()
     }
 
-    /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored; the interval stays pending
-    /// then.
+    /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored. In that case the interval
+    /// stays pending.
     ///
     /// - Parameter memory: the batches that could not be stored before. They are stored first.
     mutating func store(
@@ -116,7 +116,7 @@ struct Sealer: ~Copyable {
         log.noteEnd(of: .buffer, "Batches are stored again")
     }
 
-    /// Stores the details. If there is no room, they are dropped first, because the batch of metrics is complete
+    /// Stores the details. If there is no room, the details are dropped first, because the batch of metrics is complete
     /// without them.
     private mutating func storeDetails(of interval: SealedInterval, in outbox: inout Outbox) {
         guard interval.detailCount > 0 else { return }
@@ -170,7 +170,7 @@ struct Sealer: ~Copyable {
     /// Notes that a batch could not be stored in a directory.
     mutating func note(_ failure: WholeFile.Failure, in directory: URL) { problems[directory] = failure.description }
 
-    /// Reports that no directory can be used. If none could since the start, the journal is in memory as well.
+    /// Reports that no directory can be used. If none could be used since the start, the journal is in memory as well.
     func fallBackToMemory() {
         keeper.beginInMemory()
         let problem = directories.compactMap { directory in problems[directory].map { "\(directory.path): \($0)" } }
@@ -249,7 +249,7 @@ struct Sealer: ~Copyable {
         board.update { $0.account = account }
     }
 
-    /// Makes room for bytes. Looks at the files only if the counted size shows that room is short.
+    /// Makes room for `bytes` more. Looks at the files only if the counted size shows that room is short.
     ///
     /// - Returns: whether the bytes fit.
     private mutating func makeRoom(for bytes: Int, in outbox: inout Outbox) -> Bool {

@@ -15,7 +15,7 @@ struct ShippingStatus: Sendable {
     var encodingBytes = 0
     /// Bytes of the sums of cumulative streams.
     var sumsBytes = 0
-    /// Why the last interval would be lost if the process were killed; `nil` if it would not.
+    /// Why the last interval would be lost if the process were killed; `nil` if it would not be lost.
     var journalError: String?
     /// CPU time of the agent's thread without the service's closures, in nanoseconds.
     var threadCPU: UInt64 = 0
@@ -65,7 +65,7 @@ final class StatusBoard: Sendable {
         state.withLock { $0.mostMemory = max($0.mostMemory, others + $0.status.heldBytes) }
     }
 
-    /// The most memory that the agent held since the last call, or holds now, in bytes.
+    /// Returns the most memory that the agent has held since the last call, in bytes.
     func takeMostMemory() -> Int {
         let others = heldByOthers()
         return state.withLock { state in

@@ -20,7 +20,7 @@ final class URLSessionTransport: UploadTransport {
     /// When the upload times out, in nanoseconds of the monotonic clock.
     private var deadline: UInt64 = 0
 
-    /// `invalidateAndCancel()` would create the shared session, just to compare it with this one.
+    /// Does not call `invalidateAndCancel()`, which would create the shared session just to compare it with this one.
     deinit { session?.finishTasksAndInvalidate() }
 
     func start(_ upload: Upload) {
@@ -39,7 +39,7 @@ final class URLSessionTransport: UploadTransport {
         }
     }
 
-    /// Ends the upload when its time is up. `URLSession` would be later, because it counts whole seconds.
+    /// Ends the upload when its time is up. `URLSession` would end it later, because it counts whole seconds.
     func proceed(for duration: Duration) -> UploadEnd? {
         let now = Clock.monotonic()
         let left = deadline > now ? deadline - now : 0
@@ -144,7 +144,7 @@ final class UploadDelegate: NSObject, URLSessionDataDelegate, OwnUploadDelegate 
         completionHandler(nil)
     }
 
-    /// A challenge counts as the answer too: the agent has no other credentials than the token.
+    /// A challenge counts as the answer too: the agent has no credentials other than the token.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

@@ -6,9 +6,9 @@ import MartletTelemetry
 enum UploadOutcome: Equatable {
     /// - Parameter refusal: the part that the collector refused, which is not sent again; `nil` if it took everything.
     case delivered(refusal: Refusal? = nil)
-    /// - Parameter mayHaveArrived: whether the collector, or one behind it, may have the batch nevertheless.
+    /// - Parameter mayHaveArrived: whether the collector, or one behind it, may nevertheless have the batch.
     case retry(RetryWait, mayHaveArrived: Bool, reason: String)
-    /// The batch is too large in one piece.
+    /// The batch is too large to be sent in one piece.
     case split(reason: String)
     /// The collector will never take the batch.
     case dropped(DropReason, reason: String)
@@ -108,7 +108,7 @@ extension UploadAnswer {
             || text.contains("HTTPS server")
     }
 
-    /// What a person should look at after an answer that is not OTLP's.
+    /// What a person should check after an answer that is not OTLP's.
     var strangeness: String {
         if text.contains("SSL certificate") { return "a proxy requires a client certificate" }
         if text.contains("HTTPS") { return "the port expects https" }
@@ -123,7 +123,7 @@ extension UploadAnswer {
     private var text: String { String(decoding: body, as: UTF8.self) }
 
     /// - Parameters:
-    ///   - retryAfter: the header's value, empty if the answer has none. The same applies to the other headers.
+    ///   - retryAfter: the header's value; empty, as for the other headers, if the answer has none.
     init(
         status: Int, retryAfter: String, rejectedRequests: String, store: String, contentType: String, body: [UInt8]
     ) {
@@ -152,7 +152,7 @@ enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Among Foundation's formats this one reads neither the locale nor the time zone of the process.
+    /// Of Foundation's formats, only this one depends on neither the locale nor the time zone of the process.
     private static let utc = Date.ISO8601FormatStyle()
 
     /// Returns the seconds since 1970; `nil` if the text is not such a date. The day of the week is not checked. `:60` is a
@@ -165,7 +165,7 @@ enum HTTPDate {
         let isLeapSecond = fields[4].hasSuffix(":60")
         let time = isLeapSecond ? fields[4].dropLast(2) + "59" : fields[4]
         let text = "\(fields[3])-\(month < 9 ? "0" : "")\(month + 1)-\(fields[1])T\(time)Z"
-        // Foundation also reads days and times that do not exist.
+        // Foundation also accepts days and times that do not exist.
         guard let date = try? utc.parse(text), date.formatted(utc) == text else { return nil }
         return Int(exactly: date.timeIntervalSince1970).map { isLeapSecond ? $0 + 1 : $0 }
     }

@@ -30,9 +30,9 @@ struct UploadRoutes {
         return true
     }
 
-    /// Returns the route for a batch. `nil` if all possible routes are blocked; the batch waits for them then. The
-    /// first collector in the list is preferred. One that failed is asked again when its wait is over. While another
-    /// one accepts batches, that happens only after some random minutes.
+    /// Returns the route for a batch. `nil` if all possible routes are blocked; in that case the batch waits for them.
+    /// The first collector in the list is preferred. A collector that failed is tried again when its wait is over.
+    /// While another one accepts batches, it is tried only after a random number of minutes.
     mutating func route(for file: BatchFile, to collectors: [URL], at now: UInt64) -> UploadRoute? {
         let routes = stores.collectors(of: collectors, for: file.place).map {
             UploadRoute(address: $0, signal: file.signal)
@@ -59,8 +59,8 @@ struct UploadRoutes {
 
     mutating func succeed(_ route: UploadRoute) { circuits[route] = nil }
 
-    /// Blocks routes after a failure: only that of one signal if a wrong path or token may affect only it, else all
-    /// routes to the collector.
+    /// Blocks routes after a failure: only the route of this signal if a wrong path or token may affect only this
+    /// signal, otherwise all routes to the collector.
     mutating func fail(
         _ route: UploadRoute, _ time: RetryWait, at now: UInt64, random: () -> Double = { .random(in: 0...1) }
     ) {
@@ -97,7 +97,8 @@ struct UploadRoute: Hashable {
 }
 
 /// The stores of collectors, as far as their answers have named them. They decide which collectors may get a batch. If
-/// a collector may already have it, it goes to another only if both have the same store, where it counts once.
+/// a collector may already have a batch, the batch goes to another collector only if both have the same store, which
+/// counts it once.
 struct CollectorStores {
     private var stores: [URL: ShortDigest] = [:]
 
@@ -128,8 +129,8 @@ struct CollectorStores {
         return PossibleHolder(address: collector, store: stores[collector])
     }
 
-    /// Returns the collector of a list that a possible holder names. A holder outside the list is ignored: the user
-    /// said that the list replaces it (`MARTLET_BUFFER_ADOPT`).
+    /// Returns the collector of a list that a possible holder names. A holder outside the list is ignored: the user has
+    /// declared that the list replaces it (`MARTLET_BUFFER_ADOPT`).
     private func owner(of place: PossibleHolder, in list: [URL]) -> URL? {
         list.first { PossibleHolder(address: $0, store: nil).address == place.address }
     }
@@ -180,7 +181,7 @@ struct ShortDigest: Hashable, Sendable {
         value = UInt32(SHA256.hexadecimal(text.utf8).prefix(8), radix: 16).map { max($0, 1) } ?? 1
     }
 
-    /// - Parameter store: the value of a collector's ``StoreHeader``; `nil` if it is empty or too long.
+    /// - Parameter store: the value of a collector's ``StoreHeader``; `nil` if that is empty or too long.
     init?(store: String) {
         guard (1...StoreHeader.maxLength).contains(store.utf8.count) else { return nil }
         self.init(of: store)
@@ -206,7 +207,7 @@ struct ShortDigest: Hashable, Sendable {
 /// that instances spread evenly, and keeps it for its lifetime. If a collector fails, only the instances that preferred
 /// it move, and they spread evenly over the others.
 enum CollectorOrder {
-    /// Returns the collectors, the preferred one first, each once.
+    /// Returns the collectors without duplicates, the preferred one first.
     static func ranked(_ collectors: [URL], for instance: String) -> [URL] {
         var seen: Set<URL> = []
         let unique = collectors.filter { seen.insert(CollectorAddress.plain($0)).inserted }

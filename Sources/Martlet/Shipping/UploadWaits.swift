@@ -6,7 +6,7 @@ struct UploadCircuit {
     private var delay = RetryDelay()
     /// When the next attempt is due, in nanoseconds of the monotonic clock.
     private(set) var notBefore: UInt64
-    /// The time until which another collector is preferred, if one accepts batches.
+    /// The time until which another collector is preferred, if another one accepts batches.
     private var preferAgainAt: UInt64 = 0
     /// Whether the collector asked for the wait.
     private var serverRequestedDelay = false

@@ -2,7 +2,7 @@ import CMartletHooks
 import Synchronization
 
 /// An estimate of the CPU time that capture and tracing use on the service's threads: one call in 61 is timed, and
-/// counts for all 61. For a span, its start and its end are calls. The service's own closures do not count.
+/// counts for all 61. The start and the end of a span are separate calls. The service's own closures do not count.
 enum AgentCost {
     /// A prime number, so that in a regular rotation of different calls each kind is sampled.
     private static let share: UInt32 = 61

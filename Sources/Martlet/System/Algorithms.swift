@@ -45,8 +45,8 @@ enum SHA256 {
 
     private static func rotate(_ word: UInt32, _ bits: UInt32) -> UInt32 { word >> bits | word << (32 - bits) }
 
-    // Sections 4.2.2 and 5.3.3: the first 32 bits of the fractions of roots of primes. Including the integer part that
-    // is 35 bits, and a `Double` has 53.
+    // Sections 4.2.2 and 5.3.3: the first 32 bits of the fractions of roots of primes. With the integer part, these
+    // take 35 bits, and a `Double` has 53.
     private static let primes = (2...311).filter { number in (2..<number).allSatisfy { number % $0 != 0 } }
     private static let cubeRoots = primes.map { fraction(cbrt(Double($0))) }
     private static let squareRoots = primes.prefix(8).map { fraction(Double($0).squareRoot()) }

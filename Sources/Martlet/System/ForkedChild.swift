@@ -35,7 +35,8 @@ enum ForkedChild {
         if restartedProcess.load(ordering: .acquiring) != martlet_process() { restartOnce() }
     }
 
-    /// Logs nothing, because the service's log handler may call ``restartIfForked()`` again.
+    /// Runs ``restart``, unless it has already run in this process. Logs nothing, because the service's log handler may
+    /// call ``restartIfForked()`` again.
     @inline(never)
     private static func restartOnce() {
         guard let restart = restart.load() else { return }

@@ -59,9 +59,9 @@ struct FileLock: ~Copyable {
         return file
     }
 
-    /// Opens and locks a file. On NFS an exclusive lock needs a file that is open for writing, and any other one is a
-    /// bad descriptor (flock(2), "NFS details"). Elsewhere a file open for writing would keep its disk from becoming
-    /// read-only.
+    /// Opens and locks a file. On NFS an exclusive lock needs a file that is open for writing, and fails with a bad
+    /// descriptor for any other file (flock(2), "NFS details"). Elsewhere a file open for writing would keep its file
+    /// system from becoming read-only.
     private static func locked(_ path: String, _ flags: Int32) -> OwnDescriptor? {
         for mode in [O_RDONLY, O_RDWR] {
             guard let file = OwnDescriptor(path: path, flags | mode) else { return nil }
@@ -100,7 +100,7 @@ private final class FileMapping: @unchecked Sendable {
         #endif
     }
 
-    /// A forked child has another mapping at that address, or none.
+    /// Unmaps nothing in a forked child, which has another mapping at that address, or none.
     deinit {
         if process == martlet_process() { munmap(address, Self.length) }
     }

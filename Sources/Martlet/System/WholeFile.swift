@@ -16,7 +16,7 @@ enum WholeFile {
         do throws(Failure) {
             try put(bytes, at: path, in: directory)
         } catch {
-            // If the file existed after a failure, it would be uploaded in addition to the batch that gets its content
+            // If a failed write left the file, it would be uploaded in addition to the batch that gets its content
             // instead.
             unlink(path)
             throw error

@@ -53,9 +53,9 @@ enum TraceState {
     static let headerName = "tracestate"
     /// The largest number of list members (section 3.3.1.1).
     static let maxMembers = 32
-    /// The number of characters that must at least be passed on (section 3.3.1.5). Martlet passes on no more.
+    /// The minimum number of characters that must be passed on (section 3.3.1.5). Martlet passes on no more than that.
     static let maxLength = 512
-    /// The length from which members are dropped first, if the list is too long, in characters (section 3.3.1.5).
+    /// The length, in characters, above which members are dropped first if the list is too long (section 3.3.1.5).
     private static let longMember = 128
 
     /// Returns the list to pass on. It is empty if the header is empty or breaks a rule, because an invalid list must
@@ -77,7 +77,7 @@ enum TraceState {
         return members
     }
 
-    /// Returns the key of a member; `nil` unless the member is `key=value` and both have allowed characters only.
+    /// Returns the key of a member; `nil` unless the member is `key=value` and both contain only allowed characters.
     private static func key(of member: Substring.UTF8View) -> Substring? {
         guard let equals = member.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let (key, value) = (member[..<equals], member[member.index(after: equals)...])

@@ -76,11 +76,11 @@ struct EndedSpan: Sendable {
 
     // MARK: - Counting
 
-    /// The endpoint of a server's request that matched no route.
+    /// The endpoint of an incoming request that matched no route.
     static let unmatchedRoute = "{unmatched}"
 
     /// Returns the route of a request; `nil` if the path decides. A path that the server does not know is not an
-    /// endpoint, because visitors may try any path. For such a path, Hummingbird reports the route `NotFound`.
+    /// endpoint, because clients may try any path. For such a path, Hummingbird reports the route `NotFound`.
     private func route(of http: HTTPSpanAttributes) -> String? {
         let isMissing = kind == .server && (http.status == 404 || http.status == 405)
         if isMissing, http.route == nil || http.route == "NotFound" { return Self.unmatchedRoute }
@@ -186,7 +186,7 @@ struct SpanConversion {
         return room.take(all)
     }
 
-    /// Returns the kept part of a text, or of a text in an array. Redaction gets the text before it is cut.
+    /// Returns the kept part of a text, or of a text in an array. The text is redacted before it is cut.
     private func text(_ text: String, of attribute: String) -> String {
         let limit = MartletLimits.attributeText
         if attribute == SpanError.messageAttribute { return redaction.message(text) }

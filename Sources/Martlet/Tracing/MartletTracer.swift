@@ -10,7 +10,7 @@ public import Tracing
 /// sampled. The tracer belongs to the process, not to one agent. While no agent runs, or none captures, its spans
 /// record nothing and the caller's trace context passes through. Any thread may call it, and no call waits.
 public struct MartletTracer: Tracer {
-    /// Makes a tracer. All tracers are equal. For a service that bootstraps tracing itself, for instance in a
+    /// Makes a tracer. All tracers are interchangeable. For a service that bootstraps tracing itself, for instance in a
     /// `MultiplexInstrument`.
     public init() {}
 

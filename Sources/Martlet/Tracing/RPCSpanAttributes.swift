@@ -12,7 +12,7 @@ struct RPCSpanAttributes: Sendable {
 
     /// `nil` if the span is no remote procedure call.
     ///
-    /// - Parameter value: looks an attribute up by its name.
+    /// - Parameter value: looks up an attribute by name.
     init?(value: (String) -> SpanAttribute?) {
         func text(_ name: String) -> String? {
             guard case .string(let text)? = value(name), !text.isEmpty else { return nil }

@@ -4,8 +4,8 @@ import MartletTelemetry
 import Synchronization
 import Tracing
 
-/// A running span that is recorded. Thread-safe. No list holds it: if it is never ended, it is released with the last
-/// context that refers to it.
+/// A running span that is recorded. Thread-safe. No list holds recordings: one that is never ended is released with the
+/// last context that refers to it.
 final class SpanRecording: Sendable {
     /// The trace context for code within the span; `nil` outside any trace.
     let innerContext: TraceContext?
@@ -15,7 +15,7 @@ final class SpanRecording: Sendable {
     private let parent: SpanID?
     private let start: UnixNanoseconds
     private let clocks = ClockPair()
-    /// The scope of the agent in memory that the span belongs to; `nil` for the process's agent.
+    /// The scope of the in-memory agent that the span belongs to; `nil` for the process's agent.
     private let scope: CaptureScope?
     private let state: Lock<State>
     private let process = martlet_process()
@@ -162,9 +162,9 @@ struct SpanContent: Sendable {
     private(set) var events: [Tracing.SpanEvent] = []
     private(set) var links: [Tracing.SpanLink] = []
     var status: SpanStatus?
-    /// The last recorded error.
+    /// The error that was recorded last.
     var error: SpanError?
-    /// Whether a request within the span was counted. If so, the span is not.
+    /// Whether a request within the span was counted. If so, the span itself is not counted.
     var enclosesCountedRequest = false
     private(set) var droppedAttributes: UInt32 = 0
     private(set) var droppedEvents: UInt32 = 0
@@ -252,8 +252,8 @@ struct SpanError: Sendable {
     }
 }
 
-/// Both clocks at one moment. If start and end are given by the wall clock, which may jump in between, a pair gives the
-/// duration by the monotonic clock.
+/// Both clocks at one moment. If start and end are given by the wall clock, which may jump in between, a pair still
+/// gives the duration by the monotonic clock.
 struct ClockPair: Sendable {
     private let wall = Clock.wall()
     private let monotonic = Clock.monotonic()
