@@ -62,7 +62,7 @@ struct Check: AsyncParsableCommand {
         return (text, outcome)
     }
 
-    /// Returns the reason why there are no rows, as a report does.
+    /// Returns a line that explains why the report has no rows, as the command `report` does.
     private func explanation(of report: Report) -> String {
         var context = ReportContext()
         context.flags = parameters.flags + source.flags
@@ -70,7 +70,7 @@ struct Check: AsyncParsableCommand {
         return CheckResult(.unknown, String(sentence)).line(on: color.device)
     }
 
-    /// Requests the windows of an objective. They end where the report ends, which is a time of the collector's clock.
+    /// Queries the burn-rate windows of an objective. They end when the report ends, by the collector's clock.
     private func burnRates(_ check: BurnRateCheck?, until end: String) async throws -> [CheckResult] {
         guard let check, let end = TimeText.parse(end, now: 0) else { return [] }
         let windows = check.windows(endingAt: end)

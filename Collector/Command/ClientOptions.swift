@@ -62,7 +62,7 @@ struct ClientTLS: ParsableArguments {
     )
     var clientKey: String?
 
-    /// Reads the files that the flags name. Without a flag, reads the file that `variables` name.
+    /// Reads the PEM files. The flags name them, or `variables` do if a flag is missing.
     func configuration(_ variables: [String: String]) throws -> TLSConfiguration {
         let environment = CollectorEnvironment(variables)
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -85,8 +85,8 @@ struct ClientTLS: ParsableArguments {
         return configuration
     }
 
-    /// Returns the configuration of connections to ClickHouse. They trust the authorities of `MARTLET_CLICKHOUSE_CERTIFICATE`,
-    /// or the system's if it is not set.
+    /// Returns the TLS configuration for connections to ClickHouse. It trusts the authorities of
+    /// `MARTLET_CLICKHOUSE_CERTIFICATE`, or the system's if the variable is not set.
     static func ofClickHouse(_ variables: [String: String]) throws -> TLSConfiguration {
         let variable = "MARTLET_CLICKHOUSE_CERTIFICATE"
         var configuration = TLSConfiguration.makeClientConfiguration()
@@ -104,14 +104,14 @@ struct ClientTLS: ParsableArguments {
     }
 }
 
-/// Runs `read`. An error becomes a sentence that begins with the setting that named the file.
+/// Runs `read`. Any error becomes a sentence that begins with the setting that names the file.
 private func naming<Content>(_ setting: String, _ read: () throws -> Content) throws -> Content {
     do { return try read() } catch { throw CollectorClient.Failure(description: "\(setting): \(error)") }
 }
 
 extension TLSConfiguration {
-    /// Trusts the authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR`, as OpenSSL and curl do. If only the file is set, it also
-    /// trusts the system's directory, as they do.
+    /// Trusts the authorities of `SSL_CERT_FILE` and `SSL_CERT_DIR`. If only the file is set, also trusts the system's
+    /// directory. OpenSSL and curl do the same.
     fileprivate mutating func trust(systemsAuthorities variables: [String: String]) throws {
         if let folder = variables["SSL_CERT_DIR"], !folder.isEmpty { trustRoots = .file(folder) }
         guard let file = variables["SSL_CERT_FILE"], !file.isEmpty else { return }

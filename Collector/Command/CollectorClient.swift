@@ -83,7 +83,7 @@ struct CollectorClient {
 
     private func failure(status: Int, body: Data) -> any Error {
         let sentence = (try? ReportJSON.value(of: [String: String].self, in: body))?["error"]
-        // Any other text comes from an address without a collector's API.
+        // Any other text comes from a server that is not a collector.
         if status == 404, sentence == UnknownRequest.sentence {
             return Failure(description: UnknownRequest.sentence, code: .failure)
         }
@@ -113,7 +113,7 @@ enum ConnectionFault {
         }
     }
 
-    /// Recognizes errors by their text.
+    /// Explains a TLS error, which is recognized by its text.
     private static func tls(_ text: String) -> String {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             return

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 
-/// The variables `MARTLET_COLLECTOR_…`: one for each flag of `serve`, and for each flag with which a command reaches a collector.
-/// Their names and types come from the declarations of the flags. An empty variable counts as unset.
+/// The variables `MARTLET_COLLECTOR_…`: one for each flag of `serve`, and one for each flag that says how a command reaches a
+/// collector. Their names and types come from the declarations of the flags. An empty variable counts as unset.
 struct CollectorEnvironment {
     private static let prefix = "MARTLET_COLLECTOR_"
 
@@ -24,7 +24,7 @@ struct CollectorEnvironment {
         prefix + flag.uppercased().replacing("-", with: "_")
     }
 
-    /// The variables with the prefix that nothing reads, such as misspelled ones.
+    /// The variables that have the prefix but that nothing reads, such as misspelled ones.
     var unknown: [String] {
         let known = (Self.flags(of: Serve()) + Self.flags(of: ClientTLS())).map { Self.variable($0.name) }
         return variables.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }.sorted()
@@ -34,7 +34,7 @@ struct CollectorEnvironment {
         variables[Self.variable(flag)].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Returns the flag's value, or the variable's without the flag.
+    /// Returns the flag's value if it was given, otherwise the variable's.
     func value(_ text: String?, _ flag: String) throws -> String? {
         try Self.refuseEmpty(text, flag)
         return text ?? self[flag]
@@ -45,7 +45,7 @@ struct CollectorEnvironment {
         guard text != "" else { throw ValidationError("--\(flag) must not be empty") }
     }
 
-    /// Returns the variables of `serve` as flags, such as `--port=4318`, without those of the flags in `arguments`.
+    /// Returns the variables of `serve` as flags, such as `--port=4318`, except those whose flags are in `arguments`.
     func serveFlags(besides arguments: ArraySlice<String> = []) throws -> [String] {
         try Self.flags(of: Serve()).flatMap { flag, wrapper -> [String] in
             guard let text = self[flag], !Self.isGiven(flag, in: arguments) else { return [] }
@@ -76,7 +76,8 @@ struct CollectorEnvironment {
         arguments.contains { $0 == "--\(flag)" || $0.hasPrefix("--\(flag)=") }
     }
 
-    /// Returns a sentence that begins with a flag. If the value comes from the variable, the variable's name replaces the flag.
+    /// Returns `text`, a sentence that begins with a flag. If the value came from the flag's variable, replaces the flag with
+    /// the variable's name.
     func sentence(_ text: String, besides arguments: ArraySlice<String>) -> String {
         let flag = text.prefix { $0 != " " }.dropFirst(2)
         guard text.hasPrefix("--"), self[flag] != nil, !Self.isGiven(flag, in: arguments) else { return text }

@@ -17,7 +17,7 @@ extension FilterOptions {
     }
 }
 
-/// The filters of every command that has filters. The help of a flag depends on what the command lists.
+/// The filters that all commands with filters share. The help of a flag depends on what the command lists.
 struct ServiceFilters<Listed: FilteredThing>: FilterOptions {
     @Option(.service, of: Listed.self) var service: [String] = []
     @Option(.environment, of: Listed.self) var environment: [String] = []
@@ -25,7 +25,7 @@ struct ServiceFilters<Listed: FilteredThing>: FilterOptions {
     var given: [Dimension: [String]] { [.service: service, .environment: environment] }
 }
 
-/// The filters by values that the sender decides.
+/// The filters by dimensions that describe the sender.
 struct SenderFilters<Listed: FilteredThing>: FilterOptions {
     @OptionGroup var services: ServiceFilters<Listed>
     @Option(.version, of: Listed.self) var version: [String] = []

@@ -5,7 +5,7 @@ import MartletReports
 import MartletStorage
 import Synchronization
 
-/// The form of the collector's log on standard error.
+/// The format of the collector's log on standard error.
 struct LogSettings {
     enum Format: String, CaseIterable {
         case text, json
@@ -84,8 +84,9 @@ struct JSONLogHandler: LogHandler {
     }
 }
 
-/// A log that writes the same notice, warning or error once a minute (``LogRepeats``). The next time it writes that event, the
-/// field `repeated` has the number of events left out. It writes all lower levels, because the operator asked for them.
+/// A log that writes the same notice, warning or error at most once a minute (``LogRepeats``). When it writes that event again,
+/// the field `repeated` has the number of events left out. It writes every event of a lower level, because the operator asked
+/// for those.
 struct RepeatLimitedLogHandler: LogHandler {
     private var base: any LogHandler
     private let repeats: LogRepeats
@@ -120,15 +121,16 @@ struct RepeatLimitedLogHandler: LogHandler {
         base.log(event: event)
     }
 
-    /// The message with its cause. Addresses and batches are left out, because they differ from event to event.
+    /// Returns the message with its cause. Leaves out addresses and batches, because they differ between events of the same
+    /// kind.
     private static func name(of event: LogEvent) -> String {
         let causes = ["status", "reason", "error"].compactMap { event.metadata?[$0].map { "\($0)" } }
         return (["\(event.message)", event.error.map { "\($0)" } ?? ""] + causes).joined(separator: "\n")
     }
 }
 
-/// The events that the log has written lately. It writes the same event once a minute, however often the event occurs. So a
-/// sender whose every batch is refused, or a disk that stays full, does not fill the log. Safe to use from any task.
+/// The events that the log has written recently. The log writes the same event at most once a minute. So it does not fill up if
+/// every batch of a sender is refused, or if a disk stays full. Safe to use from any task.
 final class LogRepeats: Sendable {
     static let period = Duration.seconds(60)
     /// The maximum number of events that are remembered.
@@ -141,9 +143,9 @@ final class LogRepeats: Sendable {
 
     private let events = Mutex<[String: Event]>([:])
 
-    /// Returns the number of events left out since the event was last written. `nil` if this one is left out too.
+    /// Returns the number of events left out since the event was last written, or `nil` if this one must be left out too.
     ///
-    /// - Parameter event: equal for events that a reader considers the same.
+    /// - Parameter event: a text that is equal for events that a reader considers the same.
     func admit(_ event: String, at time: ContinuousClock.Instant = .now) -> Int? {
         events.withLock { events in
             if let known = events[event], time - known.loggedAt < Self.period {

@@ -2,8 +2,9 @@ import ArgumentParser
 import MartletReports
 import MartletStorage
 
-/// Exit codes: 0 success; 1 a limit of `check` does not hold, or `health` found none; 2 no store, no collector to ask, no room for the answer, or an
-/// answer that leaves a limit of `check` open; 64 a flag that cannot be understood or asks for too much.
+/// Exit codes: 0 for success; 1 if a limit of `check` is exceeded, or if `health` finds no collector; 2 if there is no store,
+/// no collector answers, the answer cannot be written, or `check` has not enough data; 64 if a flag is invalid or asks for too
+/// much.
 @main
 struct MartletCollector: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,13 +18,13 @@ struct MartletCollector: AsyncParsableCommand {
 }
 
 extension ExitCode {
-    /// The store or the collector is missing or does not answer, the answer cannot be written, or it leaves open whether a
-    /// limit holds.
+    /// The store or the collector is missing or does not answer, the answer cannot be written, or there is not enough data to
+    /// check a limit.
     static let unavailable = ExitCode(2)
 }
 
 /// Runs `body`. An error in the flags becomes a `ValidationError`. Any other error is printed as a sentence that begins with
-/// `context`. Its exit code is 1 for a request that is not kept, and 2 otherwise.
+/// `context`. The exit code is 1 if the error is about a request that is not kept, and 2 otherwise.
 func reportingFailure<Value>(_ context: String = "", _ body: () throws -> Value) throws -> Value {
     do {
         return try body()

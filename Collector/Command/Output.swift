@@ -4,10 +4,10 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Writes at once. With `print`, a pipe's reader would wait for a full buffer.
+/// Writes to standard output immediately. With `print`, a pipe's reader would wait until the buffer is full.
 enum Output {
-    /// Writes an answer. If it cannot be written whole, prints the reason in a sentence and throws an exit code. It is no error
-    /// if the reader has left.
+    /// Writes an answer. If the answer cannot be written completely, prints the reason and throws an exit code. A reader that
+    /// has closed the pipe is not an error.
     static func answer(_ text: String) throws {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -21,7 +21,7 @@ enum Output {
         }
     }
 
-    /// Writes a line for a user who watches, and ignores errors.
+    /// Writes a line for a user at the terminal, and ignores errors.
     static func line(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
@@ -31,7 +31,7 @@ enum Output {
     }
 }
 
-/// The form and the colours of a command's answer.
+/// The format and the colours of a command's answer.
 struct OutputOptions<Format: AnswerFormat>: ParsableArguments {
     @Option(help: "Format of the output; docs/reports.md describes each.")
     var format = Format.table
@@ -41,25 +41,25 @@ struct OutputOptions<Format: AnswerFormat>: ParsableArguments {
     var device: OutputDevice { color.device }
 }
 
-/// The forms of a command's answer. One of them is a table for a user.
+/// The formats of a command's answer. One of them is a table for a user.
 protocol AnswerFormat: ExpressibleByArgument, CaseIterable, Sendable {
     static var table: Self { get }
 }
 
-/// The form of an answer: a table for a user, or a value for a program.
+/// The format of an answer: a table for a user, or a value for a program.
 enum OutputFormat: String, AnswerFormat {
     case table
     case json
 }
 
-/// The form of a list: of kept requests, or of the map's edges.
+/// The format of a list: of kept requests, or of the map's edges.
 enum ListFormat: String, AnswerFormat {
     case table
     case json
     case csv
 }
 
-/// The form of a report.
+/// The format of a report.
 enum ReportFormat: String, AnswerFormat {
     case table
     case json
@@ -93,7 +93,7 @@ struct ColorOption: ParsableArguments {
         }
     }
 
-    /// Lines are never longer, whatever `COLUMNS` says.
+    /// The maximum width of a line, even if `COLUMNS` is larger.
     private static let maxColumns = 1000
 
     /// Returns the width from `COLUMNS` or from the terminal.
@@ -104,7 +104,7 @@ struct ColorOption: ParsableArguments {
 }
 
 extension OutputDevice {
-    /// The current time; `nil` for a file, which gets the same text whenever it is written.
+    /// The current time for a terminal; `nil` for a file, whose text must not depend on when it is written.
     var now: UnixNanoseconds? { isTerminal ? SystemClock.now() : nil }
 }
 
@@ -120,7 +120,7 @@ struct TerminalSize {
     var columns: Int
     var rows: Int
 
-    /// The current size. A terminal that does not know its size gets the size of the first terminals.
+    /// The current size. If the terminal does not report it, 80 by 24.
     static var current: TerminalSize {
         var size = winsize()
         let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0

@@ -19,7 +19,7 @@ struct SelectionOptions: ParsableArguments {
         parameters.add(requests.filters.filter { !others.contains($0.dimension) })
     }
 
-    /// The length of a trend's slots over the window, as a parameter. `nil` if the window cannot be read.
+    /// The length of a trend's slots for the window, as a parameter. `nil` if the window cannot be parsed.
     var trendStep: String? {
         var parameters = ReportParameters()
         add(to: &parameters)
@@ -45,8 +45,8 @@ struct WindowOptions: ParsableArguments {
     @Option(help: "TIME at which the window ends. (default: now)")
     var until: String?
 
-    /// Adds the flags that the user gave. A day or a time of day is in this process's time zone. For the collector it becomes
-    /// RFC 3339.
+    /// Adds the flags that the user gave. Reads a day or a time of day in this process's time zone, and passes it to the
+    /// collector in RFC 3339.
     func add<Name: WindowParameterName>(to parameters: inout Parameters<Name>) {
         let (now, zone) = (SystemClock.now(), UTCOffset.environment(ProcessInfo.processInfo.environment))
         let since = since.map { TimeExpression.absolute($0, now: now, in: zone) }

@@ -180,7 +180,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Returns the settings of the command line, and of the variables whose flags are not given.
+    /// Returns the settings from the command line, or from the variables for flags that are not given.
     private static func settings(
         _ environment: CollectorEnvironment, _ arguments: ArraySlice<String>
     ) throws -> ServeSettings {
@@ -193,7 +193,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// A service that listens at an address. If it cannot, its error names the address, because there may be two.
+/// A service that listens at an address. If it fails to, its error names the address, because the collector may have two.
 struct ListeningService: Service {
     let service: any Service
     let url: String
@@ -211,7 +211,7 @@ struct ServingFailure: Error, CustomStringConvertible {
     var description: String
 }
 
-/// The service that stops first. The server still listens while it finishes its current requests, so `/readyz` can answer that
+/// The service that stops first. It finishes the current requests while the server still listens, so `/readyz` can answer that
 /// the collector is stopping.
 struct Draining: Service {
     /// The time from SIGTERM to the end of the server. Requests unfinished by then are cut off, and senders send them again.
@@ -221,7 +221,7 @@ struct Draining: Service {
     let logger: Logger
 
     func run() async throws {
-        // This throws if another service failed. Then there is nothing to finish.
+        // This throws if another service failed. Then there are no requests to finish.
         do { try await gracefulShutdown() } catch { return }
         logger.info("stopping once the requests in progress are answered")
         await requests.drain()
@@ -229,7 +229,7 @@ struct Draining: Service {
     }
 }
 
-/// Reloads the files of tokens and of the certificate at each SIGHUP. A faulty file changes nothing.
+/// Reloads the files of tokens and of the certificate at each SIGHUP. If a file is faulty, its earlier contents stay in use.
 struct ReloadOnHangup: Service {
     let tokens: IngestTokenSource?
     let tls: ServerTLS?

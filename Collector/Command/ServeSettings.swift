@@ -125,7 +125,8 @@ struct ServeSettings {
         return limits
     }
 
-    /// A number without its unit would make the collector delete nearly everything that it may.
+    /// Returns the size of `--max-store`. Refuses a small one, which is usually a number without its unit: the collector would
+    /// delete nearly everything that it may.
     private static func storeBytes(_ text: String) throws -> UInt64 {
         let bytes = try ByteSize.parse(text, of: "--max-store")
         guard bytes >= 1 << 20 else { throw ValidationError("--max-store must be 1MiB or more") }
@@ -201,7 +202,7 @@ struct IngestTokenSource {
     private let flag: String?
     private let file: String?
 
-    /// `nil` without either.
+    /// Returns `nil` if neither is given.
     init?(flag: String?, file: String?) throws {
         guard flag != nil || file != nil else { return nil }
         (self.flag, self.file) = (flag, file)
@@ -220,7 +221,7 @@ struct IngestTokenSource {
 
 /// The number of files that the process may open. Each connection is one.
 enum OpenFileLimit {
-    /// The files that are not connections: the store with its log and readers, the event loops, the log.
+    /// The number of open files that are not connections: the store with its log and readers, the event loops, the log.
     private static let others = 256
 
     /// Raises the limit as far as an unprivileged process may. Returns the number of connections that fit into it, or `nil` if

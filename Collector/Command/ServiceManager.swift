@@ -13,7 +13,7 @@ struct ServiceManager: Sendable {
         case alive = "WATCHDOG=1"
     }
 
-    /// The interval within which systemd expects a sign of life; `nil` if it expects none.
+    /// The interval within which systemd expects a keep-alive; `nil` if it expects none.
     let watchdog: Duration?
     private let socket: String?
     private let logger: Logger
@@ -59,11 +59,11 @@ struct ReadinessNotifier: Service {
     }
 }
 
-/// Sends systemd a sign of life at intervals, once every thread that answers connections has run a task. The threads of the
-/// tasks must run too, because this runs on them. If one hangs, systemd gets no sign and restarts the collector.
+/// Sends systemd a keep-alive at intervals, each time after all event loops have run a task. It runs on the threads of Swift's
+/// tasks, so those must work too. If any of these threads hangs, systemd gets no keep-alive and restarts the collector.
 struct Watchdog: Service {
     let manager: ServiceManager
-    /// The interval within which systemd expects a sign of life.
+    /// The interval within which systemd expects a keep-alive.
     let period: Duration
 
     func run() async throws {

@@ -48,7 +48,7 @@ enum StoreLocation {
         return ClickHouseCredentials(environment, tls: try ClientTLS.ofClickHouse(environment))
     }
 
-    /// Returns a path in the XDG Base Directory Specification's directory for state that outlives the program.
+    /// Returns the default path of the store, in the state directory of the XDG Base Directory Specification.
     static func defaultPath() -> String {
         let given = ProcessInfo.processInfo.environment["XDG_STATE_HOME"] ?? ""
         // The specification says to ignore a relative path.

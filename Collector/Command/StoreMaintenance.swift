@@ -34,21 +34,21 @@ struct StoreMaintenance: Service {
     }
 }
 
-/// Logs what an operator should know about a store: each fact once when it begins, and once when it is over.
+/// Logs what an operator should know about a store: each condition once when it begins, and once when it ends.
 struct StorageEventLog {
     struct Line: Equatable {
         var level: Logger.Level
         var text: String
     }
 
-    /// The number of maintenance passes before a line about shedding is repeated: about an hour.
+    /// The number of maintenance passes after which a line about shedding is repeated: about an hour's.
     private static let sheddingPasses = 360
 
     private var known = StorageState()
     private var knownFault: String?
     private var passesSinceShedding: Int?
 
-    /// Returns the line about a change of the store's fault, or `nil` if nothing changed.
+    /// Returns the line about a fault that has begun, changed or ended, or `nil` if nothing changed.
     ///
     /// - Parameter fault: the reason why the store takes no batches; `nil` if it takes them.
     mutating func line(on fault: String?) -> Line? {

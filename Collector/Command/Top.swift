@@ -46,7 +46,7 @@ struct TopLoop {
 
         var isTick: Bool { if case .tick = self { true } else { false } }
 
-        /// The question that this event ends; `nil` for all other events.
+        /// The query that this event completes; `nil` if it is not the result of a query.
         var question: TopQuestion? {
             switch self {
             case .answer(_, let question), .failure(_, let question): question
@@ -56,14 +56,14 @@ struct TopLoop {
     }
 
     private static let interval = Duration.seconds(2)
-    /// The maximum number of events that wait. A user types fewer, and another tick follows a lost one.
+    /// The maximum number of queued events. A user types fewer, and the next tick makes up for a lost one.
     private static let maxWaiting = 256
 
     let answers: TopAnswers
     let screen: TerminalScreen
     let isColored: Bool
 
-    /// Returns when the user quits. Throws at a signal, and at an answer that no repetition would change.
+    /// Returns when the user quits. Throws if a signal arrives, or if a query fails in a way that a retry would not change.
     func run(order: GroupOrder.Measure, _ signals: UnixSignalsSequence) async throws {
         let (events, inlet) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingNewest(Self.maxWaiting))
         let typed = TerminalScreen.bytes { inlet.yield(.bytes($0)) }
@@ -213,7 +213,7 @@ struct TerminalScreen {
         Self.write("\u{1b}[H" + lines.map { "\u{1b}[0m\u{1b}[K" + $0 }.joined(separator: "\r\n"))
     }
 
-    /// If the terminal is gone, its input ends, and that is noticed.
+    /// Ignores errors. If the terminal is gone, the end of its input shows that.
     private static func write(_ text: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
     }

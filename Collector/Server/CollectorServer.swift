@@ -56,7 +56,7 @@ package struct CollectorServer: Sendable {
     package func application(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void = { _ in }
     ) throws -> some ApplicationProtocol {
-        // Without an ingest token, senders have nothing to show. Then the limit does not apply, and no connection is closed for
+        // Without an ingest token, no connection ever authenticates. Then the limit does not apply: no connection is closed for
         // a new one, even while a few connections more than the limit are accepted.
         let bound =
             tokens.ingest == nil ? Int.max : min(limits.maxUnauthenticatedConnections, limits.maxConnections / 2)
@@ -69,7 +69,7 @@ package struct CollectorServer: Sendable {
     /// Returns a service that answers only health and metrics. It runs on a separate thread, so that reports and large batches
     /// do not delay it. The main address has the same routes.
     ///
-    /// - Parameter onListening: as of ``application(at:onListening:)``.
+    /// - Parameter onListening: see ``application(at:onListening:)``.
     package func adminService(
         at address: ListenAddress, onListening: @escaping @Sendable (Int) -> Void
     ) throws -> some Service {
@@ -159,7 +159,7 @@ package struct CollectorServer: Sendable {
     }
 
     private func readers(_ group: RouterGroup<CollectorRequestContext>) -> RouterGroup<CollectorRequestContext> {
-        // With a token nobody else can read, whatever name a browser uses.
+        // With a read token, only its holders can read, by whatever name they reach the collector.
         if tokens.read == nil { group.add(middleware: AllowedHostMiddleware(hosts: allowedHosts)) }
         return group
     }

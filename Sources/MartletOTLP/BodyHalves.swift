@@ -12,7 +12,7 @@ package struct BodyHalves {
     package let first: Half
     package let second: Half
 
-    /// Halves the body. `nil` if it has only one series or one span, or no agent makes such a body.
+    /// Halves the body. Returns `nil` if it has only one series or one span, or if no agent makes such a body.
     package init?(_ body: [UInt8], signal: Signal) {
         let halves =
             switch signal {

@@ -61,7 +61,7 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         AttributeName.rule,
     ]
 
-    /// Returns the names before `server.address`, when a client called the server its peer.
+    /// Returns the names from before `server.address`, when the span of a client called the server its peer.
     private static func oldServerNames(for kind: RequestKind) -> (host: String, port: String) {
         kind == .client ? ("net.peer.name", "net.peer.port") : ("net.host.name", "net.host.port")
     }

@@ -27,7 +27,6 @@ package struct MergedMetrics {
     /// Adds a body. If the body has another resource or a metric that cannot be merged, returns `false` and changes
     /// nothing.
     ///
-    /// - Parameter isResourceNew: whether the body may have another resource. It replaces the previous one then.
     /// - Parameter isResourceNew: whether the body may have another resource, which replaces the one before.
     package mutating func add(_ body: [UInt8], isResourceNew: Bool = false) -> Bool {
         guard let part = OTLPResourceMetrics(onlyOneIn: body), isResourceNew || part.resource == resource,
@@ -37,7 +36,8 @@ package struct MergedMetrics {
         return true
     }
 
-    /// The time of the points when they are cumulative: not before the agent's own metrics were read.
+    /// The time of cumulative points: the end of the last interval, or the time of the agent's own metrics if that is
+    /// later.
     package var time: UInt64 {
         max(end, latest.values.flatMap(\.sum.dataPoints).map(\.timeUnixNano).max() ?? 0)
     }
@@ -50,7 +50,7 @@ package struct MergedMetrics {
     ///
     /// - Parameters:
     ///   - temporality: that of the histograms and the counters. Cumulative ones have ``time``.
-    ///   - selection: the metrics and points to return; `nil` for all.
+    ///   - selection: limits the body to the metrics and points that this has too; `nil` for all.
     package func otlp(
         _ temporality: OTLPAggregationTemporality = .delta, only selection: MergedMetrics? = nil
     ) throws -> [UInt8] {
@@ -66,7 +66,8 @@ package struct MergedMetrics {
         scope.metrics += latest.values.sorted { $0.name < $1.name }
         var part = OTLPResourceMetrics()
         part.resource = resource
-        // Other programs make a stream of each resource. If a sum moved to another stream, it would count twice.
+        // Other programs treat each resource as a separate stream. If a sum moved to another stream, it would be
+        // counted twice.
         if temporality == .cumulative {
             part.resource.attributes.removeAll { AttributeName.captureNames.contains($0.key) }
         }
@@ -153,7 +154,7 @@ private struct MergeableMetric {
     }
 }
 
-/// The points of a histogram without buckets.
+/// The count, the sum and the maximum of a histogram without buckets.
 private struct HistogramTotal {
     private var count: UInt64
     private var sum: Double
@@ -178,7 +179,7 @@ private struct HistogramTotal {
     }
 }
 
-/// The points of a sum. They stay whole numbers or fractions.
+/// The total of a sum's points. Whole numbers stay whole.
 private struct NumberTotal {
     private(set) var point: OTLPNumberDataPoint
 

@@ -5,9 +5,9 @@ extension MetricsBatch {
     /// Returns the batch as the body of `POST /v1/metrics`. Durations in seconds and body sizes are delta exponential
     /// histograms. Phases, and sizes whose distribution is unknown, are delta histograms without buckets (count and sum
     /// are exact). The ledger, the capture gap and the agent's CPU time are cumulative sums. ``processMetrics`` adds
-    /// those of the process.
+    /// the metrics of the process.
     ///
-    /// In addition to the body, memory holds only one point of one series at a time: all of them as messages would take
+    /// In addition to the body, memory holds only one point of one series at a time: all points as messages would take
     /// many times as much.
     package func otlp() throws -> [UInt8] {
         let resource: [UInt8] = try OTLPResource(resource).serializedBytes()

@@ -68,7 +68,7 @@ package enum ProcessMetric: String, Sendable, CaseIterable {
         }
     }
 
-    /// The number in ``ProcessStatistics`` for 1 of the unit: times are kept in nanoseconds.
+    /// The factor from the metric's unit to that of ``ProcessStatistics``, which keeps times in nanoseconds.
     package var scale: Double { unit == "s" ? 1e9 : 1 }
 }
 

@@ -1,5 +1,5 @@
 /// A batch's identity, the same at every attempt to send it. The collector stores it with the batch's points, so that a
-/// batch that was sent twice counts once.
+/// batch that was sent twice is counted once.
 ///
 /// On the wire it is the value of the ``headerName`` header: `instance/sequence/signal`,
 /// `instance/first-sequence/signal` for several merged intervals, or `instance/sequence.part/signal` for a part of a
@@ -83,7 +83,7 @@ package enum Signal: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The header of a collector's answers that names its store. Collectors with the same name share a store, so a batch
-/// that was sent to two of them counts once.
+/// that was sent to two of them is counted once.
 package enum StoreHeader {
     package static let name = "Martlet-Store"
     /// The longest identity, in bytes; a longer one is ignored.

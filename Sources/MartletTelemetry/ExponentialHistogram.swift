@@ -169,7 +169,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// outermost buckets, or the mean if only count and sum are known.
     package func difference(since earlier: ExponentialHistogram) -> ExponentialHistogram? {
         guard count >= earlier.count, zeroCount >= earlier.zeroCount else { return nil }
-        // A sum that was added up in another order may decrease by rounding, so it decides only if there are no
+        // The sum may decrease by rounding if it was added up in another order, so it is checked only if there are no
         // buckets.
         guard !isWithoutDistribution || sum >= earlier.sum * (1 - 1e-9) else { return nil }
         var (result, old) = (self, earlier)

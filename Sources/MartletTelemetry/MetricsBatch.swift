@@ -86,7 +86,7 @@ package enum DropReason: String, Sendable, Hashable, CaseIterable {
     /// The collector refused a batch of that size, and the batch could not be divided any further.
     case tooLarge = "too_large"
     /// An upload had begun, and its outcome stayed unknown for so long that the collector may have forgotten the batch.
-    /// If it were sent again, it might count twice.
+    /// If the batch were sent again, it might be counted twice.
     case expired
     /// A process of another version of Martlet dropped the requests, for a reason unknown to this version.
     case other

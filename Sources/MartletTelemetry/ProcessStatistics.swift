@@ -62,7 +62,8 @@ extension UInt64 {
     }
 }
 
-/// A quantity that the system counts from a process's start. Stores keep the raw value, as one of the eight bits of a byte.
+/// A quantity that the system counts from a process's start. Stores keep the raw value as the position of a bit in a
+/// byte.
 package enum ProcessCounter: UInt8, Sendable, CaseIterable {
     /// CPU time in user code, in nanoseconds. A sender that does not distinguish modes reports all of its CPU time
     /// here.
@@ -79,7 +80,7 @@ package enum ProcessCounter: UInt8, Sendable, CaseIterable {
     case involuntarySwitches = 5
 }
 
-/// A quantity of a process that goes up and down. Stores keep the raw value, as one of the eight bits of a byte.
+/// A quantity of a process that goes up and down. Stores keep the raw value as the position of a bit in a byte.
 package enum ProcessGauge: UInt8, Sendable, CaseIterable {
     /// Bytes of memory in RAM.
     case residentMemory = 0

@@ -1,5 +1,5 @@
-/// The dimensions that distinguish the series of requests. Every field has few different values, so path and query are
-/// left out.
+/// The dimensions that distinguish the series of requests. Path and query are left out, because every field must have
+/// few different values.
 package struct RequestDimensions: Sendable, Hashable {
     package var kind: RequestKind
     /// The request's method in upper case, or `_OTHER` for one that RFC 9110 and RFC 5789 do not name.

@@ -1,5 +1,6 @@
-/// The secrets that instruments may put into the attributes of spans. Both programs remove them. Here only whole names
-/// match. For the headers that it keeps, the agent has a longer list, with parts of names (`SensitiveNames`).
+/// The secrets that instruments may put into the attributes of spans. Both the agent and the collector remove them.
+/// Here only whole names match. For the headers that it keeps, the agent has a longer list, with parts of names
+/// (`SensitiveNames`).
 package enum SpanSecrets {
     /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
     package static let placeholder = "REDACTED"

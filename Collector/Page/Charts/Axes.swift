@@ -5,7 +5,7 @@ import MartletTelemetry
 
 /// The horizontal axis of a chart, which is a time window. Positions are shares of the chart's width, 0...1.
 struct TimeAxis: Sendable {
-    /// The most labels: five fit side by side on a phone.
+    /// The maximum number of labels: five fit side by side on a phone.
     private static let maxTicks: UInt64 = 5
     /// Steps between labels, in seconds.
     private static let steps: [UInt64] = [
@@ -59,8 +59,8 @@ struct TimeAxis: Sendable {
     ///
     /// - Parameters:
     ///   - height: the height of the chart without the labels, in pixels.
-    ///   - namesTimes: whether the times have labels. Of two charts the lower one needs them.
-    ///   - namesMarks: whether the marks have labels. Of two charts the upper one needs them.
+    ///   - namesTimes: whether to label the times. Of two charts, one above the other, only the lower one does.
+    ///   - namesMarks: whether to label the marks. Of two charts, one above the other, only the upper one does.
     func html(height: Double, namesTimes: Bool = true, namesMarks: Bool = true) -> HTML {
         HTML.joined(
             marks.map { SVG.upright("mark", x: x($0.time), height: height) }
@@ -85,8 +85,8 @@ struct TimeMark: Sendable, Equatable {
     let time: UnixNanoseconds
     let label: String
 
-    /// Returns the labels that fit next to each other, with their places. If several are close together, the first one gives the
-    /// number of the others.
+    /// Returns the labels that fit next to each other, with their places. If several marks are close together, the label of the
+    /// first one gives the number of the others.
     static func labels(of marks: [(label: String, x: Double)]) -> [(label: String, x: Double)] {
         var groups: [(label: String, x: Double, others: Int)] = []
         for mark in marks.sorted(by: { $0.x < $1.x }) {
@@ -135,7 +135,8 @@ struct ValueScale: Sendable {
     /// An axis from 0 to a round number that is at least every value. If all values are 0, it goes to 1.
     ///
     /// - Parameters:
-    ///   - least: the smallest end of the axis. By default its labels have the four decimal places of ``Figure/tick(_:)``.
+    ///   - least: the minimum upper end of the axis. With the default, its labels have the four decimal places of
+    ///     ``Figure/tick(_:)``.
     ///   - isBinary: whether the numbers are round in units of bytes, each of which is 1024 of the one before.
     static func linear(
         _ values: [Double], top: Double, bottom: Double, least: Double = 3e-4, isBinary: Bool = false
@@ -150,7 +151,7 @@ struct ValueScale: Sendable {
             values: (0...Int(steps)).map { Double($0) * step })
     }
 
-    /// An axis between round numbers on which equal distances are equal factors.
+    /// A logarithmic axis between round numbers.
     static func logarithmic(_ values: [Double], top: Double, bottom: Double) -> ValueScale {
         let known = values.filter { $0.isFinite && $0 > 0 }
         let least = RoundNumber.notAbove(min(max(known.min() ?? 1, 1e-6), 1e15))
@@ -165,7 +166,7 @@ struct ValueScale: Sendable {
 
     var ticks: [Tick] { values.map { Tick(value: $0, y: y($0)) } }
 
-    /// Returns the place of a value. A value outside of the axis is at its end, and so is one that is not a number.
+    /// Returns the place of a value. A value outside the axis is placed at an end, and so is one that is not a number.
     func y(_ value: Double) -> Double { bottom - share(value) * (bottom - top) }
 
     private func share(_ value: Double) -> Double {
@@ -205,7 +206,7 @@ private enum RoundNumber {
 
 /// The time axis shared by all rows of a waterfall, from left to right, in milliseconds.
 struct WaterfallAxis {
-    /// The space after the last end, as a share of the time.
+    /// The space after the end of the last bar, as a share of the time.
     private static let margin = 0.02
     private static let fewestSteps = 4.0
 
@@ -240,7 +241,7 @@ struct WaterfallAxis {
 
     /// The lines behind the bars of a row.
     ///
-    /// - Parameter end: the pixel at which they end, which may be below the picture: a row is as high as its text.
+    /// - Parameter end: the pixel at which the lines end. It may be below the picture, because a row is as high as its text.
     func grid(to end: Double) -> HTML {
         HTML.joined(
             ticks.dropFirst().map { tick in

@@ -2,15 +2,15 @@ import Foundation
 import MartletReports
 import MartletTelemetry
 
-/// A figure over time as a line without axes, from the smallest to the largest.
+/// A figure over time as a line without axes, scaled from its smallest value to its largest.
 enum TrendLine {
-    /// The fewest figures that make a trend.
+    /// The minimum number of figures for a trend.
     private static let fewest = 3
     private static let margin = 1.5
 
     /// - Parameters:
     ///   - figures: one for each slot; `nil` leaves a gap for a slot without the figure.
-    ///   - label: a sentence that says the same.
+    ///   - label: a sentence that describes the line.
     static func html(_ figures: [Double?], height: Double, label: String) -> HTML {
         let known = figures.compactMap { $0 }.filter(\.isFinite)
         guard known.count >= fewest, let least = known.min(), let most = known.max() else {
@@ -43,7 +43,7 @@ enum ShareBar {
 enum LedgerBar {
     static func html(_ ledger: AgentsReport.Account) -> HTML {
         let parts = [("l-ok", ledger.delivered), ("l-wait", ledger.waiting), ("l-drop", ledger.droppedCount)]
-        // A sender that lies may have parts that add up to more than the whole.
+        // The parts that a faulty sender reports may add up to more than the whole.
         let whole = max(Double(ledger.captured), parts.reduce(0) { $0 + Double($1.1) })
         var x = 0.0
         let bars = parts.filter { $0.1 > 0 }.map { name, count in
@@ -78,7 +78,7 @@ enum SpanBar {
     private static let height = 30.0
     /// The smallest width of a bar, as a share of the whole width.
     private static let least = 0.003
-    /// The smallest width of a bar that has its figure inside, and the width of the figure, as shares of the whole width.
+    /// The width of a figure, and the minimum width of a bar that has its figure inside, as shares of the whole width.
     private static let roomOfFigure = 0.16
     private static let gap = 0.006
 
@@ -110,7 +110,7 @@ enum SpanBar {
         }
     }
 
-    /// The figure: inside a long bar, after a short one, or before one that begins at the right edge.
+    /// The figure: inside a long bar, after a short one, or before a short one near the right edge.
     private static func text(_ figure: String, of span: TraceSpan, x: Double, width: Double) -> HTML {
         let end = x + width
         if width >= roomOfFigure, span.verb != "does" {

@@ -107,8 +107,8 @@ struct ChartTable {
     }
 }
 
-/// A chart with its axes. A separate picture at the left has the labels of values, so that the area between them and the right
-/// edge can be measured in per cent.
+/// A chart with its axes. The labels of values are in a separate picture at the left, so that positions in the chart's area can
+/// be percentages of its width.
 struct Plot {
     /// The height of the times below the area, in pixels.
     static let timesHeight = 20.0
@@ -120,7 +120,7 @@ struct Plot {
         let y: Double
     }
 
-    /// A sentence that says the same.
+    /// A sentence that describes the chart.
     let label: String
     /// The total height, in pixels.
     let height: Double
@@ -208,7 +208,7 @@ struct TimeLine: Sendable {
         HTML.joined(runs(slots, axis, scale).map { stretch($0, height: height) })
     }
 
-    /// A run of slots that all have figures, in a picture stretched to the width. A single slot is a short line.
+    /// A line through a run of slots that all have figures, in a picture stretched to the width. A single slot is a short line.
     private func stretch(_ points: [(x: Double, y: Double)], height: Double) -> HTML {
         let lone = points.count == 1 ? [(points[0].x + 0.8, points[0].y)] : []
         return element(

@@ -4,12 +4,12 @@ import MartletStorage
 import MartletTelemetry
 
 /// Requests by time and latency, with a column for each time slot and a row for each factor of two. Counts come from sketches,
-/// whose buckets are at most 0.6 % wide, so a request near a bound may count in the next row. Pure.
+/// whose buckets are at most 0.6 % wide, so a request near a bound may be counted in the next row.
 struct HeatMap: Sendable, Equatable {
-    /// The most rows. If durations span more factors of two, the rows with the most requests are shown. The outermost rows include
-    /// the requests beyond them: any number in the fastest row, a few in the slowest.
+    /// The maximum number of rows. If durations span more factors of two, adjacent rows with the most requests are shown. The
+    /// fastest of them then includes all faster requests, and the slowest includes a few slower ones.
     static let maxRows = 12
-    /// The most requests that the slowest row may include from beyond its range, as a share of all.
+    /// The maximum number of slower requests that the slowest row may include, as a share of all requests.
     private static let mostBeyond = 0.01
     /// The number of colour steps.
     static let levels = 6
@@ -110,8 +110,8 @@ struct HeatMap: Sendable, Equatable {
         }
     }
 
-    /// Returns the adjacent rows to show. At most a few requests may be above them. Among such ranges, it picks the one with the
-    /// most requests. On a tie it picks the slowest, so that the tail has rows.
+    /// Returns the adjacent rows to show: those with the most requests, among the ranges with only a few slower requests above
+    /// them. On a tie, returns the slowest, so that the tail has rows.
     private static func shown(_ sums: [UInt64]) -> Range<Int> {
         guard sums.count > maxRows else { return 0..<sums.count }
         func requests(_ rows: Range<Int>) -> UInt64 { sums[rows].reduce(0, &+) }
@@ -185,7 +185,7 @@ struct HeatMapChart {
             })
     }
 
-    /// The address of a row's kept requests, the fastest first. It includes a request that took exactly as long as the upper
+    /// The address of a row's kept requests, the fastest first. They include a request that took exactly as long as the upper
     /// bound.
     private func address(_ slot: PageAddress, row: Int) -> PageAddress {
         let bounds = map.rowBounds

@@ -15,7 +15,7 @@ struct MapLayout: Sendable, Equatable {
         var y1: Double
         var x2: Double
         var y2: Double
-        /// The height above both boxes at which a line that does not lead to the right passes over them; `nil` if it does.
+        /// The height at which the line passes over both boxes if it does not lead to the right; `nil` if it does.
         var crest: Double?
     }
 
@@ -58,13 +58,14 @@ struct MapLayout: Sendable, Equatable {
         self.height = tallest + 2 * Self.margin
     }
 
-    /// Returns the places in columns by depth. Each is to the right of all its callers, except where calls form a circle.
+    /// Returns the places in columns by depth. Each is to the right of all its callers, except where calls form a cycle.
     private static func columns(_ edges: [(from: MapPlace, to: MapPlace)]) -> [[MapPlace]] {
         let places = Set(edges.flatMap { [$0.from, $0.to] }).sorted()
         let callees = Dictionary(grouping: edges) { $0.from }.mapValues { $0.map(\.to).sorted() }
         let called = Set(edges.filter { $0.from != $0.to }.map(\.to))
         var (order, seen) = ([MapPlace](), Set<MapPlace>())
-        // Depth first: a place comes before all places that it calls, except those that lead to it. The map draws few edges.
+        // Depth first: a place precedes all places that it calls, except those from which calls lead back to it. The map draws
+        // few edges.
         func pageRequest(_ place: MapPlace) {
             guard seen.insert(place).inserted else { return }
             for callee in callees[place] ?? [] { pageRequest(callee) }
@@ -80,7 +81,7 @@ struct MapLayout: Sendable, Equatable {
         return Dictionary(grouping: places) { depths[$0] ?? 0 }.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Returns the places of a column by the mean height of their callers in the columns before it.
+    /// Returns the places of a column, sorted by the mean height of their callers in the columns before it.
     private static func sorted(
         _ column: [MapPlace], _ edges: [(from: MapPlace, to: MapPlace)], _ boxes: [MapPlace: Box]
     ) -> [MapPlace] {
@@ -92,7 +93,7 @@ struct MapLayout: Sendable, Equatable {
         return means.sorted { $0 < $1 }.map(\.place)
     }
 
-    /// The lines that start at a box are in the order of the boxes to which they lead.
+    /// Returns the lines of the edges. Lines that start at the same box start in the order of the boxes that they lead to.
     private static func wires(_ edges: [(from: MapPlace, to: MapPlace)], _ boxes: [MapPlace: Box]) -> [Wire] {
         edges.enumerated().compactMap { index, edge in
             guard let from = boxes[edge.from], let to = boxes[edge.to] else { return nil }

@@ -2,7 +2,7 @@ import Foundation
 import MartletReports
 import MartletTelemetry
 
-/// Boxes and the edges between them. Each text is short, plain and cut, because SVG does not break lines.
+/// Boxes and the edges between them. Each text is short, plain and cut to fit, because SVG does not wrap lines.
 struct MapPicture {
     /// The texts of a box and the address that it links to.
     struct Label: Sendable {
@@ -14,7 +14,7 @@ struct MapPicture {
         var address: PageAddress?
     }
 
-    /// The text at the start of an edge, and the requests, on which the width of its line depends.
+    /// The text at the start of an edge, and its number of requests, which determines the width of its line.
     struct EdgeLabel: Sendable {
         var text: String
         var count: UInt64
@@ -25,7 +25,7 @@ struct MapPicture {
     private static let (indent, margin) = (14.0, 6.0)
     /// The font sizes in the style sheet, in pixels.
     private static let (nameSize, lineSize, edgeSize) = (14.0, 12.0, 13.0)
-    /// The distance between the lines that do not lead to the right and the column at whose left side they rise, in pixels.
+    /// The distance between a line that passes over boxes and the columns to the right of its vertical parts, in pixels.
     private static let channel = 16.0
 
     let layout: MapLayout
@@ -117,7 +117,7 @@ struct MapPicture {
             to: (MapLayout.boxWidth - Self.indent - Self.margin) / size, isBold: isBold)
     }
 
-    /// - Parameter words: a plain text. An element inside it would end the picture.
+    /// - Parameter words: plain text. An HTML element inside it would end the picture.
     private func text(_ name: String, _ x: Double, _ y: Double, _ words: String) -> HTML {
         element("text", .class(name), Attribute("x", SVG.number(x)), Attribute("y", SVG.number(y))) {
             TerminalText.plain(words)
@@ -128,7 +128,7 @@ struct MapPicture {
 /// The widths of letters in a picture, in multiples of the font size. The server does not know the browser's font, so these are
 /// the widths of DejaVu Sans, rounded up. Few sans-serif fonts are wider.
 enum EstimatedTextWidth {
-    /// The most columns of a text.
+    /// The maximum number of columns of a text.
     private static let maxColumns = 60
     /// Bold letters are wider by this factor.
     private static let bold = 1.12

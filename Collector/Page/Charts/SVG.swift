@@ -33,8 +33,8 @@ enum SVG {
         return element("rect", attributes) {}
     }
 
-    /// A line through points. `x` is a share of the picture's width times 100, `y` is in pixels. Its stroke keeps its width where
-    /// the picture is stretched.
+    /// A line through points. `x` is a share of the picture's width times 100, `y` is in pixels. The stroke keeps its width
+    /// even if the picture is stretched.
     static func line(
         _ points: [(x: Double, y: Double)], class name: String? = nil, dash: String? = nil, width: String = "1.5"
     ) -> HTML {

@@ -5,7 +5,7 @@ import MartletTelemetry
 /// Requests per second and the share of failures over time, as two rows of bars. Each bar links to its requests.
 struct RateChart {
     private static let (rateHeight, failedHeight) = (76.0, 74.0)
-    /// The smallest end of the failure axis in per cent. A label with more decimal places would not fit.
+    /// The minimum upper end of the failure axis, in per cent. A label with more decimal places would not fit.
     private static let leastFailed = 0.005
 
     let slots: [TimeSlot]
@@ -229,8 +229,8 @@ struct SideMeans: Sendable, Equatable {
 
     var sum: Double { means.values.reduce(0, +) }
 
-    /// The means over all requests with known phases. A request without a phase spent no time in it, so the sides add up. Returns
-    /// `nil` if no phases are known.
+    /// The means over all requests with known phases. A phase that a request did not have counts as no time, so the sides add
+    /// up. Returns `nil` if no phases are known.
     init?(_ phases: PhaseTotals) {
         guard let count = RequestPhase.allCases.map({ phases[$0].count }).max(), count > 0 else { return nil }
         func mean(_ phase: RequestPhase) -> Double { phases[phase].seconds * 1000 / Double(count) }
@@ -372,8 +372,8 @@ struct TimeSlot: Sendable {
         guard inner.count > 1, inner.allSatisfy({ $0.measures != nil }), let length = inner.first?.window.length else {
             return nil
         }
-        // The window cuts the slots at its ends, but an interval at an end counts fully. Dividing by the length of a whole slot
-        // keeps the rate from being too high.
+        // The window cuts its first and last slots, but a sender's interval at an end counts fully. Dividing by the length of a
+        // whole slot keeps the rate from being too high.
         let all = slots.map { $0.lasting(atLeast: length) }
         return all.max { ($0.measures?.perSecond ?? 0) < ($1.measures?.perSecond ?? 0) }
     }

@@ -1,7 +1,7 @@
 import MartletReports
 import MartletTelemetry
 
-/// A table whose rows become cards on a narrow screen. Roles keep it a table for screen readers.
+/// A table whose rows become cards on a narrow screen. ARIA roles keep it a table for screen readers.
 enum DataTable {
     /// - Parameters:
     ///   - name: the classes of the table.
@@ -55,7 +55,7 @@ enum VerdictCell {
         ])
     }
 
-    /// The class of its colour.
+    /// The CSS class for the verdict's colour.
     private static func name(of verdict: Verdict) -> String {
         switch verdict {
         case .worse: "worse"
@@ -77,7 +77,7 @@ enum VerdictCell {
 
 /// The status or the error of a request, with a symbol if it failed.
 enum RequestOutcomeMark {
-    /// - Parameter bytes: the most bytes of the text.
+    /// - Parameter bytes: the maximum size of the text, in bytes.
     static func html(_ request: RequestSummary, atMost bytes: Int) -> HTML {
         html(RequestsTable.outcome(of: request), isFailure: request.failed, atMost: bytes)
     }
@@ -93,7 +93,7 @@ enum RequestOutcomeMark {
 
 /// The beginning of a text of any length, and how much is left out. Places where secrets were removed are marked.
 enum LongText {
-    /// - Parameter bytes: the most bytes of the text to show.
+    /// - Parameter bytes: the maximum size of the part that is shown, in bytes.
     static func html(_ text: String, atMost bytes: Int) -> HTML {
         let shown = text.cut(toBytes: bytes)
         let more = UInt64(text.utf8.count - shown.utf8.count)
@@ -123,7 +123,7 @@ enum FactStrip {
         /// An explanation of the figure, in small type.
         var note = ""
         var isBad = false
-        /// Whether it is twice as wide.
+        /// Whether the fact is twice as wide as others.
         var isWide = false
     }
 

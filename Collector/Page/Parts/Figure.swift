@@ -56,7 +56,7 @@ extension Figure {
 
 /// The difference between two figures, in readable form.
 enum ChangeText {
-    /// Returns `+2.1 %`, or `× 6.6` for a figure that at least doubled or halved. There is no ratio to a figure of 0.
+    /// Returns `+2.1 %`, or `× 6.6` for a figure that at least doubled or halved. A change from 0 has no ratio.
     static func ratio(_ after: Double, _ before: Double) -> String {
         guard before > 0, after.isFinite, before.isFinite else { return after > 0 ? "from none" : "no change" }
         let ratio = after / before
@@ -102,7 +102,7 @@ enum ClockText {
         return "\(day) \(months[min(max(month, 1), 12) - 1])"
     }
 
-    /// Returns a time. If the window is longer than a day, it is the day and whole minutes.
+    /// Returns a time of day. If the window is longer than a day, adds the day and leaves out the seconds.
     static func moment(_ time: UnixNanoseconds, in window: TimeWindow) -> String {
         isLong(window) ? "\(day(time)), \(self.time(wholeMinutes(time)))" : self.time(time)
     }

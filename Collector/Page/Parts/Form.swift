@@ -42,10 +42,10 @@ enum Form {
         ])
     }
 
-    /// A choice of one value, or of all. If several values are chosen, they stay.
+    /// A menu of one value, or of all. If several values are chosen, the form keeps them.
     ///
     /// - Parameters:
-    ///   - none: the title of the choice of requests without a value; `nil` if there is no such choice.
+    ///   - none: the title of the option for requests without a value; `nil` if there is no such option.
     ///   - unseen: the chosen value, if no sender has it.
     static func choice(
         _ title: String, _ name: PageParameter, _ known: [String], _ chosen: [String], none: String? = nil,
@@ -61,8 +61,8 @@ enum Form {
         return select(title, name, options, chosen == [""] ? PageParameter.noValue : chosen.first ?? "")
     }
 
-    /// Whether the form passes on the chosen values in hidden fields. A field without a choice of requests without a value cannot
-    /// show several values or an empty one.
+    /// Whether the form passes on the chosen values in hidden fields. A menu cannot show several values, or an empty one if it
+    /// has no option for requests without a value.
     static func isKept(_ chosen: [String]) -> Bool { chosen.count > 1 || chosen == [""] }
 
     static func hidden(_ name: String, _ value: String) -> HTML {

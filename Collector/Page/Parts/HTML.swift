@@ -154,7 +154,7 @@ struct Attribute: Sendable {
     /// The name of an element without text.
     static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
 
-    /// A link. It only takes an address of this page, so that an address that a service called is never followed.
+    /// A link. It accepts only an address of this page, so the page never links to an address that a service called.
     static func href(_ address: PageAddress) -> Attribute { Attribute("href", address.text) }
 
     static let hidden = Attribute("aria-hidden", "true")

@@ -18,7 +18,7 @@ struct NoResultsView: Sendable {
             for: pageRequest.parameters.filters, in: pageRequest.window, comparedWith: base, now: pageRequest.now)
     }
 
-    /// Whether there is anything to choose from.
+    /// Whether an agent has reported, so that there are senders to choose from.
     var hasScope: Bool { reason != .nobodyReported }
 
     /// The complete content of a view.

@@ -118,7 +118,7 @@ struct PageFrame {
 
 /// The facts that every view shows: whether its figures can be trusted, and the senders to choose from.
 struct FrameData: Sendable {
-    /// The most choices in a list. If there are more, a person can type a name into the address.
+    /// The maximum number of choices in a list. If there are more, a person can type a name into the address.
     private static let maxChoices = 200
     /// The time after which data counts as old.
     private static let freshness: UInt64 = 30_000_000_000
@@ -185,7 +185,8 @@ struct ScopeBar {
         }
     }
 
-    /// Returns the view in a window of this length up to now. A comparison shorter than the window is removed.
+    /// Returns the address of the view with a window of this length that ends now. Removes a comparison shorter than the
+    /// window.
     private func address(of length: String) -> PageAddress {
         let address = pageRequest.here.with([(.since, length), (.until, nil), (.before, nil)])
         guard case .earlier(let earlier)? = try? pageRequest.parameters[.compare].map(ComparisonBase.init),

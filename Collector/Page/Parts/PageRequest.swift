@@ -140,7 +140,7 @@ struct PageParameter: RequestParameterName {
 /// The parameters of a view.
 typealias PageParameters = Parameters<PageParameter>
 
-/// A condition of a view that a person can leave out.
+/// A condition that a person can remove from a view.
 struct RequestListFilter: Sendable, Equatable {
     let name: PageParameter
     let value: String

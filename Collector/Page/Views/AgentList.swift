@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The senders of a window, and of at least a day. They show whether the figures can be trusted.
+/// The senders of a window, or of the last day if the window is shorter. They show whether the figures can be trusted.
 package struct AgentList: Sendable {
     private static let day: UInt64 = 86_400_000_000_000
     /// A sender that sends nothing for this long counts as silent. Agents send every ten seconds.
@@ -12,7 +12,7 @@ package struct AgentList: Sendable {
     let facts: FrameData
     /// The senders that the filter selects.
     let report: AgentsReport
-    /// The flag for the list's time; `nil` for the command's default.
+    /// The value of `--since` for the same list in a terminal; `nil` for the command's default.
     let since: String?
     /// The number of senders not seen in the last minute.
     let silent: Int
@@ -53,7 +53,7 @@ package struct AgentList: Sendable {
 }
 
 extension AgentList {
-    /// The most senders in the notice. The table has the facts of all.
+    /// The maximum number of senders in the notice. The table has the facts of all.
     private static let maxNoted = 10
 
     package var html: HTML {

@@ -2,9 +2,9 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The endpoints of the overview. The store sorts them over all rows.
+/// The endpoints of the overview. The store sorts all endpoints, not only those shown.
 struct EndpointsTable {
-    /// The most bytes of an endpoint's name. The endpoint's page shows all of it.
+    /// The maximum length of an endpoint's name, in bytes. The endpoint's page shows all of it.
     private static let nameBytes = 200
 
     let overview: Overview
@@ -239,7 +239,7 @@ struct EndpointsTable {
 struct GoneEndpoints {
     /// The id of the heading.
     static let id = "h-gone"
-    /// The most rows.
+    /// The maximum number of rows.
     private static let maxRows = 20
 
     let comparison: ReportComparison
@@ -295,7 +295,7 @@ struct GoneEndpoints {
         }
     }
 
-    /// Returns the address of an endpoint's view or of its requests, in the window where it had some.
+    /// Returns the address of an endpoint's view or of its requests, in the window in which it had requests.
     private func address(of row: ReportRow, at view: PageAddress) -> PageAddress {
         let address = EndpointsTable.selecting(row, kind, at: view).with([
             (.since, comparison.from), (.until, comparison.to), (.compare, nil),

@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// The called hosts, if there is more than one. Each links to its endpoints.
 struct HostsTable {
-    /// The most services in a cell.
+    /// The maximum number of services in a cell.
     private static let maxNamed = 3
 
     let pageRequest: PageRequest

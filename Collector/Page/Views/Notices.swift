@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// The notice above incomplete figures: the bounds that still hold, and the agents that can explain the gap.
 struct IncompleteNotice {
-    /// The most agents to name.
+    /// The maximum number of agents to name.
     private static let maxNamed = 5
 
     let pageRequest: PageRequest
@@ -120,7 +120,7 @@ extension AgentRecord {
 
 /// The notice about requests that rules changed and about agents with active rules, so that nobody mistakes a drill for an outage.
 struct RulesNotice {
-    /// The most agents to name.
+    /// The maximum number of agents to name.
     private static let maxNamed = 5
 
     let pageRequest: PageRequest

@@ -59,7 +59,7 @@ package struct Overview: Sendable {
 }
 
 extension Storage {
-    /// Returns an answer. If there are too many groups for slots, returns one without slots.
+    /// Returns the answer to a query. If there are too many groups for slots, returns it without slots.
     fileprivate func withoutSlots(
         ifTooMany answer: Result<StatisticsAnswer, TooManyGroups>, _ query: StatisticsQuery
     ) async throws -> StatisticsAnswer {
@@ -73,7 +73,8 @@ extension Storage {
 /// A row of the table of services.
 struct OverviewService: Sendable {
     var name: String
-    /// The number of processes that ran in the window. `nil` if the collector had seen none by its end, or more than it lists.
+    /// The number of processes that ran in the window. `nil` if the collector had seen none by the window's end, or more than
+    /// it lists.
     var instances: Int?
     /// The versions of the processes that ran in the window, and when each was first seen if that is within the window.
     var versions: [(name: String, new: UnixNanoseconds?)]
@@ -214,7 +215,7 @@ extension Overview {
             + rows.filter { if case .better = $0.1 { true } else { false } }
     }
 
-    /// The most endpoints that a sentence names.
+    /// The maximum number of endpoints that a sentence names.
     private static let maxNamed = 4
 
     private var changes: HTML {
@@ -267,7 +268,7 @@ extension PageRequest {
 struct OverviewQueries {
     /// The number of rows in the table of endpoints, unless the address sets more.
     static let maxEndpoints = 50
-    /// The most slots in each line. An hour has as many slots of summaries (``SummarySlot``).
+    /// The maximum number of slots in each line: as many as an hour has slots of summaries (``SummarySlot``).
     private static let slots: UInt64 = 20
 
     /// The kind of requests whose endpoints are listed.
@@ -314,9 +315,9 @@ struct OverviewQueries {
         }
     }
 
-    /// Returns the parameters that give a command and the API the same rows and verdicts. A report without a number has all rows,
-    /// and judges all of them together. So the parameters include the default number of rows if rows may have been left out, now
-    /// or in the other window.
+    /// Returns the parameters that give a command and the API the same rows and verdicts. Without a number of rows, a report
+    /// has all rows and judges them together. So if rows may have been left out in either window, the parameters include the
+    /// default number.
     func parameters(of report: Report) -> ReportParameters {
         var parameters = parameters
         let before = report.rows.count { $0.before != nil } + (report.compare?.goneCount ?? 0)

@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// The calls between services, as each side counted them.
 package struct ServiceMap: Sendable {
-    /// The most edges in the picture, and the most in the table.
+    /// The maximum number of edges in the picture, and in the table.
     static let (maxDrawn, maxListed) = (40, 1000)
 
     let pageRequest: PageRequest

@@ -7,7 +7,7 @@ struct Totals: Sendable {
     /// `nil` if there are no requests.
     var measures: RequestMeasures?
     var slots: [TimeSlot]
-    /// The time since which the rate counts; `nil` if it is the window's beginning.
+    /// The time from which the rate is computed; `nil` if it is the window's beginning.
     var ratesSince: UnixNanoseconds?
 
     /// - Parameter answer: groups by several dimensions, the last of which is the kind.

@@ -4,7 +4,7 @@ import MartletReports
 import NIOCore
 
 /// The names by which readers may reach the collector. A page of another site can point its own name at this machine's address,
-/// and a browser would then let it read the answers (DNS rebinding). But the browser still sends that page's name.
+/// and a browser would then let it read the answers (DNS rebinding). But the browser's request still has that name as its host.
 package struct AllowedHosts: Sendable {
     /// The names of `--allowed-host`, in lower case.
     private let names: Set<String>
@@ -95,7 +95,7 @@ struct SameOriginMiddleware<Context: RequestContext>: RouterMiddleware {
             return ["same-origin", "none"].contains(site)
         }
         guard let origin = request.headers[.origin] else { return true }
-        // The scheme is left out: a proxy in front of the collector may have the scheme that the browser uses.
+        // The scheme is not compared: behind a proxy, the browser's scheme may differ from the collector's.
         guard let host = request.head.authority, let start = origin.range(of: "://") else { return false }
         return origin[start.upperBound...].lowercased() == host.lowercased()
     }

@@ -89,7 +89,7 @@ final class Sessions: Sendable {
         begun.withLock { $0[id] = nil }
     }
 
-    /// A clock that was set back makes no session older.
+    /// If the clock was set back to before a session's start, the session stays alive.
     private static func isAlive(_ begun: UnixNanoseconds, at time: UnixNanoseconds) -> Bool {
         time < begun || time - begun < lifetime
     }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The tokens for senders and for readers; `nil` admits everyone. They are never logged.
 package struct ServerTokens: Sendable, CustomStringConvertible {
-    /// Guard `POST /v1/…`.
+    /// The tokens that senders need for `POST /v1/…`.
     package var ingest: IngestTokens?
-    /// Guards `GET /api/…` and `GET /metrics`.
+    /// The token that readers need for `GET /api/…` and `GET /metrics`.
     package var read: String?
 
     package init(ingest: IngestTokens? = nil, read: String? = nil) {

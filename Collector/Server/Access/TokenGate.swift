@@ -4,11 +4,11 @@ import Logging
 import MartletTelemetry
 import Synchronization
 
-/// Checks the token of a request. Wrong tokens are throttled by address (``TokenAttempts``). A right one takes its connection
-/// out of the limit for connections without a token.
+/// Checks the token of a request. Wrong tokens are throttled by address (``TokenAttempts``). After a right one, its connection
+/// no longer counts towards the limit for connections without a token.
 ///
-/// A connection that has shown a right token is not throttled. So a guesser behind a load balancer or a translated address does
-/// not lock out the other clients there.
+/// A connection that has shown a right token is not throttled. So somebody who guesses tokens behind a load balancer or NAT
+/// does not lock out the other clients there.
 struct TokenGate: Sendable {
     enum Verdict {
         case accepted
@@ -41,7 +41,7 @@ struct TokenGate: Sendable {
 /// wrong token counts once a minute, so a sender that repeats an old one does not lock out its address. Safe to use from any
 /// task.
 final class TokenAttempts: Sendable {
-    /// The maximum number of wrong tokens of an address in a minute.
+    /// The maximum number of wrong tokens from an address in a minute.
     static let most = 10
     private static let minute: UInt64 = 60_000_000_000
     /// The maximum number of addresses that are remembered.

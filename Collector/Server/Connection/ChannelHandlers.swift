@@ -2,8 +2,8 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose request does not end in time, however steadily its bytes come. Each connection has one timer, not
-/// each request.
+/// Closes a connection whose request does not end in time, however steadily its bytes come. There is one timer for each
+/// connection, not for each request.
 final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -46,7 +46,7 @@ final class BodyDeadline: ChannelInboundHandler, RemovableChannelHandler {
 ///
 /// The time starts when more bytes wait for the client than NIO's high water mark (64 KiB). It ends when fewer than the low
 /// water mark wait (32 KiB). A slow client gets its whole answer if it takes these 32 KiB in the time, or the one larger piece
-/// that waits. A client that takes a byte now and then does not. If fewer bytes wait, the collector is done with the answer,
+/// that waits. A client that takes a byte now and then is cut off. If fewer bytes wait, the collector is done with the answer,
 /// and ``ServerLimits/idleTimeout`` applies.
 final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
@@ -75,8 +75,8 @@ final class AnswerDeadline: ChannelInboundHandler, RemovableChannelHandler {
 /// Answers a client that asks before it sends its body (`Expect: 100-continue`, RFC 9110, section 10.1.1), so that it goes on.
 /// If the body is larger than the limit, the client gets its answer at once and need not send the body.
 ///
-/// Answers come in the order of the requests (RFC 9112, section 9.3.2). So a client that asks behind other requests may go on
-/// after the answers to those.
+/// Answers come in the order of the requests (RFC 9112, section 9.3.2). So a client with unanswered earlier requests gets
+/// permission only after their answers.
 final class ContinueHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

@@ -53,7 +53,7 @@ extension RouterMethods {
     /// Answers every method that a path does not have with 405, and lists the path's methods (RFC 9110, section 15.5.6).
     ///
     /// - Parameters:
-    ///   - methods: the methods of the path. HEAD goes with GET.
+    ///   - methods: the methods of the path. GET implies HEAD.
     ///   - answer: returns the body for a sentence that people read. Its status is replaced.
     func refuseOtherMethods(
         at path: RouterPath, than methods: [HTTPRequest.Method] = [.get],

@@ -34,11 +34,11 @@ package struct ServerLimits: Sendable {
     /// Maximum bytes of an inflated body that is decoded on its connection's event loop. Decoding usually takes a millisecond,
     /// and the loop's other connections wait meanwhile. A larger body is decoded elsewhere.
     static let eventLoopBodyBytes = 64 * 1024
-    /// Maximum reports, lists and views of the page at a time, each until its answer is sent. As many pages of metrics are
-    /// allowed as well. The embedded store has two more readers (five, GRDB's default), so that maintenance does not wait
-    /// behind a report.
+    /// Maximum reports, lists and views of the page at a time, each until its answer is sent. The same number of pages of
+    /// metrics is allowed in addition. The embedded store has two more readers (five, GRDB's default), so that maintenance does
+    /// not wait behind a report.
     package var maxReads = 3
-    /// Maximum reads that wait for their turn, enough for the panels of some dashboards. Reports and views share one line, and
+    /// Maximum reads that wait for their turn, enough for the panels of some dashboards. Reports and views share one queue, and
     /// pages of metrics have another. Further reads get a 503.
     package var maxWaitingReads = 32
     /// The time after which a read loses its slot to a waiting read, if its client has taken nothing of the answer meanwhile.

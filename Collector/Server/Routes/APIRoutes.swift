@@ -121,8 +121,8 @@ struct APIRoutes: Sendable {
 }
 
 extension Request {
-    /// The names and values of the query. A `+` means a blank, as in forms and most libraries. Only in a time it stays a `+`: a
-    /// time has no blanks, and may have a zone.
+    /// The names and values of the query. A `+` means a space, as in forms and most libraries. The exception is a time, in
+    /// which it stays a `+`: a time has no spaces, but may have a zone.
     var queryPairs: [(String, String)] {
         let times = [ReportParameter.since, .until].map(\.rawValue)
         return Self.pairs(ofForm: uri.query ?? "").map { name, value in

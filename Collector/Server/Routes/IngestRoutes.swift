@@ -5,7 +5,7 @@ import MartletStorage
 import MartletTelemetry
 
 /// `POST /v1/metrics` and `/v1/traces` (OTLP/HTTP). A 200 means that the telemetry is on disk (see ``Storage``). A batch with
-/// an id counts once, however often it is sent.
+/// an id is counted once, however often it is sent.
 struct IngestRoutes: Sendable {
     let storage: any Storage
     let intake: Intake

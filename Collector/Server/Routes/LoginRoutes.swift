@@ -35,8 +35,8 @@ struct LoginRoutes: Sendable {
     }
 
     private func logIn(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        // There is no suspension between the read of the count and the comparison of the token, so no attempts run in parallel
-        // uncounted.
+        // The task is not suspended between reading the count and comparing the token, so parallel attempts cannot escape the
+        // count.
         let body = try await request.body.collect(upTo: Self.maxFormBytes)
         let form = Dictionary(Request.pairs(ofForm: String(buffer: body))) { first, _ in first }
         let next = Self.destination(form["next"] ?? "/")
@@ -57,8 +57,8 @@ struct LoginRoutes: Sendable {
             status: .seeOther, headers: [.location: next, .setCookie: access.cookie(access.sessions.begin())])
     }
 
-    /// Returns an address of this server, or the overview if the text is none. A browser reads `//` and `/\\` as another host, so
-    /// they are excluded.
+    /// Returns the text if it is an address of this server, and the overview's address otherwise. A browser reads `//` and
+    /// `/\\` as the start of another host, so they are excluded.
     static func destination(_ text: String) -> String {
         let path = text.prefix { $0 != "?" }
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (0x21..<0x7f).contains($0) }),

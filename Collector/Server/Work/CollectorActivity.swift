@@ -93,7 +93,7 @@ struct ObservedStorage: StorageWrapper {
             }
             return outcome
         } catch let busy as StorageBusy {
-            // If the store is busy, that is counted as an answer and not as a failed commit.
+            // A busy store is an answer, and not a failed commit.
             throw busy
         } catch {
             activity.count { $0.failedCommits += 1 }

@@ -33,8 +33,9 @@ private final class ByteCounter: ResponseBodyWriter {
     func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }
 
-/// Sets these header fields on every answer of a route that does not set them itself. `HeadHandler` has those of refusals. A browser must not guess an answer's type, must not
-/// keep, frame or run it, and must not send its address to other sites. The page has its own policy.
+/// Sets these header fields on every answer, unless its route sets them itself. `HeadHandler` has those of refusals. A browser
+/// must not guess an answer's type, must not run, keep or frame it, and must not send its address to other sites. The page has
+/// its own policy.
 struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
     private let fields: [HTTPFields.Element] = [
         "X-Content-Type-Options": "nosniff",
@@ -55,7 +56,7 @@ struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
 }
 
 /// Names the store in each answer to a sender, refusals included. From this, an agent with several collectors knows which of
-/// them share a store. It also knows that a collector refused a batch, and not a proxy that may have passed it on.
+/// them share a store. It can also distinguish a collector's refusal from that of a proxy, which may have passed the batch on.
 struct StoreMiddleware<Context: RequestContext>: RouterMiddleware {
     let id: String
 

@@ -7,11 +7,11 @@ import MartletTelemetry
 package struct Endpoint: Sendable {
     /// The number of slots in the charts.
     static let slots: UInt64 = 30
-    /// Returns the number of slots in which the first and the latest failures of a kind are found. In an hour the slots are as
-    /// short as a sender's interval. A longer window gets few slots, because a store would have to read tens of thousands of
-    /// points in short ones.
+    /// Returns the number of slots for finding when failures of a kind first and last occurred. In an hour the slots are as
+    /// short as a sender's interval. A window of more than six hours has fewer slots, because with short ones a store would
+    /// have to read tens of thousands of points.
     static func slotsOfTimes(in window: TimeWindow) -> UInt64 { window.seconds <= 6 * 3600 ? 360 : slots }
-    /// The most kinds of failures in the list.
+    /// The maximum number of kinds of failures in the list.
     static let maxFailures = 50
 
     let pageRequest: PageRequest
@@ -183,7 +183,7 @@ extension PageRequest {
 }
 
 extension CommandLine {
-    /// The failures and versions of an endpoint, as a command and as API responses, and its comparison in the same forms.
+    /// The failures, versions and comparison of an endpoint, as commands and as API responses.
     init(endpoint: Endpoint) {
         var parameters = endpoint.selection()
         let selection = parameters.query

@@ -13,7 +13,7 @@ struct EndpointQueries {
     /// The requests of the selection, of either kind.
     private let selection: RequestFilter
     private let window: TimeWindow
-    /// The comparison that determines the previous window.
+    /// The comparison that says which window is the previous one.
     private let base: ComparisonBase
 
     /// The queries that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
@@ -78,8 +78,8 @@ struct EndpointQueries {
 }
 
 extension PageRequest {
-    /// Returns the comparison with the same requests in another window. It is the one in the address, if that is such a comparison
-    /// and not shorter than the window; otherwise the previous window.
+    /// Returns what the window is compared with: the window in the address, if the address names one that is not shorter;
+    /// otherwise the previous window.
     fileprivate func baseOfWindow(_ window: TimeWindow) throws -> ComparisonBase {
         guard case .earlier(let length)? = try comparison.map({ try ComparisonBase($0) }),
             length >= window.length
@@ -110,22 +110,22 @@ struct WindowName: Sendable {
 
 /// The services at the other end of an endpoint's requests, with their counts of the same requests.
 struct OtherSide: Sendable {
-    /// The most observed calls that are searched for the services behind a called host.
+    /// The maximum number of observed calls to search for the services behind a called host.
     private static let maxCalls = 5000
-    /// The most hosts in an address: the most values of one parameter.
+    /// The maximum number of hosts in an address, which is that of the values of one parameter.
     private static let maxHosts = 16
 
     /// The requests by service and version; `nil` if no endpoint is selected.
     let answer: StatisticsAnswer?
-    /// The hosts under which the other side counts the requests. `nil` if it is the same host; empty if there are too many to
-    /// select them.
+    /// The hosts under which the other side counts the requests. `nil` if both sides use the same host; empty if there are too
+    /// many hosts to select.
     let hosts: Set<String>?
 
     /// The services, by name.
     var services: [String] { Set((answer?.groups ?? []).compactMap { $0.values[0] }).sorted() }
 
-    /// Uses the services that count requests for the same host. There may be none, because a server does not know the host that
-    /// was called, or because there is a proxy between them. Then it queries the services that spans showed behind the host.
+    /// Uses the services that count requests for the same host. If there are none, queries the services that spans showed
+    /// behind the host: a server may not know the host that was called, or a proxy may be between the two sides.
     ///
     /// - Parameter answer: the answer to ``EndpointQueries/peers``.
     init(

@@ -169,11 +169,12 @@ struct FailureList: Sendable {
         failedBefore = (before?.totals ?? [:]).values.reduce(0) { $0 + $1.failed.requests }
     }
 
-    /// Whether none of the requests in the previous window failed in this way. If it had no requests, nothing is new.
+    /// Whether none of the requests in the previous window failed in this way. If that window had no requests, no failure is
+    /// new.
     func isNew(_ row: Row) -> Bool { row.before == 0 && (requestsBefore ?? 0) > 0 }
 
-    /// The largest share that a failure can have had if none of the earlier requests failed. In 19 of 20 cases the share is below
-    /// three divided by the number of requests.
+    /// The upper bound of a failure's share in the previous window, if none of that window's requests failed in this way. With
+    /// 95 % confidence, the share is below three divided by the number of requests.
     var boundOfNew: Double { min(1, 3 / Double(max(1, requestsBefore ?? 0))) }
 }
 

@@ -84,9 +84,9 @@ struct TraitsTable {
 
 /// A property of some requests, with its share among all requests and among the failed ones.
 struct FailureTrait: Sendable, Equatable {
-    /// The fewest failed requests to compare with all. Fewer show little.
+    /// The minimum number of failed requests for a comparison with all requests. Fewer show little.
     static let fewest: UInt64 = 10
-    /// The most rows.
+    /// The maximum number of rows.
     private static let most = 6
 
     enum Property: Sendable, Hashable {
@@ -114,13 +114,14 @@ struct FailureTrait: Sendable, Equatable {
         return Array(all.filter { $0.isOutstanding(among: requests.failed.requests) }.sorted(by: isBefore).prefix(most))
     }
 
-    /// Whether the share among failed requests is larger than chance explains: by two standard errors of a sample of that size.
+    /// Whether the share among failed requests exceeds the share among all by more than chance explains: by two standard errors
+    /// of a sample of that size.
     private func isOutstanding(among failed: UInt64) -> Bool {
         let error = (ofAll * (1 - ofAll) / Double(failed)).squareRoot()
         return ofFailed - ofAll > 2 * error
     }
 
-    /// Equal properties are sorted by name, so that they keep their places when the page refreshes.
+    /// Sorts properties with equal differences by name, so that they keep their places when the page refreshes.
     private static func isBefore(_ one: FailureTrait, _ other: FailureTrait) -> Bool {
         let (first, second) = (one.ofFailed - one.ofAll, other.ofFailed - other.ofAll)
         return first == second ? "\(one.property)" < "\(other.property)" : first > second

@@ -4,7 +4,7 @@ import MartletTelemetry
 
 /// The versions of the services at both ends of an endpoint, side by side.
 struct VersionsTable {
-    /// The most rows.
+    /// The maximum number of rows.
     private static let most = 20
 
     let endpoint: Endpoint
@@ -159,8 +159,8 @@ struct SeenVersions: Sendable {
 
     func times(of service: String, _ version: String) -> Times? { services[service]?[version] }
 
-    /// Returns when a version was first seen, if that is in the window. `nil` if no version of the service is older than the
-    /// window: then the collector or the service is new.
+    /// Returns when a version was first seen, if that is in the window. Also returns `nil` if no version of the service was
+    /// seen before the window: then the collector or the service is new.
     func firstSeen(_ service: String, _ version: String, in window: TimeWindow) -> UnixNanoseconds? {
         guard let versions = services[service], versions.values.contains(where: { $0.first <= window.from }),
             let first = versions[version]?.first, first > window.from, first <= window.to

@@ -8,7 +8,7 @@ package struct ClearPage: Sendable {
 
     let pageRequest: PageRequest
     let facts: FrameData
-    /// The number of kept requests of all times.
+    /// The number of all kept requests, whatever the window.
     let count: UInt64
 
     package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {

@@ -56,7 +56,7 @@ struct EmptyRequestList {
         }
     }
 
-    /// Says whether some counted requests are not kept. Then no condition is to blame.
+    /// Says whether some counted requests are not kept. If so, no condition is to blame for the empty list.
     private var counted: HTML {
         guard let counted = list.counted else { return .none }
         guard counted.all > 0 else {
@@ -89,9 +89,9 @@ extension PageRequest {
     }
 }
 
-/// A condition of an empty list, tried alone and removed.
+/// A condition of an empty list, with the numbers of requests that match only it and that match without it.
 struct RequestListTrial: Sendable {
-    /// The most conditions to try. Each takes two scans of all kept requests.
+    /// The maximum number of conditions to try. Each takes two scans of all kept requests.
     private static let maxTrials = 8
 
     let filter: RequestListFilter

@@ -6,7 +6,7 @@ import MartletTelemetry
 package struct RequestList: Sendable {
     /// The number of requests on a page, unless the address sets another.
     static let pageSize = 50
-    /// The most choices in a list.
+    /// The maximum number of choices in a list.
     private static let maxChoices = 200
 
     /// The live tail: on or not.
@@ -128,7 +128,7 @@ extension RequestList {
             "a", (isCurrent ? [Attribute("aria-current", "true")] : []) + [.href(address)], content: HTML(title))
     }
 
-    /// New requests appear on the first page of a window that has not ended, sorted by time.
+    /// The address of the live tail. New requests appear on its first page, sorted by time, and its window does not end.
     private var liveAddress: PageAddress {
         pageRequest.here.with([
             (.live, "on"), (.until, nil), (.refresh, nil), (.before, nil), (.sort, nil), (.ascending, nil),
@@ -200,7 +200,8 @@ struct KeptSentence {
     private func share(of count: UInt64) -> String {
         switch kept {
         case 0: count == 1 ? "it is not kept" : "none of them is kept"
-        // Kept requests use the senders' clocks, and counted ones use intervals, so slightly more may be kept.
+        // Kept requests are placed in the window by the senders' clocks, and counted ones by intervals, so slightly more may be
+        // kept.
         case count...: kept == 1 ? "it is kept" : "all of them are kept"
         case 1: "1 of them is kept"
         default: "\(FigureText.grouped(kept)) of them are kept"
@@ -221,9 +222,9 @@ extension PageRequest {
 
 /// The rows of the list. Each links to its request.
 struct RequestRows {
-    /// The most bytes of a name in a row.
+    /// The maximum length of a name in a row, in bytes.
     private static let nameBytes = 200
-    /// Digits of a trace's id in a row.
+    /// The number of digits of a trace's id in a row.
     private static let traceDigits = 8
 
     let list: RequestList

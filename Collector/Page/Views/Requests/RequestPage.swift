@@ -21,7 +21,7 @@ package struct RequestPage: Sendable {
         facts = try await FrameData(pageRequest, in: storage)
     }
 
-    /// Returns the request for the page of a kept request.
+    /// Returns the page request for the page of a kept request.
     package static func pageRequest(
         _ id: String, _ pairs: [(String, String)], now: UnixNanoseconds
     ) throws(ParameterError) -> PageRequest {
@@ -30,7 +30,7 @@ package struct RequestPage: Sendable {
 }
 
 extension RequestPage {
-    /// The most bytes of the address in the title, and of a name.
+    /// The maximum lengths of the address in the title and of a name, in bytes.
     private static let (addressBytes, nameBytes) = (2048, 200)
 
     private var request: RequestSummary { report.summary }
@@ -269,7 +269,7 @@ extension RequestPhase {
 
 /// The beginning of a request's trace, with a link to all of it.
 struct RequestTrace {
-    /// The most spans that are shown.
+    /// The maximum number of spans that are shown.
     private static let maxRows = 8
 
     let page: RequestPage

@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// The kept header fields and body of a request or of its response.
 struct MessagePanel {
-    /// The most bytes of the body that are shown.
+    /// The maximum size of the shown part of the body, in bytes.
     private static let bodyBytes = 65_536
 
     let title: String
@@ -44,7 +44,7 @@ struct MessagePanel {
 
 /// Kept names and values. A request may have many of them, of any length.
 struct KeyValuePanel {
-    /// The most pairs that are shown, and the most bytes of each name and value.
+    /// The maximum number of pairs that are shown, and the maximum lengths of each name and value in bytes.
     private static let (maxPairs, nameBytes, valueBytes) = (200, 200, 2048)
 
     let title: String
@@ -79,7 +79,7 @@ struct KeyValuePanel {
 
 /// The request as a command that sends it again.
 struct CurlPanel {
-    /// The most bytes of a command that is shown. A cut command would send something else.
+    /// The maximum size of a command that is shown, in bytes. A command that was cut would send something else.
     private static let maxBytes = 65_536
 
     let report: RequestReport

@@ -46,7 +46,7 @@ struct RequestSearch {
             chosen.first ?? "")
     }
 
-    /// A field for one value. If there are several values, they stay.
+    /// A field for one value. If several values are set, the form keeps them.
     private func text(_ title: String, _ name: PageParameter, _ example: String, characters: Int) -> HTML {
         let chosen = pageRequest.parameters.all(name)
         guard !Form.isKept(chosen) else { return Form.choice(title, name, [], chosen) }
@@ -100,7 +100,7 @@ struct RequestSearch {
 
 /// The number of counted requests that match the conditions of a list, kept or not.
 struct CountedRequests: Sendable {
-    /// The most errors that are named.
+    /// The maximum number of errors that are named.
     private static let maxErrors = 4
 
     let made: UInt64

@@ -31,7 +31,7 @@ package struct TracePage: Sendable {
         facts = try await FrameData(pageRequest, in: storage)
     }
 
-    /// Returns the request for the page of a trace.
+    /// Returns the page request for the page of a trace.
     package static func pageRequest(
         _ id: String, _ pairs: [(String, String)], now: UnixNanoseconds
     ) throws(ParameterError) -> PageRequest {
@@ -40,7 +40,7 @@ package struct TracePage: Sendable {
 }
 
 extension TracePage {
-    /// The most bytes of a name.
+    /// The maximum length of a name, in bytes.
     private static let nameBytes = 200
 
     package var html: HTML {
@@ -176,9 +176,9 @@ extension TracePage {
 
 /// The spans of a trace as rows. Each is below the span that caused it, and is placed in time by its sender's clock.
 struct TraceTable {
-    /// The most bytes of a name.
+    /// The maximum length of a name, in bytes.
     private static let nameBytes = 200
-    /// The most levels that have different indents.
+    /// The maximum number of levels that have different indents.
     private static let deepest = 6
 
     let waterfall: TraceWaterfall
