@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The calls between services: those that kept spans show, and remembered calls of deleted spans.
+/// The calls between services: those that kept spans show, and those remembered from deleted spans.
 extension ClickHouseStorage {
     package func calls(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int
@@ -19,7 +19,7 @@ extension ClickHouseStorage {
             AND start_ns <= \(Int64(clamping: window.to)) AND \(window.days) AND \(filter.senderCondition) \
             ORDER BY start_ns DESC, stored DESC, identity DESC LIMIT \(limit)
             """
-        // The table's key finds the calls of these spans. A JOIN by itself would read all kept spans.
+        // This condition finds the callers' spans by the table's key. A JOIN without it would read all kept spans.
         let called = "(trace_low, trace_high, span) IN (SELECT trace_low, trace_high, parent \(served))"
         let rows = try await client.rows(
             CallSighting.ends, CallSighting.join(of: served, where: called), distinct: true
@@ -41,7 +41,7 @@ extension ClickHouseStorage {
         ) { try $0.observedCall() }
     }
 
-    /// Remembers the calls in the traces of spans that arrived since the last time.
+    /// Stores the calls in the traces of spans that arrived since the previous pass.
     func rememberCalls() async throws {
         let time = now()
         let before = rememberedTime.load(ordering: .relaxed)
@@ -59,7 +59,7 @@ struct CallSighting: Hashable {
     var environment: String
     var call: ObservedCall
 
-    /// The ends of a call, in an answer of joined spans and below in the columns of `observed_call`.
+    /// The two ends of a call, as columns of joined spans. ``columns`` has the same for `observed_call`.
     static let ends: Selection = ["caller", "called", "callee", "served"]
     static let columns: Selection = [
         "caller": "caller", "called": "called_host", "callee": "service", "served": "served_host",
@@ -77,7 +77,7 @@ struct CallSighting: Hashable {
             , environment, toUInt32(intDiv(greatest(least(start_ns, stored), 0), \(StoredDay.length))) AS start_day
             """
         let served = "FROM detail FINAL WHERE kind = 'server' AND parent > 0 AND day >= \(oldestDay) AND \(traces)"
-        // One span is taken for each id, because senders may give many spans the same id.
+        // Only one span per id is used, because senders may give many spans the same id.
         let join = join(of: served, columns, where: "\(traces) LIMIT 1 BY trace_low, trace_high, call")
         return try await client.rows(
             ["day": "start_day", "environment": "environment"] + ends, "\(join) LIMIT \(limits.maxObservedCalls)",
@@ -89,7 +89,7 @@ struct CallSighting: Hashable {
     ///
     /// - Parameters:
     ///   - served: the callees' spans, from FROM on.
-    ///   - columns: further columns of these spans, after a comma.
+    ///   - columns: further columns of these spans, beginning with a comma.
     ///   - called: the condition on the callers' spans.
     fileprivate static func join(of served: String, _ columns: String = "", where called: String) -> String {
         let host = Dimension.host.expression

@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 
 extension ClickHouseStorage {
-    /// Any collector may call it, at any time and at the same time as another. Each step has the same result however often it runs.
+    /// Any collector may call this at any time, even while another one does. Running a step again does not change the result.
     package func maintain() async throws {
         if queue.fault != nil {
             // Only an insert shows that the server accepts inserts again. Hour 0 changes nothing.
@@ -28,8 +28,8 @@ extension ClickHouseStorage {
         try await rememberCalls()
     }
 
-    /// Counts the cumulative figures that have arrived. The first pass after a start also finds what a collector that ended left
-    /// uncounted. Later passes only look at the hours since shortly before the last pass that counted all.
+    /// Counts the cumulative figures that have arrived. The first pass after a start also finds figures that another collector
+    /// left uncounted when it ended. Later passes look only at the hours since shortly before the last complete pass.
     private func countCumulative() async throws {
         let time = Int64(clamping: now()) - Int64(clamping: limits.cumulativeSettling)
         let hour = UInt32(hourOf: time)
@@ -42,7 +42,8 @@ extension ClickHouseStorage {
         countedHour.store(hour, ordering: .relaxed)
     }
 
-    /// Returns the clock of retention. It starts at the latest time at which a sender was seen, so a jump since then is noticed.
+    /// Returns the retention clock. It starts at the latest time at which a sender was seen, so that a jump since then is
+    /// noticed.
     private func clock() async throws -> StoreClock {
         if let known = retention.withLock(\.self) { return known }
         let last: Int64 = try await client.number("max(last_seen)", "FROM sender") ?? 0
@@ -53,7 +54,7 @@ extension ClickHouseStorage {
         }
     }
 
-    /// Drops the parts of a table whose rows are all older than `oldest`, in the unit of the table's partition.
+    /// Drops the parts of a table whose rows are all older than `oldest`, which is in the unit of the table's partition.
     ///
     /// - Parameter length: the length of a part in these units.
     private func drop(_ table: Table, past oldest: Int64, of length: Int64) async throws {
@@ -63,15 +64,15 @@ extension ClickHouseStorage {
         }
     }
 
-    /// Returns the parts of the tables that are rolled up to hours.
+    /// Returns the parts of the tables that are rolled up into hours.
     private func partsOfPoints() async throws -> [Int64] {
         var found: Set<Int64> = []
         for table in Schema.rolledUp { found.formUnion(try await client.parts(of: table)) }
         return found.sorted()
     }
 
-    /// Rolls up to hours the weeks of points that end before this hour. From then on they are read as hours, and a later pass drops
-    /// the points.
+    /// Rolls up the weeks of points that end before this hour. From then on they are read as hours, and a later pass drops
+    /// their points.
     private func rollUp(before oldest: Int64) async throws {
         let (length, rolled) = (Schema.hoursOfPart, Int64(try await client.rolledHours()))
         let until = max(rolled, oldest / length * length)
@@ -81,7 +82,7 @@ extension ClickHouseStorage {
         try await wholeHours.makeSome(of: hours)
         let open = try await HourRevisions.read(of: hours, .whole, client).filter { !$0.holds }
         for part in parts where (part + 1) * length <= rolled && isKnownEverywhere(rolled) {
-            // Points that arrived after their hour was made are included when it is made again.
+            // If points arrived after their hour was built, the part is kept until the hour has been rebuilt with them.
             guard !open.contains(where: { Int64($0.hour) / length == part }) else { continue }
             for table in Schema.rolledUp {
                 try await client.drop(part, of: table)
@@ -91,8 +92,8 @@ extension ClickHouseStorage {
         try await noteRolled(until, after: rolled)
     }
 
-    /// Whether this collector has seen for a while that reports read hours up to this one. Reports that began before have then
-    /// ended, and lagging replicas also know.
+    /// Whether this collector has seen the value `rolled` for a while. By then, reports that began with an older value have
+    /// ended, and lagging replicas have the new one.
     private func isKnownEverywhere(_ rolled: Int64) -> Bool {
         seenRolled.withLock { seen in
             let now = ContinuousClock.now

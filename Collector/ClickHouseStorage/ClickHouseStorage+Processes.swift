@@ -26,7 +26,7 @@ extension ClickHouseStorage {
         return sums.answer
     }
 
-    /// Returns the figures of the last minute that each of these senders reported.
+    /// Returns each sender's figures for the last minute that it reported.
     ///
     /// - Parameter ends: the latest time that each sender reported.
     func latestProcesses(of ends: [UInt64: UnixNanoseconds]) async throws -> [UInt64: ProcessStatistics] {
@@ -66,7 +66,7 @@ extension ClickHouseStorage {
         return Dictionary(rows) { first, _ in first }
     }
 
-    /// Returns SELECT statements, joined by UNION ALL, for a window's rows with their slots.
+    /// Returns SELECT statements, joined by UNION ALL, for the rows of process figures in a window, each with its slot.
     private static func rows(_ source: PointSource, _ grid: SlotGrid, _ filter: RequestFilter) -> String {
         let (from, to) = (Int64(clamping: source.window.from), Int64(clamping: source.window.to))
         let (length, rolled) = (StoredHour.length, source.expired.fine)

@@ -7,7 +7,7 @@ extension ClickHouseStorage {
         let count = try await client.count("FROM detail FINAL WHERE \(query.condition)")
         let key = query.order.key == .time ? "start_ns" : "duration"
         let direction = query.order.ascending ? "ASC" : "DESC"
-        // The keys of the page are read first, because the texts of all rows would be too much to read.
+        // The keys of the page's rows are read first, because reading the texts of all matching rows would take too long.
         let ids = try await client.rows(
             ["trace_low", "span", "identity"],
             """
@@ -44,7 +44,7 @@ extension ClickHouseStorage {
             spans: try await spans(from: "(\(taken)) AS taken ORDER BY \(order)"), more: max(0, count - limit))
     }
 
-    /// Spans that arrive during the deletion may stay.
+    /// Spans that arrive during the deletion may be kept.
     package func removeDetails() async throws -> Int {
         guard try await client.hasAllReplicas() else {
             throw StorageFailure("a replica of ClickHouse is away; details are deleted when all are there")
@@ -71,7 +71,7 @@ extension ClickHouseStorage {
         return "(trace_low, span, identity) IN (\(keys.joined(separator: ", ")))"
     }
 
-    /// Returns the condition that a row comes after the last row of the page before.
+    /// Returns the condition that a row comes after the last row of the previous page.
     private func isAfterPageBefore(_ query: RequestsQuery, _ key: String) async throws -> String {
         guard let text = query.before else { return "1" }
         guard let id = DetailID(text),

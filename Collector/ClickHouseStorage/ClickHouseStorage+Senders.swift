@@ -25,7 +25,7 @@ extension ClickHouseStorage {
         return AgentsAnswer(agents: found.map(\.record), more: max(0, count - found.count))
     }
 
-    /// Returns the requests in all batches of senders.
+    /// Returns the number of requests in all batches of each sender.
     private func arrivedRequests(of senders: [UInt64]) async throws -> [UInt64: UInt64] {
         guard !senders.isEmpty else { return [:] }
         let rows = try await client.rows(
@@ -53,7 +53,7 @@ extension ClickHouseStorage {
     }
 
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {
-        // A sender first seen after the window may have requests in it, which it kept while the collector was away.
+        // A sender first seen after the window may have requests in it, because it buffers them while the collector is away.
         let from = Int64(clamping: query.window.from)
         let senders = "FROM sender FINAL WHERE \(query.filter.senderCondition) AND last_seen > \(from)"
         let series = """
@@ -73,7 +73,7 @@ extension ClickHouseStorage {
 private struct SenderRow {
     let id: UInt64
     var record: AgentRecord
-    /// Requests in the batches of the latest reading.
+    /// The requests in the batches that brought the ledger's reading.
     private let requests: UInt64
 
     private static let latest =
@@ -101,8 +101,8 @@ private struct SenderRow {
             statistics: StatisticsBit.sources(of: try row.number("kinds")))
     }
 
-    /// Brings the account up to date. The agent wrote it before its batch and the batches waiting with it arrived. Only the agent's
-    /// figure includes requests that went to another collector.
+    /// Brings the ledger's account up to date. The agent wrote it before this batch, and the batches waiting with it, had
+    /// arrived. Only the agent's figures include requests that went to another collector.
     mutating func bringUpToDate(arrived: UInt64?) {
         guard let ledger = record.ledger else { return }
         record.ledger = ledger.upToDate(requests: requests, arrived: 0)

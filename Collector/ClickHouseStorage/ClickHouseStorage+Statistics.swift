@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 
 extension ClickHouseStorage {
-    /// The answers are from nearly the same moment, because ClickHouse has no snapshot across statements.
+    /// The answers are not from exactly the same moment, because ClickHouse has no snapshot across statements.
     package func statistics(
         _ queries: [StatisticsQuery]
     ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
@@ -19,8 +19,8 @@ extension ClickHouseStorage {
         return queries.indices.compactMap { index in answers[index]?.map { $0.with(dataSince: dataSince) } }
     }
 
-    /// Returns the beginning of the store's points; `nil` if there are points of an hour before `time`, or no points. The first
-    /// interval counts as at least as long as an agent's.
+    /// Returns the time at which the store's points begin; `nil` if they begin in an hour before `time`, or if there are none.
+    /// The first interval counts as at least as long as an agent's.
     private func dataSince(after time: UnixNanoseconds, rolled: UInt32) async throws -> UnixNanoseconds? {
         let first = Int64(clamping: time) / StoredHour.length
         let tables = [("hour", "hour < \(rolled)"), ("point", "1"), ("difference", "count > 0")]
@@ -69,7 +69,7 @@ extension ClickHouseStorage {
         return try await withSlots(answer, to: query, in: grid, from: source)
     }
 
-    /// Returns an answer with slots for the groups within the limit.
+    /// Returns the answer with the slots of its groups added.
     private func withSlots(
         _ answer: StatisticsAnswer, to query: StatisticsQuery, in grid: SlotGrid, from source: PointSource
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
@@ -92,14 +92,15 @@ extension ClickHouseStorage {
         }
     }
 
-    /// The first hour that is certainly not in a part being rolled up, even if clocks differ by an hour. The rows of hours in such
-    /// a part also include the differences of cumulative points, which would otherwise be read in addition to early hours.
+    /// The first hour that is certainly not in a part being rolled up, even if clocks differ by an hour. In a part being rolled
+    /// up, the rows of `hour` already include the differences of cumulative points, so reading early hours would count those
+    /// twice.
     private var oldestEarlyHour: Int64 {
         let rolledUp = (Int64(clamping: now()) - limits.rawAge) / StoredHour.length + 1
         return max(0, rolledUp / Schema.hoursOfPart * Schema.hoursOfPart)
     }
 
-    /// Returns the source with the valid early hours, unless slots begin within an hour.
+    /// Returns the source with the valid early hours added, unless slots begin within an hour.
     private func withEarlyHours(_ source: PointSource, in grid: SlotGrid?) async throws -> PointSource {
         if let grid, grid.granularity % UInt64(StoredHour.length) > 0 { return source }
         var source = source

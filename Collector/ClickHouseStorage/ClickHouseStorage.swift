@@ -3,13 +3,13 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// A store for any number of collectors: tables in a ClickHouse.
+/// A store that any number of collectors share: tables in ClickHouse.
 ///
-/// Exactly-once counting relies on the identity of rows. A resent batch gives the same rows, and each answer counts only one copy
-/// (docs/clickhouse.md). So no collector needs the state of another.
+/// Exactly-once counting relies on the identity of rows. A resent batch produces the same rows, and answers count only one copy
+/// of a row (docs/clickhouse.md). So no collector needs the state of another.
 ///
-/// Durability: `store` returns after ClickHouse has answered the insert. Servers of 2021 and later have synced the rows to the disk
-/// by then; older ones leave that to their system.
+/// Durability: `store` returns after ClickHouse has answered the insert. Servers of 2021 and later have synced the rows to disk
+/// by then. Older servers leave that to their operating system.
 package final class ClickHouseStorage: Storage {
     package let id: String
     let client: ClickHouseClient
@@ -22,9 +22,9 @@ package final class ClickHouseStorage: Storage {
     let now: @Sendable () -> UnixNanoseconds
     /// `nil` until the first maintenance.
     let retention = Mutex<StoreClock?>(nil)
-    /// The hour up to which the latest pass counted all cumulative points; 0 before the first one.
+    /// The hour up to which the latest complete pass counted all cumulative points; 0 before the first pass.
     let countedHour = Atomic<UInt32>(0)
-    /// The time up to which this collector has remembered the calls of spans; 0 before the first time.
+    /// The time up to which this collector has remembered the calls of spans; 0 before the first pass.
     let rememberedTime = Atomic<UInt64>(0)
     /// The time before which reports read only the table `hour`, and when this collector first saw that time.
     let seenRolled = Mutex<(hour: Int64, since: ContinuousClock.Instant)?>(nil)
@@ -60,7 +60,7 @@ package final class ClickHouseStorage: Storage {
         return outcome
     }
 
-    /// Passes a sender's time to the clock of retention.
+    /// Passes a sender's time to the retention clock.
     private func hear(from resource: TelemetryResource, until end: UnixNanoseconds) {
         let clock = retention.withLock(\.self)
         clock?.hear(from: Int64(bitPattern: RowIdentity.sender(resource)), until: end)

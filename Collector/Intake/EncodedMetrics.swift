@@ -84,8 +84,8 @@ struct EncodedMetric {
 
     /// Returns the whole metric, decoded.
     ///
-    /// Callers that read nothing else of a metric must call this, so that a malformed body is refused. Only a histogram's
-    /// exemplars are never checked.
+    /// A caller that reads nothing else of a metric must call this, so that a malformed body is refused. Only the exemplars of
+    /// histograms are never checked.
     ///
     /// - Throws: if the bytes are not a metric.
     func message() throws(ProtobufReader.UncommonForm) -> OTLPMetric {

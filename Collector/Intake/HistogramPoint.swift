@@ -40,7 +40,7 @@ struct HistogramPoint {
     var count: UInt64 { figures.count }
     var sum: Double? { figures.sum }
 
-    /// The start of the interval. A delta without a start covers only the moment of its end, because nothing is known of the
+    /// The start of the interval. A delta without a start covers only the moment of its end, because nothing is known about the
     /// time before. The same holds for a delta that ends before it starts: the sender's clock was set back in between.
     var intervalStart: UnixNanoseconds { temporality == .delta && (start == 0 || start > end) ? end : start }
 }
@@ -48,7 +48,7 @@ struct HistogramPoint {
 extension HistogramPoint {
     /// The largest sum of bytes. A Double counts whole bytes exactly up to here.
     private static let maxBytes = 9_007_199_254_740_992.0
-    /// The longest duration, in seconds: a hundred years. Sums of sums stay far from infinity.
+    /// The longest duration, in seconds: a hundred years. With this limit, sums stay far from infinity.
     static let maxSeconds = 3.2e9
 
     /// The sum of sizes, in bytes; `nil` if it is missing or not a number of bytes.
@@ -196,7 +196,7 @@ struct ExplicitBuckets {
         }
     }
 
-    /// Returns a step's index in the order in which the steps get values. Successive values go to steps far apart.
+    /// Returns the step that gets the n-th value. Successive values go to steps far apart.
     private static func reversed(_ step: UInt64) -> UInt64 {
         var (rest, result) = (step, UInt64(0))
         for _ in 0..<steps.trailingZeroBitCount {

@@ -3,8 +3,8 @@ import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Decodes the body of an OTLP request, or rejects it with a reason. It remembers only decoded attributes and resources, so the
-/// result depends only on the body. Safe to use from any task.
+/// Decodes the body of an OTLP request, or rejects it with a reason. The result depends only on the body, because only decoded
+/// attributes and resources are cached. Safe to use from any task.
 package struct Intake: Sendable {
     package var limits: IntakeLimits
     private let known = KnownAttributes()
@@ -14,7 +14,7 @@ package struct Intake: Sendable {
         self.limits = limits
     }
 
-    /// Reads the body of `POST /v1/metrics`. SwiftProtobuf rewrites a body that ``ProtobufReader`` finds unusual, and it is
+    /// Reads the body of `POST /v1/metrics`. If ``ProtobufReader`` finds the body unusual, SwiftProtobuf rewrites it, and it is
     /// read again.
     package func metrics(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,

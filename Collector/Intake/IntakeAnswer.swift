@@ -73,7 +73,7 @@ package struct IntakeRejection: Error, Sendable, Equatable {
             status: 413, message: "the body would take more than \(limit) bytes of memory; send it in parts")
     }
 
-    /// The rejection of a request that finds no memory because of the requests in progress.
+    /// The rejection of a request for which no memory is left, because of other requests in progress.
     package static let busy = IntakeRejection(
         status: 429, message: "the collector has no memory left for this request; send it again later")
 

@@ -5,8 +5,8 @@ package struct IntakeResult<Value: Sendable>: Sendable {
     package var values: [Value]
     package var refusals: Refusals
 
-    /// The number of data points that are no mistake but are not needed. They are not about HTTP requests, or they repeat a
-    /// metric under its earlier name.
+    /// The number of data points that are valid but not needed. They are not about HTTP requests, or they repeat a metric under
+    /// its earlier name.
     package var ignored: Int { refusals.ignored }
 }
 
@@ -16,11 +16,13 @@ extension IntakeResult: Equatable where Value: Equatable {}
 package struct Refusals: Sendable, Equatable {
     /// The number of points or spans by reason.
     package private(set) var counts: [String: Int] = [:]
-    /// The number of requests in the refused points. Only durations count, because every request has exactly one.
+    /// The number of requests in the refused points. Only points of durations count, because every request has exactly one
+    /// duration.
     package private(set) var requests: UInt64 = 0
-    /// See ``IntakeResult/ignored``. The refused ones are not among them.
+    /// See ``IntakeResult/ignored``. Refused points are not included.
     private(set) var ignored = 0
-    /// Buckets of all sketches so far, for ``IntakeLimits/maxSketchBuckets``, and the number up to which memory is reserved.
+    /// The number of buckets of all sketches so far, for ``IntakeLimits/maxSketchBuckets``, and the number for which memory has
+    /// been reserved.
     private var buckets = 0
     private var reservedBuckets = 0
 
@@ -39,7 +41,7 @@ package struct Refusals: Sendable, Equatable {
         self.requests = self.requests.adding(requests)
     }
 
-    /// Returns whether the sketch fits in with the sketches so far.
+    /// Returns whether the limit has room for another sketch.
     func hasRoom(for sketch: ExponentialHistogram, _ limits: IntakeLimits) -> Bool {
         sketch.buckets.count <= limits.maxSketchBuckets - buckets
     }
@@ -48,7 +50,7 @@ package struct Refusals: Sendable, Equatable {
         buckets += count
     }
 
-    /// Reserves the memory of all sketches so far, if enough buckets were added since the last call.
+    /// Reserves memory for all sketches so far, if enough buckets have been added since the last reservation.
     mutating func reserveSketches(_ reserve: MemoryReservation) throws(IntakeRejection) {
         guard buckets - reservedBuckets >= 2 * ExponentialHistogram.maxBuckets else { return }
         try reserve(buckets * MemoryLayout<UInt64>.stride)

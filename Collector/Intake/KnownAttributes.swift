@@ -4,10 +4,10 @@ import MartletTelemetry
 import Synchronization
 
 /// A cache of points' attributes by their bytes. A sender's next batch repeats the same attributes byte for byte, so they need
-/// not be decoded again. Decoding took most of the time of reading a point. Safe to use from any task.
+/// not be decoded again. Without the cache, decoding took most of the time of reading a point. Safe to use from any task.
 final class KnownAttributes: Sendable {
-    /// Maximum bytes of memory for all attributes. A shelf that has used up its share forgets its attributes, which are decoded
-    /// again when they come.
+    /// Maximum bytes of memory for all attributes. A shelf that has used up its share forgets its attributes. They are decoded
+    /// again when they next arrive.
     static let maxBytes = 32 * 1024 * 1024
     /// Bytes of an entry, in addition to the bytes and the texts of its attributes.
     private static let fixedBytes = 400
@@ -15,7 +15,7 @@ final class KnownAttributes: Sendable {
     /// Returns the approximate memory of an entry, in bytes.
     static func weight(_ attributes: AttributeBytes) -> Int { fixedBytes + 2 * attributes.count }
 
-    /// Maximum bytes of the attributes of one point. Longer attributes are decoded each time.
+    /// Maximum bytes of one point's attributes in the cache. Longer attributes are decoded each time.
     static let maxBytesOfPoint = 2048
 
     /// The entries by hash. With several shelves, tasks rarely wait for each other.
@@ -64,7 +64,7 @@ final class PointAttributes: Sendable {
     let bytes: AttributeBytes
 
     let series: SharedDimensions
-    /// Bytes of the longest text that distinguishes series.
+    /// The length in bytes of the longest text that distinguishes series.
     let longestText: Int
     /// The phase in `martlet.phase`; `nil` if it names none.
     let phase: RequestPhase?
@@ -87,7 +87,7 @@ final class PointAttributes: Sendable {
 }
 
 /// The attributes of a point as bytes of a body: `KeyValue` messages, each after its length in four bytes. The field number is
-/// left out, because it differs between kinds of points. Any other message fits too, but only for comparison.
+/// left out, because it differs between kinds of points. The type can also hold any other message, but only for comparison.
 struct AttributeBytes: Equatable {
     private var bytes: [UInt8] = []
 
@@ -111,7 +111,7 @@ struct AttributeBytes: Equatable {
         return copy
     }
 
-    /// Compares words of eight bytes, because an array compares byte by byte.
+    /// Compares eight bytes at a time, because `==` of arrays compares byte by byte.
     static func == (one: AttributeBytes, other: AttributeBytes) -> Bool {
         guard one.count == other.count else { return false }
         return one.bytes.withUnsafeBytes { one in

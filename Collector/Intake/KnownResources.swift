@@ -5,8 +5,8 @@ import Synchronization
 /// A cache of senders' resources by their bytes. A sender's next batch repeats the same resource byte for byte. Safe to use
 /// from any task.
 final class KnownResources: Sendable {
-    /// The maximum number of resources. They take 20 MiB at most, and usually a tenth of that. At the maximum the cache forgets
-    /// all of them, and they are decoded again when they come.
+    /// The maximum number of resources. They take 20 MiB at most, and usually a tenth of that. When the maximum is reached, the
+    /// cache forgets all resources. They are decoded again when they next arrive.
     static let maxResources = 4096
     /// Maximum bytes of a resource. A longer resource is decoded each time.
     static let maxBytes = 2048

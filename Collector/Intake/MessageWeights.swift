@@ -2,8 +2,8 @@ import MartletOTLP
 import MartletStorage
 import MartletTelemetry
 
-/// The memory that a protobuf body takes once it is decoded. It is found in the encoded bytes before any message is built: two
-/// bytes can encode a message of a hundred (Protocol Buffers, "Encoding").
+/// The memory that a protobuf body takes once it is decoded. It is computed from the encoded bytes before any message is built,
+/// because two bytes can encode a message that takes a hundred (Protocol Buffers, "Encoding").
 struct ProtobufWeight {
     /// The factor for the spare capacity of a growing array.
     private static let spare = 2
@@ -61,7 +61,7 @@ struct ProtobufWeight {
             if shape == .buckets { try add(length * Self.numberBytes) }
             return position += length
         }
-        // The decoder would copy the value so far at each repetition, which takes time quadratic in their number.
+        // At each repetition the decoder would copy the value so far. This takes time quadratic in the number of repetitions.
         guard child.role != .choice || !hasChoice else { throw .malformed("a value is given more than once") }
         hasChoice = hasChoice || child.role == .choice
         if child.role == .element { try add(child.shape.bytes * Self.spare) }
@@ -180,7 +180,7 @@ enum MessageShape {
     }
 }
 
-/// The memory that a JSON body takes once it is decoded, found before any message is built.
+/// The memory that a JSON body takes once it is decoded, computed before any message is built.
 struct JSONWeight {
     /// Bytes of an object in an array: the size of the largest message that `{}` can be. Most are far smaller.
     private static let elementBytes = MemoryLayout<OTLPExponentialHistogramDataPoint>.stride

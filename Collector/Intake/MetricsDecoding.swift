@@ -3,8 +3,8 @@ import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Decodes the metrics of one resource into points. It ignores metrics that Martlet does not know: a sender sends everything it
-/// has, and that is no mistake.
+/// Decodes the metrics of one resource into points. It ignores metrics that Martlet does not know, because senders may send
+/// everything they have.
 struct MetricsDecoding {
     let limits: IntakeLimits
     private(set) var refusals: Refusals
@@ -38,7 +38,7 @@ struct MetricsDecoding {
         }
         // A collector of host metrics sends all of the host's processes, few of which are services.
         hasService = resource.service != TelemetryResource.unknownService
-        // Some instruments have one scope for each set of names. The two scopes differ only in their schema.
+        // Some instruments report the old and the new names in two scopes, which differ only in their schema.
         let names = part.scopes.reduce(into: [:]) {
             $0[StreamID($1.scope), default: Set()].formUnion($1.metrics.map(\.name))
         }
@@ -113,8 +113,8 @@ struct MetricsDecoding {
         }
     }
 
-    /// Makes room for points of durations. Most senders send durations first, so most of the points are new. The capacity at
-    /// least doubles, because the existing points move when it grows.
+    /// Reserves room for points of durations. Most senders send durations first, so most of the points are new. The capacity at
+    /// least doubles, because growing moves the existing points.
     private mutating func makeRoom(for count: Int) {
         let wanted = points.count + count
         guard wanted > points.capacity else { return }
@@ -141,8 +141,8 @@ struct MetricsDecoding {
         }
     }
 
-    /// Adds a delta to the point of its series and interval, and appends a cumulative point. Sizes may come without durations:
-    /// another point of their series has those.
+    /// Adds a delta point to the point with the same series and interval, or appends a cumulative point. Sizes may come without
+    /// durations, if another point of the series has the durations.
     private mutating func add(
         _ measure: PointMeasure, of point: HistogramPoint, _ stream: StreamID, unit: Double = 1
     ) throws(PointRefusal) {
@@ -178,7 +178,7 @@ struct MetricsDecoding {
         return index
     }
 
-    /// Returns the index. With this call, a single look-up finds the index or adds it.
+    /// Returns the index. Because it takes the index `inout`, a single look-up finds the index or adds it.
     private static func take(_ index: inout Int) -> Int { index }
 
     private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.UncommonForm) {
@@ -194,7 +194,7 @@ struct MetricsDecoding {
     }
 
     private mutating func takePhase(_ point: HistogramPoint) throws(PointRefusal) {
-        // A difference of durations has no field for sums of phases. The requests count all the same.
+        // Differences of cumulative points have no phases, so cumulative phases are ignored. The requests still count.
         if point.temporality == .cumulative { return refusals.ignore(1) }
         guard let phase = point.attributes.phase else {
             throw PointRefusal(reason: "the phase is unknown")
@@ -253,7 +253,7 @@ extension LedgerReading {
 }
 
 extension StreamID {
-    /// The common beginning of all streams of a scope. With it a scope is hashed once, and not for each point.
+    /// The beginning that all streams of a scope share, so that a scope is hashed once and not for each point.
     ///
     /// - Parameter scope: its attributes may be in any order.
     init(_ scope: OTLPInstrumentationScope) {

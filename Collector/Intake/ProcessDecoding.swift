@@ -5,7 +5,7 @@ import MartletTelemetry
 /// Decodes the metrics of a process into points.
 struct ProcessDecoding {
     private var intervals: [Interval: ProcessPoint] = [:]
-    /// One of the intervals with an end.
+    /// For each end, one of the intervals that end there.
     private var ends: [UnixNanoseconds: Interval] = [:]
     private(set) var totals: [ProcessTotal] = []
 

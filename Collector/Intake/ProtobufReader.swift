@@ -2,8 +2,8 @@ import MartletOTLP
 import SwiftProtobuf
 
 /// Reads the fields of a protobuf message directly from a body (Protocol Buffers, "Encoding"), without building a message. It
-/// knows the one form that every encoder writes. For any other form it throws ``UncommonForm``, and SwiftProtobuf decides
-/// whether that is a message (``Intake``).
+/// accepts only the form that every encoder writes. For any other form it throws ``UncommonForm``, and SwiftProtobuf decides
+/// whether the bytes are a message (``Intake``).
 struct ProtobufReader {
     /// The error for a message that is malformed or written in a rare form: groups, unpacked lists of numbers, a message in
     /// pieces.
@@ -17,7 +17,7 @@ struct ProtobufReader {
     enum Value {
         case varint(UInt64)
         case fixed64(UInt64)
-        /// A value that no OTLP field has.
+        /// A wire type that no OTLP field has.
         case fixed32
         /// The range of a text, a message or a packed list.
         case bytes(Range<Int>)
@@ -156,7 +156,7 @@ extension Int32 {
     }
 }
 
-/// The nesting depth of a message in an `ExportMetricsServiceRequest`.
+/// How deep a message is nested in an `ExportMetricsServiceRequest`.
 enum MessageDepth: Int {
     case resource = 2
     /// A metric or a scope.

@@ -4,7 +4,7 @@ import MartletStorage
 import MartletTelemetry
 
 extension RequestDimensions {
-    /// The endpoint of requests whose sender names none, which the stable semantic conventions allow a client.
+    /// The endpoint of requests whose sender names none. The stable semantic conventions allow clients to omit it.
     static let unknownEndpoint = "{unknown}"
 
     /// The dimensions of a point, from the stable or the earlier names of the semantic conventions.
@@ -13,7 +13,7 @@ extension RequestDimensions {
         let stableMethod = attributes.text(AttributeName.method)
         let status = (attributes.integer(AttributeName.status) ?? attributes.integer("http.status_code"))
             .flatMap { (100...999).contains($0) ? $0 : nil }
-        // Before the stable names, a missing status was a client's only sign of a request without an answer.
+        // Before the stable names, a client showed only by a missing status that a request got no answer.
         let hasFailed = stableMethod == nil && attributes.text("http.method") != nil && kind == .client && status == nil
         self.init(
             kind: kind,
@@ -27,8 +27,8 @@ extension RequestDimensions {
         nameFailure()
     }
 
-    /// Returns the endpoint; `nil` if the attributes name none. `http.target` replaces a missing route: a metric needs few
-    /// values, so an instrument that uses the path has replaced its changing parts by their names.
+    /// Returns the endpoint; `nil` if the attributes name none. `http.target` is used if the route is missing: a metric needs
+    /// few values, so an instrument that puts the path there has replaced its variable parts with names.
     private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
         let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
         if let endpoint = attributes.text(name) { return endpoint }
@@ -54,7 +54,7 @@ extension RequestDimensions {
     }
 
     /// Names a failure by its status if the sender gives it no other name, as the semantic conventions do ("HTTP Metrics",
-    /// `error.type`). So a failure has the same name from every sender.
+    /// `error.type`). So the same failure has the same name whichever sender reports it.
     private mutating func nameFailure() {
         guard error == nil, outcome.isFailure(for: kind) else { return }
         error = status.map(String.init)
@@ -125,8 +125,8 @@ extension [OTLPKeyValue] {
 }
 
 extension String {
-    /// Returns the text cut to `limit` bytes, with U+FFFD for U+0000. SQLite ends a text at U+0000, so the rest would be
-    /// another name or none. The text is cut before the replacement, which may take three times the memory.
+    /// Returns the text cut to `limit` bytes, with U+FFFD for U+0000. SQLite ends a text at U+0000, so the stored name would be
+    /// another one or empty. The text is cut first, because the replacement may triple its size.
     func storable(upTo limit: Int) -> String {
         let beginning = cut(toBytes: limit)
         guard beginning.utf8.contains(0) else { return beginning }

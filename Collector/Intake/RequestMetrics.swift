@@ -17,7 +17,7 @@ struct DurationMetric {
         secondsPerUnit = metric.unit.isEmpty ? (isStable ? 1 : 1e-3) : Self.seconds[metric.unit]
     }
 
-    /// Seconds by the unit's name: UCUM's names, and others that some senders write.
+    /// The length of a unit in seconds, by its name: UCUM's names, and others that some senders write.
     private static let seconds = [
         "s": 1, "ms": 1e-3, "us": 1e-6, "\u{b5}s": 1e-6, "\u{3bc}s": 1e-6, "ns": 1e-9, "second": 1, "seconds": 1,
         "millisecond": 1e-3, "milliseconds": 1e-3,

@@ -61,7 +61,7 @@ extension SpanRecord {
             let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
         else { return nil }
         request = RequestDimensions(kind: kind, http, limits)
-        // Before the stable names, an instrument reported a request without an answer only as failed.
+        // Before the stable names, an instrument reported a request without an answer just as failed, without an error type.
         if isError, http.status == nil, http.errorType == nil { request?.error = RequestDimensions.otherMethodOrError }
         let url = http.url ?? http.path ?? ""
         self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
@@ -185,8 +185,8 @@ extension Data {
     /// Replaces an id with other characters. It is one byte long, so it is refused as an id.
     private static let noID = Data([0])
 
-    /// Returns the bytes of hexadecimal digits that were decoded as base64. Encoding those bytes again gives the digits back;
-    /// their number is even.
+    /// Returns the bytes that hexadecimal digits represent, after the digits were wrongly decoded as base64. Encoding the data
+    /// as base64 gives the digits back, if their number is even.
     fileprivate var hexDecoded: Data {
         let digits = Array(base64EncodedString().lowercased().utf8)
         var bytes = Data(capacity: digits.count / 2)

@@ -1,11 +1,11 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The senders for Prometheus: accounts, capture and the latest arrival, by service and instance.
+/// The senders as metrics for Prometheus: ledgers, capture and the latest arrival, by service and instance.
 package enum PrometheusAgents {
-    /// The most senders on a page, with some ten lines each. The most recently seen ones stay.
+    /// The most senders on a page, with some ten lines each. If there are more, the page has those seen most recently.
     package static let maxAgents = 1_000
-    /// How long a silent sender stays on the page, in nanoseconds. Processes that ended long ago are of no use there.
+    /// How long a silent sender stays on the page, in nanoseconds. Processes that ended long ago are of no interest there.
     package static let window: UnixNanoseconds = 3600 * 1_000_000_000
 
     private typealias Sender = (labels: PrometheusLabels, record: AgentRecord)
@@ -43,7 +43,7 @@ package enum PrometheusAgents {
             self.samples = samples
         }
 
-        /// A metric with one sample, or none if the sender does not send it.
+        /// Creates a metric with one sample for each sender, or none if `value` returns `nil`.
         init(
             _ name: String, _ kind: PrometheusText.Kind, _ help: String,
             value: @escaping @Sendable (AgentRecord) -> Double?
@@ -86,7 +86,7 @@ package enum PrometheusAgents {
             $0.ledger.map { Double($0.waiting) }
         },
         Metric("dropped_requests_total", .counter, "Captured requests that were lost, by reason.") { record, labels in
-            // The reasons are a sender's words. They may differ only in characters that labels cannot hold.
+            // The reasons are the sender's own words. Two of them may differ only in characters that labels cannot hold.
             let dropped = record.ledger?.dropped ?? [:]
             return Dictionary(
                 dropped.map { (labels.adding("reason", $0.key), Double($0.value)) }, uniquingKeysWith: +)
@@ -109,10 +109,10 @@ extension PrometheusLabels {
     }
 }
 
-/// The processes of services for Prometheus, added up by service and environment. Separate samples for each process of a fleet
-/// would be too many.
+/// The processes of services as metrics for Prometheus, added up by service and environment. In a large fleet, separate samples
+/// for each process would be too many.
 package enum PrometheusServices {
-    /// A process that is silent for longer is left out, in nanoseconds. An idle process reports once a minute.
+    /// The time after which a silent process is left out, in nanoseconds. An idle process reports once a minute.
     static let silence: UnixNanoseconds = 180 * 1_000_000_000
 
     private struct Metric: Sendable {
@@ -137,8 +137,8 @@ package enum PrometheusServices {
     ]
 
     /// - Parameters:
-    ///   - answer: the senders. Those that it leaves out are not in any sum.
-    ///   - now: the collector's clock.
+    ///   - answer: the senders. Senders that it leaves out are missing from the sums.
+    ///   - now: the time by the collector's clock.
     package static func text(of answer: AgentsAnswer, now: UnixNanoseconds) -> String {
         var services: [PrometheusLabels: ProcessSlot] = [:]
         for agent in answer.agents where agent.lastSeen + silence >= now {

@@ -1,7 +1,7 @@
 import Foundation
 import MartletStorage
 
-/// The collector's own figures for Prometheus.
+/// The collector's own figures as metrics for Prometheus.
 package enum PrometheusCollector {
     private static let prefix = "martlet_collector_"
 
@@ -111,7 +111,7 @@ extension PrometheusText {
 
 /// The collector's counts since it started. A plain value.
 package struct CollectorCounters: Sendable, Equatable {
-    /// The most reasons that are distinguished. They are the collector's own sentences, so they are few.
+    /// The most reasons that are counted separately. There are few, because they are the collector's own sentences.
     static let maxReasons = 100
     static let otherReason = "other"
 
@@ -161,8 +161,8 @@ package struct CollectorCounters: Sendable, Equatable {
     }
 }
 
-/// The resources of a process for Prometheus, under the names that all its client libraries use (Prometheus documentation,
-/// "Writing client libraries").
+/// The resources of a process as metrics for Prometheus, under the names that all Prometheus client libraries use (Prometheus
+/// documentation, "Writing client libraries").
 package enum PrometheusProcess {
     package static func text(of figures: OwnProcessFigures) -> String {
         var text = PrometheusText()

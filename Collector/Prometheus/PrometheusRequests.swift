@@ -1,6 +1,7 @@
 import MartletTelemetry
 
-/// The requests of every service for Prometheus, under the names of the semantic conventions' metrics there.
+/// The requests of every service as metrics for Prometheus, under the names that the semantic conventions' metrics have in
+/// Prometheus.
 package struct PrometheusRequests: Sendable {
     private typealias Series = (labels: PrometheusLabels, total: RequestTotals.Total)
 

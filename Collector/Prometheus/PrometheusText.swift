@@ -12,7 +12,7 @@ package struct PrometheusText: Sendable {
 
     private(set) var text = ""
 
-    /// Begins a metric. All its samples have to follow.
+    /// Begins a metric. All of its samples must be added before the next metric.
     mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
@@ -72,8 +72,8 @@ struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         text += "\(name)=\"\(Self.escaped(value))\""
     }
 
-    /// Escapes backslash, quotation mark and line feed, as the format requires. The format does not define other control
-    /// characters, and they may end a parser's input, so each becomes U+FFFD.
+    /// Escapes backslash, quotation mark and line feed, as the format requires. Other control characters are not defined in the
+    /// format and may stop a parser, so each becomes U+FFFD.
     private static func escaped(_ value: String) -> String {
         guard value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f || $0 == 0x22 || $0 == 0x5c }) else { return value }
         return value.unicodeScalars.reduce(into: "") { result, scalar in
@@ -88,13 +88,13 @@ struct PrometheusLabels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 }
 
-/// A distribution over buckets with fixed upper bounds, as Prometheus keeps one. Its counts only grow.
+/// A histogram with fixed upper bounds, as in Prometheus. Its counts only grow.
 package struct ExplicitHistogram: Sendable, Equatable {
     /// Bounds in seconds, as the semantic conventions advise for the duration of HTTP requests ("HTTP Metrics").
     package static let requestBounds = BucketBounds([
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
     ])
-    /// Bounds in seconds, from a commit to memory to a commit to a failing disk.
+    /// Bounds in seconds for the duration of commits, from one to memory to one to a failing disk.
     static let commitBounds = BucketBounds([
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
     ])
@@ -116,8 +116,8 @@ package struct ExplicitHistogram: Sendable, Equatable {
         sum += value
     }
 
-    /// Adds the values of a sketch. Counts and sum are exact, but a value close to a bound may count on its other side: see
-    /// ``BucketBounds/add(_:to:)``. The caller adds point by point, so that no bucket ever shrinks.
+    /// Adds the values of a sketch. Counts and sum are exact, but a value close to a bound may be counted on the wrong side:
+    /// see ``BucketBounds/add(_:to:)``. The caller adds point by point, so that no bucket ever shrinks.
     package mutating func add(_ sketch: ExponentialHistogram) {
         bounds.add(sketch, to: &counts)
         sum += sketch.sum
@@ -130,12 +130,13 @@ package struct ExplicitHistogram: Sendable, Equatable {
     }
 }
 
-/// Upper bounds of histogram buckets like those of Prometheus. The values of many histograms are counted into these buckets. The
-/// positions of the bounds among the buckets of an ``ExponentialHistogram`` are computed once.
+/// Upper bounds of histogram buckets, as in Prometheus. The values of many sketches are counted in these buckets, so the
+/// positions of the bounds among the buckets of an ``ExponentialHistogram`` are computed only once.
 package struct BucketBounds: Sendable, Equatable {
     /// The bounds, ascending. A value belongs to the first bucket whose bound is at least the value.
     package let values: [Double]
-    /// The last bucket whose middle is not above a bound: an array for each scale, with an element for each bound.
+    /// The index of the last sketch bucket whose middle is not above a bound: an array for each scale, with an element for each
+    /// bound.
     private let lastIndices: [[Int32]]
 
     package init(_ values: [Double]) {
@@ -147,8 +148,9 @@ package struct BucketBounds: Sendable, Equatable {
 
     /// Adds the number of values in each bucket to `counts`, which has one element more than the bounds.
     ///
-    /// All values of a sketch's bucket count at its middle, limited to the range from the smallest to the largest value. At
-    /// ``ExponentialHistogram/defaultScale``, only a value within 0.28 % of a bound can be counted on its other side.
+    /// All values of a sketch's bucket are counted at the bucket's middle, limited to the range from the smallest to the
+    /// largest value. At ``ExponentialHistogram/defaultScale``, only a value within 0.28 % of a bound can be counted on the
+    /// wrong side.
     package func add(_ sketch: ExponentialHistogram, to counts: inout [UInt64]) {
         let lastIndices = lastIndices[Int(sketch.scale - ExponentialHistogram.scales.lowerBound)]
         let end = sketch.max.map(index) ?? values.count

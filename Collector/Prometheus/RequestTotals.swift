@@ -3,12 +3,13 @@ import MartletTelemetry
 
 /// The sums of every series since the collector started. They only grow, as Prometheus expects of counters. A plain value.
 ///
-/// Prometheus counts by differences of samples, so it would miss the figures in the first sample of a series. Therefore a series
-/// shows 0 until a page with it has been taken.
+/// Prometheus computes differences between samples, so it would miss what the first sample of a series has counted. Therefore a
+/// series shows 0 until a page that includes it has been taken.
 package struct RequestTotals: Sendable {
-    /// The most series, with 16 lines of a scrape each. Further requests count to the endpoint `{other}` of their service.
+    /// The most series, with 16 lines of a scrape each. Beyond it, requests of new series are counted under the endpoint
+    /// `{other}` of their service.
     package static let maxSeries = 5_000
-    /// The most series of `{other}` endpoints. Further requests count to the service `{other}`.
+    /// The most series of `{other}` endpoints. Beyond it, requests are counted under the service `{other}`.
     package static let maxOverflowSeries = 500
 
     /// A service in one environment. Its instances and versions share their series, so that a deployment adds no new ones.
@@ -122,8 +123,8 @@ package struct RequestTotals: Sendable {
 
     private var isFull: Bool { count - overflowSeries >= maxSeries }
 
-    /// Returns the entry in which a service's series is counted already: its own, or `{other}` if the totals are full. Returns `nil`
-    /// if there is none yet.
+    /// Returns the entry in which a service's series is already counted: its own entry, or that of `{other}` if the totals are
+    /// full. `nil` if there is none yet.
     private mutating func find(
         _ series: SharedDimensions, ofService serviceIndex: Int
     ) -> Dictionary<SharedDimensions, Entry>.Index? {
@@ -139,7 +140,7 @@ package struct RequestTotals: Sendable {
         return Series(service: service, shared: overflow(of: series))
     }
 
-    /// Returns the dimensions of `{other}` for a series; they are the same in every service.
+    /// Returns the dimensions of the `{other}` endpoint for a series. They are the same in every service.
     private mutating func overflow(of series: SharedDimensions) -> SharedDimensions {
         let dimensions = series.value.catchAll
         if let known = overflows[dimensions] { return known }
@@ -150,7 +151,8 @@ package struct RequestTotals: Sendable {
 }
 
 extension RequestTotals.Series {
-    /// Returns the series of the service `{other}` that the request counts to. There is one for each kind, source and outcome.
+    /// Returns the series of the service `{other}` in which the request is counted. There is one for each kind, source and
+    /// outcome.
     fileprivate static func last(_ dimensions: RequestDimensions) -> Self {
         var last = dimensions.catchAll
         last.status = nil
@@ -160,7 +162,7 @@ extension RequestTotals.Series {
 }
 
 extension RequestOutcome {
-    /// The error that distinguishes the outcome without a status; `nil` if nothing failed.
+    /// The error that represents the outcome in a series without a status; `nil` if nothing failed.
     fileprivate func error(of kind: RequestKind) -> String? {
         switch self {
         case .hung: Self.hungError

@@ -63,7 +63,7 @@ struct CumulativeDeltas {
         }
     }
 
-    /// The hours that the differences end in.
+    /// The hours in which the differences end.
     var changes: HourChanges {
         var changes = HourChanges()
         for one in points.toStore { changes.note(endOfOther: one.point.end) }
@@ -87,7 +87,8 @@ struct CumulativeDeltas {
         return [differences, processes]
     }
 
-    /// The rows to insert after ``differences``, in this order. An arrival counts as counted once its differences are stored.
+    /// The rows to insert after ``differences``, in this order. An arrival is marked as counted only once its differences are
+    /// stored.
     var afterDifferences: [TableRows] {
         var (ledgers, counted) = (TableRows(Schema.ledger), TableRows(Schema.arrival))
         for arrival in arrivals {
@@ -103,7 +104,7 @@ struct CumulativeDeltas {
 private struct Differences<Key: Hashable, Point> {
     private struct Found {
         var point: Point?
-        /// Replaces a stored difference that no longer applies.
+        /// The empty difference that replaces a stored one that no longer applies.
         let nothing: Point
         /// Whether the difference was never stored before.
         var isNew: Bool
@@ -133,7 +134,7 @@ private struct Differences<Key: Hashable, Point> {
 }
 
 extension TableRows {
-    /// Appends the number of new requests in an arrival. They are added to the reading that came with it.
+    /// Appends the number of new requests in an arrival, for the ledger reading that came with it.
     fileprivate mutating func append(_ requests: UInt64, of arrival: CumulativeArrival) {
         append(
             LedgerReading(time: UInt64(clamping: arrival.reading)), requests: requests, sender: arrival.sender,

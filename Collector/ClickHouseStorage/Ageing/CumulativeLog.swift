@@ -18,7 +18,7 @@ struct CumulativeLog {
     /// The number of a stream's last points that are read to find its latest. One is not enough, because the last one may have
     /// arrived late.
     static let depth = 4
-    /// How far back the latest points of a stream are searched, one distance after the other, in nanoseconds.
+    /// How far back to search for the latest points of a stream, in nanoseconds. The distances are tried in this order.
     private static let distances: [Int64] = [2 * StoredHour.length, StoredDay.length, .max]
     /// The largest number of senders in one search. A long log takes long to search.
     private static let maxSenders = 32
@@ -30,8 +30,8 @@ struct CumulativeLog {
         try await points(where: Self.condition(senders, after: first, until: last))
     }
 
-    /// Returns the last points of streams that arrived up to a time, at most ``depth`` of each. For a known stream it returns only
-    /// recent points.
+    /// Returns the last points of streams that arrived up to a time, at most ``depth`` per stream. Known streams are searched
+    /// only over the shortest distance.
     func lastPoints(
         of streams: Set<Stream>, known: Set<Stream>, until last: Int64
     ) async throws -> [Entry<CumulativePoint>] {
@@ -63,7 +63,7 @@ struct CumulativeLog {
         return rows.reduce(into: [:]) { $0[$1.sender, default: [:]][$1.start, default: []].insert($1.end) }
     }
 
-    /// Returns the counters of processes that arrived after `first` and up to `last`.
+    /// Returns the totals of process counters that arrived after `first` and up to `last`.
     func totals(of senders: [UInt64], after first: Int64, until last: Int64) async throws -> [Entry<ProcessTotal>] {
         let rows = try await client.rows(
             ["sender", "arrival", "counter", "start_ns", "end_ns", "value"],
@@ -72,7 +72,7 @@ struct CumulativeLog {
         return rows.compactMap(\.self)
     }
 
-    /// Returns the latest total of each counter and start that arrived since an hour and up to a time.
+    /// Returns the latest total for each counter and process start, among those that arrived from an hour up to a time.
     func lastTotals(
         of senders: [UInt64], since hour: UInt32, until last: Int64
     ) async throws -> [Entry<ProcessTotal>] {

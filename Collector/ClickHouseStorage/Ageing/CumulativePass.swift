@@ -1,8 +1,9 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Counts cumulative figures: stores the difference between each one and the one before it in its stream. All collectors see the
-/// same figures in the same order, so they compute the same differences. Any collector may do it, however often.
+/// Counts cumulative figures by computing the difference between each figure and the previous one in its stream. All collectors
+/// see the same figures in the same order, so they compute the same differences. Any collector may run a pass, any number of
+/// times.
 struct CumulativePass {
     private static let maxArrivals = 256
 
@@ -10,7 +11,7 @@ struct CumulativePass {
     private let firstInterval: UnixNanoseconds
     private let log: CumulativeLog
     private let arrivals: [CumulativeArrival]
-    /// The first of these arrivals for each sender.
+    /// The time of each sender's first arrival among these.
     private let first: [UInt64: Int64]
     /// The latest arrival time of figures that may depend on these arrivals.
     private let end: Int64
@@ -20,7 +21,7 @@ struct CumulativePass {
     /// Whether further arrivals may be waiting.
     let isMore: Bool
 
-    /// Reads the oldest arrivals since an hour and up to a time; `nil` if none waits.
+    /// Reads the oldest uncounted arrivals from an hour up to a time; `nil` if there are none.
     init?(since hour: UInt32, until time: Int64, _ limits: ClickHouseLimits, _ client: ClickHouseClient) async throws {
         arrivals = try await client.rows(
             Selection(Schema.arrival),
@@ -162,10 +163,11 @@ struct CumulativeReplay {
     }
 }
 
-/// The revisions of differences. If two passes computed the same difference, the pass that saw more earlier points of the stream
-/// wins, because points only ever become visible. Between equals the later pass wins.
+/// The revisions of differences. If two passes compute the same difference, the result of the pass that saw more of the
+/// stream's earlier points wins, because visible points never disappear. If both saw equally many, the later pass wins.
 struct CumulativeRevisions<Stream: Hashable> {
-    /// How far back from a point the points of its stream count, in nanoseconds. Every pass reads this range.
+    /// How far back from a point the earlier points of its stream count towards its revision, in nanoseconds. Every pass reads
+    /// this range.
     static var reach: Int64 { 600 * 1_000_000_000 }
 
     /// A point that a pass has read.
@@ -196,7 +198,7 @@ struct CumulativeRevisions<Stream: Hashable> {
         return UInt64(seen) << 40 | (self.time & (1 << 40 - 1))
     }
 
-    /// Returns how many times are not later than `last`. Uses binary search, because a stream of days has many.
+    /// Returns how many times are not later than `last`. Uses binary search, because a stream that has run for days has many.
     private static func count(of times: [Int64], upTo last: Int64) -> Int {
         var range = times.startIndex..<times.endIndex
         while let middle = range.isEmpty ? nil : range.lowerBound + range.count / 2 {

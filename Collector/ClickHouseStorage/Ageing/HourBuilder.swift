@@ -1,14 +1,14 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Makes hours from points. Several collectors may do it at the same time. If two of them roll up an hour, the result from more
-/// points stays.
+/// Builds hours from points. Several collectors may do this at the same time. If two of them build the same hour, the result
+/// from more points is kept.
 actor HourBuilder {
-    /// The time after which a pass starts no further statement, because other maintenance is waiting.
+    /// The time after which a pass starts no further statement, so that other maintenance does not have to wait long.
     private static let pass = Duration.seconds(5)
 
     private struct Waiting {
-        /// The revision of the points. All points of this revision are visible when the hour is due.
+        /// The revision of the points. By the time the hour is due, all points of this revision are visible.
         let revision: UInt64
         let due: ContinuousClock.Instant
     }
@@ -33,11 +33,11 @@ actor HourBuilder {
         maxPoints = limits.maxHourPoints
     }
 
-    /// Makes some of the hours that are out of date.
+    /// Builds some of the hours that are out of date.
     func makeSome(of hours: Range<Int64>) async throws {
         let end = ContinuousClock.now + Self.pass
         let changed = try await HourRevisions.read(of: hours, kind, client).filter { !$0.holds }
-        // The current hour may have points of a later revision by now, or another collector may have made it.
+        // The hour in progress may have points of a later revision by now, or another collector may have built it.
         if let work, !changed.contains(where: { $0.hour == work.hour && isOpen($0, from: work.revision) }) {
             self.work = nil
         }
@@ -52,12 +52,12 @@ actor HourBuilder {
         }
     }
 
-    /// Whether an hour still has to be made from points of this revision.
+    /// Whether an hour still has to be built from points of this revision.
     private func isOpen(_ revisions: HourRevisions, from revision: UInt64) -> Bool {
         kind.needsQuiet ? revisions.ofPoints == revision && !revisions.holds : revisions.made < revision
     }
 
-    /// Records the hours that changed. Each collector waits an additional random time, so that usually only one of them makes an
+    /// Records when each changed hour is due. Each collector adds a random delay, so that usually only one of them builds an
     /// hour.
     private func wait(for changed: [HourRevisions]) {
         var next: [UInt32: Waiting] = [:]
@@ -87,7 +87,8 @@ actor HourBuilder {
         }
     }
 
-    /// Runs the next statement for an hour, or records that the hour has been made. Returns the remaining work.
+    /// Runs the next statement for an hour. If there is none left, records that the hour has been built. Returns the remaining
+    /// work.
     private func advance(_ work: Work) async throws -> Work? {
         var work = work
         guard let statement = work.statements.popLast() else {
@@ -100,7 +101,8 @@ actor HourBuilder {
     }
 }
 
-/// Conditions that split the points of an hour into parts. So each statement makes one part within its time limit.
+/// Conditions that split the points of an hour into parts. Each statement builds one part, so that it stays within its time
+/// limit.
 enum HourParts {
     private typealias Services = (last: String, points: UInt64)
 
@@ -134,7 +136,7 @@ enum HourParts {
     }
 }
 
-/// The statements that make hours. They may run again, and at the same time. Of two roll-ups, the one from more points stays.
+/// The statements that build hours. They may run repeatedly and concurrently: of two results, the one from more points is kept.
 enum HourStatement {
     /// Returns the statement for the points of an hour.
     ///

@@ -2,10 +2,10 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// The revisions of an hour: the revision of its points, and the one with which it was made; 0 without one.
+/// The current revision of an hour's points, and the revision of the points that the hour was built from. 0 if there is none.
 ///
-/// Each insert of points first raises the revision of their hours (``ChangedHours``). A made hour is valid as long as its points
-/// still have the revision with which they were read.
+/// Each insert of points first raises the revision of their hours (``ChangedHours``). A built hour is valid as long as the
+/// revision of its points has not changed since they were read.
 struct HourRevisions {
     let hour: UInt32
     let ofPoints: UInt64
@@ -36,10 +36,10 @@ struct HourRevisions {
     }
 }
 
-/// The hours made from points of metrics soon after they ended. A report reads them instead of the points, which are hundreds of
-/// times as many. Late points count at once, and the hour is made again.
+/// Hours built from points of metrics soon after the hour ends. Reports read them instead of the points, of which there are
+/// hundreds of times as many. A late point makes its hour invalid, so it counts at once, and the hour is rebuilt.
 enum EarlyHours {
-    /// Returns the valid hours that lie wholly in a window.
+    /// Returns the valid hours that lie completely within a window.
     static func holding(in window: TimeWindow, _ client: ClickHouseClient) async throws -> [UInt32] {
         let length = StoredHour.length
         let first = (max(0, Int64(clamping: window.from) - 1) + length) / length
@@ -51,9 +51,9 @@ enum EarlyHours {
 
 /// The hours that an insert changes.
 struct HourChanges {
-    /// The hours with the ends of points of metrics. Early hours are made from these points.
+    /// The hours in which points of metrics end. Early hours are built from these points.
     private(set) var metrics: Set<UInt32> = []
-    /// The hours with the ends of other points and of figures of processes.
+    /// The hours in which other points and figures of processes end.
     private(set) var others: Set<UInt32> = []
 
     mutating func note(_ points: some Sequence<RequestPoint>) {
@@ -66,18 +66,18 @@ struct HourChanges {
     mutating func note(endOfOther end: UnixNanoseconds) { others.insert(UInt32(hourOf: Int64(clamping: end))) }
 }
 
-/// Records the hours in which points and figures of processes end, before these are stored. So ``HourBuilder`` knows which hours
-/// have changed since they were made.
+/// Records the hours in which points and figures of processes end, before these are stored. This shows ``HourBuilder`` which
+/// hours have changed since they were built.
 final class ChangedHours: Sendable {
-    /// The time from ``rows(of:)`` until the points are stored within which no collector makes these hours: see
-    /// ``ClickHouseLimits/hourSettling``. After this time the hours are recorded again.
+    /// The longest time from ``rows(of:)`` until the points are stored. No collector builds these hours within it: see
+    /// ``ClickHouseLimits/hourSettling``. If storing takes longer, the hours are recorded again.
     static let patience = Duration.seconds(60)
 
-    /// The number of this process among the processes that write.
+    /// A random number that distinguishes this process from other processes that write.
     private let writer = UInt64.random(in: 1 ... .max)
     private let revision = Atomic<UInt64>(0)
 
-    /// Returns the rows to store before the changes.
+    /// Returns the rows to store before the points and figures.
     func rows(of changes: HourChanges) -> TableRows {
         let revision = revision.wrappingAdd(1, ordering: .relaxed).newValue
         var rows = TableRows(Schema.changedHour)
@@ -93,14 +93,14 @@ final class ChangedHours: Sendable {
     }
 }
 
-/// The kinds of hours made from points.
+/// The kinds of hours that are built from points.
 enum HourKind {
-    /// Points of metrics, soon after the hour: see ``EarlyHours``.
+    /// Built from points of metrics soon after the hour: see ``EarlyHours``.
     case early
-    /// All points and figures of processes, before these are deleted.
+    /// Built from all points and figures of processes before these are deleted.
     case whole
 
-    /// The table that lists the hours that have been made.
+    /// The table that lists the hours that have been built.
     var table: Table {
         switch self {
         case .early: Schema.madeHour
@@ -108,18 +108,18 @@ enum HourKind {
         }
     }
 
-    /// The condition on the rows of `changed_hour` about its points.
+    /// The condition that selects the rows of `changed_hour` for this kind.
     var changes: String { self == .early ? "metrics = 1" : "1" }
 
-    /// Whether an hour is made only after nothing has arrived for a while. A whole hour is made in any case, because a week is read
-    /// as hours only once all of its hours have been made.
+    /// Whether an hour is built only after nothing has arrived for a while. A whole hour is built in any case, because a week
+    /// is read as hours only once all of its hours have been built.
     var needsQuiet: Bool { self == .early }
 
-    /// Returns the hour to make first. Among early hours it is the latest, which most reports use. Among whole hours it is a random
-    /// one, so that collectors usually make different ones.
+    /// Returns the hour to build first. For early hours it is the latest, which most reports use. For whole hours it is a
+    /// random one, so that collectors usually build different hours.
     func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
 
-    /// Returns the statements that make an hour.
+    /// Returns the statements that build an hour.
     ///
     /// - Parameter maxPoints: the approximate number of points in one statement.
     func statements(for hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {

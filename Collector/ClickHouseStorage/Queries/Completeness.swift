@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// Computes the share of a window's requests that arrived, from the senders' ledgers: see ``InstanceReadings``.
 enum Completeness {
-    /// The time around a window in which most senders have readings. A running sender has at least one in each hour.
+    /// How far around a window to look for readings first. A running sender has at least one in each hour.
     private static let near: UnixNanoseconds = 3600 * 1_000_000_000
 
     /// Returns the account of the senders that a filter selects.
@@ -12,7 +12,8 @@ enum Completeness {
     ) async throws -> WindowAccount {
         let senders = try await self.senders(with: filter, in: window, client)
         var found = try await readings(in: window, around: near, of: filter, client)
-        // The others were silent around the window, or have a gap that reaches into it.
+        // These senders have no readings around the window, or a gap that reaches into it, so all of their readings are
+        // searched.
         let open = senders.filter { id, sender in
             guard let one = found[id] else { return true }
             return (one.before == nil && sender.first <= Int64(clamping: window.from))
@@ -33,7 +34,7 @@ enum Completeness {
         return account
     }
 
-    /// Returns how far the clocks are ahead, for senders that may have requests in the window and that the filter selects.
+    /// Returns how far clocks are ahead, for the selected senders that may have requests in the window.
     private static func clocksAhead(
         in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
     ) async throws -> WindowAccount.ClocksAhead {
@@ -90,7 +91,7 @@ enum Completeness {
             condition +=
                 " AND hour BETWEEN \(UInt32(hourOf: Int64(clamping: first))) AND \(UInt32(hourOf: end))"
         }
-        // Batches of one time form one reading: the later account with the sum of their requests.
+        // Batches with the same time form one reading: the latest account with the sum of their requests.
         let rows = try await client.rows(
             InstanceReadings.columns(from: from, to: to),
             """
@@ -104,7 +105,7 @@ enum Completeness {
 }
 
 extension InstanceReadings {
-    /// The readings next to a window and in it, from the readings of a sender.
+    /// The expressions that pick a sender's readings in a window and next to it.
     fileprivate static func columns(from: Int64, to: Int64) -> Selection {
         let (later, inside) = ("t > \(from)", "t > \(from) AND t <= \(to)")
         let (earlier, after) = ("t <= \(from)", "t > \(to)")

@@ -1,11 +1,11 @@
 import MartletStorage
 
-/// The rows of points that make up a window: hours where these replace the points as they arrived, and these points elsewhere. No
+/// The rows that make up a window: rows of hours where those replace the points as they arrived, and these points elsewhere. No
 /// point is in both.
 struct PointSource {
-    /// The window of the figures: the requested one, or a wider one where there are only hours.
+    /// The window of the figures: the requested window, widened to whole hours where there are only hours.
     let window: TimeWindow
-    /// The times before which there are only points of hours.
+    /// The times before which only hours are left.
     let expired: ExpiredTimes
     /// The hours of metrics that are read from `hour` although their points still exist.
     var earlyHours: [UInt32] = []
@@ -21,8 +21,8 @@ struct PointSource {
 
     /// Returns SELECT statements, joined by UNION ALL, for the rows that match a filter and a further condition.
     ///
-    /// Spans do not count while metrics of the same process and kind cover them: see ``MetricsCover``. The same rule chose the
-    /// points of hours when these were made.
+    /// Spans do not count where metrics of the same process and kind cover them: see ``MetricsCover``. Hours were built by the
+    /// same rule.
     func rows(_ columns: String, of filter: RequestFilter, where further: String) -> String {
         let condition = "\(filter.condition) AND \(further)"
         let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
@@ -44,7 +44,7 @@ struct PointSource {
         return parts.joined(separator: " UNION ALL ")
     }
 
-    /// Returns the statements for the rows of `point` and `difference` in a time.
+    /// Returns the statements for the rows of `point` and `difference` in a range of time.
     ///
     /// - Parameters:
     ///   - metrics: a further condition for points of metrics as they arrived; `nil` for none of these points.
@@ -56,7 +56,7 @@ struct PointSource {
         let asTheyCame = metrics.map { "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND \($0) AND \(condition)" }
         return [
             asTheyCame,
-            // If later points took a difference back, it is empty.
+            // A difference that no longer applies has been replaced by an empty one.
             "SELECT \(columns) FROM difference FINAL WHERE (count > 0 OR sent > 0 OR received > 0) AND \(condition)",
             services.isEmpty ? nil : spanRows(columns, where: condition, of: services, from: from, to: to),
         ].compactMap(\.self)
@@ -86,8 +86,8 @@ struct PointSource {
             """
     }
 
-    /// Returns the condition that a row's hour is not an early one, as ranges by which ClickHouse finds rows; `nil` if there is no
-    /// other hour.
+    /// Returns the condition that a row's hour is not an early one, as ranges that ClickHouse can look up; `nil` if all hours
+    /// are early ones.
     private func conditionOnOtherHours(_ from: Int64, _ to: Int64) -> String? {
         var (first, ranges) = (max(0, from) / StoredHour.length, [String]())
         for hour in earlyHours.map(Int64.init) + [Int64(UInt32(hourOf: to)) + 1] {
@@ -104,7 +104,7 @@ struct PointSource {
         """
     }
 
-    /// Returns the condition that a row's interval ends in a time.
+    /// Returns the condition that a row's interval ends after `from` and at or before `to`.
     static func times(_ from: Int64, _ to: Int64) -> String {
         "hour BETWEEN \(max(0, from) / StoredHour.length) AND \(UInt32(hourOf: to)) AND end_ns > \(from) AND end_ns <= \(to)"
     }

@@ -4,7 +4,7 @@ extension RequestFilter {
     /// The condition on a row of `sender`, or on any row with the columns of a sender.
     var senderCondition: String { condition(on: Dimension.ofSender) }
 
-    /// The condition on a row of `series`, without its senders.
+    /// The condition on a row of `series`, which has no columns of a sender.
     var requestCondition: String { condition(on: Dimension.ofRequest) }
 
     /// The condition on a row with the columns of a sender and of dimensions.
@@ -89,7 +89,7 @@ extension RequestsQuery {
 }
 
 extension TimeWindow {
-    /// The condition that a row is of a day in the window.
+    /// The condition that a row's day is in the window.
     var days: String {
         "day BETWEEN \(UInt32(dayOf: Int64(clamping: from))) AND \(UInt32(dayOf: Int64(clamping: to)))"
     }
@@ -122,10 +122,11 @@ enum SQLText {
         return result + "'"
     }
 
-    /// Returns the value of a column of FixedString.
+    /// Returns a value of type FixedString.
     static func bytes(_ bytes: [UInt8]) -> String { "unhex('\(bytes.hexDigits)')" }
 
-    /// Returns a list in parentheses for IN. An empty list gets a text that no row has, because ClickHouse refuses `()`.
+    /// Returns a list in parentheses for IN. If there are no texts, the list has a text that no row has, because ClickHouse
+    /// refuses `()`.
     static func list(_ texts: some Collection<String>) -> String {
         texts.isEmpty ? "('\\0none')" : "(\(texts.map(quoted).joined(separator: ", ")))"
     }

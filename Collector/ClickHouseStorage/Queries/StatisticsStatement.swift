@@ -1,25 +1,25 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The statement that adds up a query's points in ClickHouse, and its rows. A row has the sums of one group, one slot, one class of
-/// requests and one scale, so only what is shown is transferred. As with any store, quantiles are computed from the buckets
-/// afterwards.
+/// The statement that adds up a query's points in ClickHouse. Each row of its answer has the sums for one group, slot, class of
+/// requests and scale, so single points are not transferred. The collector then computes quantiles from the buckets, as with
+/// any store.
 struct StatisticsStatement {
-    /// The largest number of rows of a group in one slot: six outcomes of each source, changed by rules or not. Further scales are
-    /// rare.
+    /// The largest number of rows for a group in one slot: six outcomes from each of two sources, each changed by rules or not.
+    /// More than one scale is rare.
     private static let rowsOfGroup = 24
 
     let dimensions: [Dimension]
     let grid: SlotGrid?
     private let source: PointSource
     private let filter: RequestFilter
-    /// The condition on the values of groups.
+    /// The condition that selects the wanted groups.
     private let condition: String
     private let limit: Int
 
     /// - Parameters:
     ///   - dimensions: the dimensions to group by.
-    ///   - limit: the largest number of groups, in which each slot of a group counts as one.
+    ///   - limit: the largest number of groups; each slot of a group counts as one.
     init(
         _ query: StatisticsQuery, by dimensions: [Dimension], in grid: SlotGrid?, from source: PointSource, limit: Int
     ) {
@@ -39,7 +39,7 @@ struct StatisticsStatement {
         }
     }
 
-    /// Returns the condition on the services of a query's groups. The table's key uses it to find their points.
+    /// Returns the condition on the services of a query's groups. With it, ClickHouse finds their points by the table's key.
     private static func services(_ query: StatisticsQuery) -> String {
         guard case .named(let groups) = query.groups, let index = query.by.firstIndex(of: .service) else { return "" }
         return " AND service IN \(SQLText.list(Set(groups.map { $0[index] ?? "" }).sorted()))"
@@ -50,7 +50,7 @@ struct StatisticsStatement {
         let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
         let classes = Selection(dimensions.indices.map { "v\($0)" } + ["slot", "k", "spans", "changed", "outcome"])
         let columns =
-            // Shards answer with a column, so it must not be a constant elsewhere.
+            // Shards answer with a column, so the slot must not be a constant on the server that combines their answers.
             values + [
                 "\(grid?.slot(of: "end_ns") ?? "materialize(toUInt64(0))") AS slot", "kind AS k",
                 "rule != '' AS changed", "spans, outcome, end_ns", StatisticsRow.sums.names.joined(separator: ", "),
@@ -64,7 +64,7 @@ struct StatisticsStatement {
         )
     }
 
-    /// Returns the groups, each with its slots; each with one slot if there is no grid.
+    /// Returns the groups, each with its slots. Without a grid, each group has one slot.
     func groups(_ client: ClickHouseClient) async throws -> Result<[[RequestGroup]], TooManyGroups> {
         let slots = grid?.count ?? 1
         let (columns, source) = statement
@@ -159,7 +159,8 @@ struct StatisticsRow {
         statistics.phases.merge(phases)
     }
 
-    /// The sum of sketches may have more buckets than one sketch, so it is added in parts. Adding the bounds twice is harmless.
+    /// Adds the sketch in parts, because a sum of sketches may have more buckets than one sketch. Adding its minimum and
+    /// maximum with each part is harmless.
     private func addSketch(to histogram: inout ExponentialHistogram) {
         var rest = sketch.buckets[...]
         var isFirst = true

@@ -5,7 +5,7 @@ import MartletTelemetry
 extension TableRows {
     /// - Parameters:
     ///   - identity: see ``RowIdentity/span(_:of:in:)``.
-    ///   - stored: grows from span to span, so that spans are listed in order of arrival.
+    ///   - stored: a time of arrival that increases from span to span, so that spans can be listed in order of arrival.
     mutating func append(
         _ span: SpanRecord, of resource: TelemetryResource, sender: UInt64, identity: UInt64, stored: Int64
     ) throws {
@@ -73,8 +73,8 @@ extension RowReader {
     }
 }
 
-/// The id of a kept span as people see it: the key of its row, as three numbers in base 36 with the digits 0 to 9 and a to z. The
-/// key makes a row quick to find, and a resent span always has the same id.
+/// The id of a kept span as people see it: three numbers from the key of its row, in base 36 with the digits 0 to 9 and a to z.
+/// The key makes the row quick to find, and a resent span keeps its id.
 struct DetailID: CustomStringConvertible {
     /// The lower half of the trace's id.
     let trace: UInt64
@@ -95,7 +95,7 @@ struct DetailID: CustomStringConvertible {
         self.init(trace: trace, span: span, identity: identity)
     }
 
-    /// Digits of a 64-bit number.
+    /// The digits that a 64-bit number needs.
     private static let digits = 13
 
     var description: String {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Points as rows of `point` or `hour`.
 extension TableRows {
-    /// Appends points that form one part of a batch.
+    /// Appends points that share one identity: those of a batch, or of a part of it.
     ///
     /// - Parameter batch: 16 bytes that identify the points.
     mutating func append(
@@ -27,7 +27,7 @@ extension TableRows {
     ///
     /// - Parameters:
     ///   - batch: 16 bytes that identify its stream.
-    ///   - revision: of two rows of one difference, the one with the higher number wins.
+    ///   - revision: if there are two rows for one difference, the one with the higher number wins.
     mutating func append(
         difference: RequestPoint, of resource: TelemetryResource, sender: UInt64, batch: [UInt8], revision: UInt64
     ) {
@@ -114,7 +114,8 @@ extension RequestOutcome {
     }
 }
 
-/// The columns shared by all points of a series. They are made once and cached, because the same series have a point in each batch.
+/// The columns shared by all points of a series. They are encoded once and cached, because most series have a point in every
+/// batch.
 struct PointSeries {
     /// See ``RowIdentity/series(_:)``.
     let id: UInt64
@@ -143,7 +144,7 @@ struct PointSeries {
     }
 }
 
-/// A day with points of one series of a service.
+/// A day on which a series of a service has points.
 struct SeriesDay: Hashable {
     let service: String
     let series: UInt64

@@ -6,7 +6,7 @@ extension TableRows {
     /// - Parameters:
     ///   - batch: 16 bytes that identify the batch, or the point if it has no batch.
     ///   - ordinal: distinguishes points of a batch with the same end.
-    ///   - revision: of two rows of one difference, the one with the higher number wins.
+    ///   - revision: if there are two rows for one difference, the one with the higher number wins.
     mutating func append(
         _ point: ProcessPoint, sender: UInt64, batch: [UInt8], ordinal: UInt32 = 0, revision: UInt64 = 0
     ) {
@@ -34,10 +34,10 @@ extension TableRows {
 }
 
 extension ProcessStatistics {
-    /// The condition that a row has figures. A difference that later points took back has none.
+    /// The condition that a row has figures. A difference that was later replaced by an empty one has none.
     static let hasFigures = "(counters > 0 OR arraySum(gauge_counts) > 0)"
 
-    /// The sums of rows of `process` or `process_hour`, by their columns.
+    /// The expressions that add up rows of `process` or `process_hour`, by column.
     static let sums: Selection = [
         "counters": "groupBitOr(counters)", "counts": "sumForEach(counts)", "covered": "sum(covered)",
         "gauge_counts": "sumForEach(gauge_counts)", "gauge_sums": "sumForEach(gauge_sums)",

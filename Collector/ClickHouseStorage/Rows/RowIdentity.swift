@@ -3,8 +3,8 @@ import MartletTelemetry
 
 /// Hashes that identify senders, series and batches by their contents. Every collector computes the same hash for the same thing.
 enum RowIdentity {
-    /// The identity of a sender. The rest of its resource may change during its life. A dimension that is not in the list is
-    /// added if it has a value, so that other senders keep theirs.
+    /// Returns the identity of a sender. The rest of its resource may change while it runs. A dimension that is not in the list
+    /// counts only if it has a value, so that a new dimension does not change the identity of senders without it.
     static func sender(_ resource: TelemetryResource) -> UInt64 {
         let listed: [Dimension] = [.service, .version, .environment, .instance]
         let added = Dimension.ofSender.filter { !listed.contains($0) }.compactMap { dimension in
@@ -13,7 +13,8 @@ enum RowIdentity {
         return number(listed.map { $0.value(of: resource) ?? "" } + [resource.host ?? ""] + added.joined())
     }
 
-    /// The identity of a series. A dimension that is not in the list is added if it has a value, so that other series keep theirs.
+    /// Returns the identity of a series. A dimension that is not in the list counts only if it has a value, so that a new
+    /// dimension does not change the identity of series without it.
     static func series(_ series: RequestDimensions) -> UInt64 {
         let listed: [Dimension] = [.kind, .method, .host, .endpoint, .status, .error, .rule]
         let texts = [
@@ -26,10 +27,11 @@ enum RowIdentity {
         return number(texts + added.joined())
     }
 
-    /// Returns 16 bytes.
+    /// Returns 16 bytes that identify a batch.
     static func batch(_ id: BatchID) -> [UInt8] { hash(["batch", id.description]) }
 
-    /// Returns 16 bytes for a sender's points without a number. Points with the same figures and the same end are the same points.
+    /// Returns 16 bytes that identify a sender's points in a batch without a number. Points with the same figures, start and
+    /// end are the same points.
     static func contents(_ points: [RequestPoint], of sender: UInt64) -> [UInt8] {
         var figures = TableRows(Schema.point)
         figures.number(sender)
@@ -42,14 +44,14 @@ enum RowIdentity {
         return StreamID(hashing: [figures.bytes]).bytes
     }
 
-    /// Returns 16 bytes for a point without a number.
+    /// Returns 16 bytes that identify a point of a process in a batch without a number.
     static func contents(_ point: ProcessPoint, of sender: UInt64) -> [UInt8] {
         var figures = TableRows(Schema.process)
         figures.append(point, sender: sender, batch: [])
         return StreamID(hashing: [figures.bytes]).bytes
     }
 
-    /// Returns 16 bytes for the cumulative figures of a request without a number.
+    /// Returns 16 bytes that identify the cumulative figures of an intake request without a batch number.
     static func cumulative(_ metrics: InstanceMetrics, of sender: UInt64) -> [UInt8] {
         var (points, totals) = (TableRows(Schema.cumulative), TableRows(Schema.processTotal))
         points.append(metrics.cumulative, sender: sender, arrival: 0)
@@ -57,26 +59,27 @@ enum RowIdentity {
         return StreamID(hashing: [points.bytes, totals.bytes]).bytes
     }
 
-    /// Returns 16 bytes for a cumulative stream and its start. Together with their ends, they identify the differences in it.
+    /// Returns 16 bytes that identify a cumulative stream and its start. Together with an end, they identify a difference in
+    /// the stream.
     static func difference(_ stream: CumulativeDifferences.Stream) -> [UInt8] {
         hash(["difference", "\(stream.start)"], stream.id.bytes)
     }
 
-    /// Returns 16 bytes for a counter of a process and its start.
+    /// Returns 16 bytes that identify a counter of a process and its start.
     static func difference(_ counter: ProcessCounter, start: UnixNanoseconds) -> [UInt8] {
         hash(["total", "\(counter.rawValue)", "\(start)"])
     }
 
-    /// Returns 16 bytes for the new requests in an arrival.
+    /// Returns 16 bytes that identify the new requests in an arrival.
     static func arrival(_ time: Int64) -> [UInt8] { hash(["arrival", "\(time)"]) }
 
-    /// Returns 16 bytes for a sender's spans without a number.
+    /// Returns 16 bytes that identify a sender's spans in a batch without a number.
     static func spans(_ spans: [SpanRecord], of sender: UInt64) -> [UInt8] {
         hash(["spans", String(sender)] + spans.map { "\($0.traceID) \($0.spanID) \($0.kind.rawValue)" })
     }
 
-    /// Returns the identity of a span among the spans of its trace with the same id. A client and its server may share a span's id
-    /// (Zipkin's "shared spans").
+    /// Returns a number that distinguishes a span from others with the same id in its trace. A client and a server may share a
+    /// span id (Zipkin's "shared spans").
     static func span(_ span: SpanRecord, of sender: UInt64, in batch: BatchID?) -> UInt64 {
         number([String(sender), span.kind.rawValue, batch?.description ?? ""])
     }

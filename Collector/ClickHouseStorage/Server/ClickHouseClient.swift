@@ -16,8 +16,8 @@ struct ClickHouseClient: Sendable {
     /// How long an insert waits for other inserts to reach their replicas.
     private static let patience = Duration.seconds(10)
 
-    /// Asks the server for its version and for the layout of the tables. All differences between versions are here and in
-    /// ``Schema/durability``.
+    /// Asks the server for its version and for the layout of the tables. Only this code and ``Schema/durability(isModern:)``
+    /// depend on the version.
     ///
     /// - Parameters:
     ///   - cluster: the cluster on which to create missing tables; `nil` for one server.
@@ -55,7 +55,7 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// Returns the rows of a SELECT without FORMAT.
+    /// Runs a SELECT and returns its rows.
     ///
     /// - Parameters:
     ///   - source: the statement from FROM on.
@@ -68,7 +68,7 @@ struct ClickHouseClient: Sendable {
         return try await Self.rows(columns, select, connection, isInDatabase, settings, decode)
     }
 
-    /// Returns the rows of a SELECT of one number.
+    /// Returns a number from each row of a SELECT.
     func numbers<Number: FixedWidthInteger>(
         _ expression: String, _ source: String, isInDatabase: Bool = true
     ) async throws -> [Number] {
@@ -87,12 +87,12 @@ struct ClickHouseClient: Sendable {
         return Int(clamping: count ?? 0)
     }
 
-    /// Returns the rows of a SELECT of one text.
+    /// Returns a text from each row of a SELECT.
     func texts(_ expression: String, _ source: String, distinct: Bool = false) async throws -> [String] {
         try await rows(["value": expression], source, distinct: distinct) { try $0.text("value") }
     }
 
-    /// Returns the first row of a SELECT of one text, before the database exists.
+    /// Returns a text from the first row of a SELECT. The database need not exist yet.
     private static func text(
         _ expression: String, _ source: String, _ connection: ClickHouseConnection
     ) async throws -> String? {
@@ -114,7 +114,8 @@ struct ClickHouseClient: Sendable {
         return rows
     }
 
-    /// Inserts rows with one statement. All rows of a partition become visible at once, in a cluster all rows of a shard.
+    /// Inserts rows with one statement. All rows of one partition (in a cluster, of one partition and shard) become visible at
+    /// once.
     func insert(_ rows: TableRows) async throws {
         guard rows.count > 0 else { return }
         let sql = "INSERT INTO \(rows.table.name) (\(rows.table.columnList)) FORMAT RowBinary"
@@ -135,9 +136,9 @@ struct ClickHouseClient: Sendable {
         }
     }
 
-    /// Whether all replicas of a cluster are available, and those that are read have the rows of a minute ago. Otherwise no hour is
-    /// made, because it could lack rows. Nothing is dropped either, because ClickHouse would wait for a replica. And once a table
-    /// has lost rows that wait for a replica, 18.16 refuses all inserts into it.
+    /// Whether all replicas of a cluster are available and lag by at most a minute. Otherwise no hour is built, because it
+    /// could lack rows. Nothing is dropped either, because ClickHouse would wait for the missing replica. Besides, once rows
+    /// that wait for a replica are dropped from a table, 18.16 refuses all inserts into it.
     func hasAllReplicas() async throws -> Bool {
         guard let replicas = layout.replicas else { return true }
         let away: [UInt64] = try await numbers(
@@ -160,18 +161,18 @@ struct ClickHouseClient: Sendable {
         try await run("ALTER TABLE \(layout.everywhere(table)) DROP PARTITION \(part)")
     }
 
-    /// Removes all rows of a partitioned table. `TRUNCATE` would block a cluster of 18.16 for minutes: each replica locks its table
-    /// and sends the statement to the leader, which waits for all replicas.
+    /// Removes all rows of a partitioned table, part by part. In 18.16, `TRUNCATE` would block a cluster for minutes: each
+    /// replica locks its table and sends the statement to the leader, which waits for all replicas.
     func removeRows(of table: Table) async throws {
         for part in try await parts(of: table) { try await drop(part, of: table) }
     }
 
-    /// Returns the end of the hours that are read only from `hour`, in hours since 1970.
+    /// Returns the hour before which reports read only the table `hour`, in hours since 1970.
     func rolledHours() async throws -> UInt32 {
         try await number("max(until)", "FROM rolled") ?? 0
     }
 
-    /// Returns the number of replicas of a shard. Throws ``StorageFailure`` if the servers know no such cluster.
+    /// Returns the number of replicas of a shard. Throws ``StorageFailure`` if the servers do not know the cluster.
     private static func replicas(of cluster: String, _ connection: ClickHouseConnection) async throws -> Int {
         let source = "FROM system.clusters WHERE cluster = '\(cluster)'"
         let found = try await text("toString(max(replica_num))", source, connection)

@@ -7,13 +7,13 @@ import NIOHTTP1
 
 /// Sends requests to the HTTP interface of ClickHouse. Safe to use from any task.
 ///
-/// Every request may run twice, because resent rows replace themselves (docs/clickhouse.md). So an unanswered request is repeated
-/// at the next server.
+/// Every request may run twice, because repeated rows replace themselves (docs/clickhouse.md). So an unanswered request is sent
+/// to the next server.
 final class ClickHouseConnection: Sendable {
     /// The largest answer, in bytes.
     private static let maxAnswer = 256 << 20
-    /// Bytes of an answer that ClickHouse holds in memory until the statement has ended. Otherwise each answer is a file, which
-    /// needs room on the disk.
+    /// The most bytes of an answer that ClickHouse buffers in memory until the statement has ended. Without this buffer, it
+    /// would write each answer to a file first.
     private static let maxHeldAnswer = 64 << 20
     let location: ClickHouseLocation
     private let credentials: ClickHouseCredentials
@@ -26,7 +26,7 @@ final class ClickHouseConnection: Sendable {
         self.credentials = credentials
         self.timeout = .milliseconds(Int64(timeout * 1000))
         var configuration = HTTPClient.Configuration()
-        // If a server is away, the next one is tried at once.
+        // If a server cannot be reached, the next one is tried at once.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = .seconds(3)
         // The time limit of a request covers only the wait for the head of its answer.
@@ -103,7 +103,7 @@ package enum ClickHouseError: Error, CustomStringConvertible {
     case noAnswer(String)
     /// A server refused the request. Part of the request may have been carried out.
     case refused(code: Int?, String)
-    /// The answer does not have the requested form, for a reason.
+    /// The answer does not have the requested form. The text says why.
     case malformed(String)
 
     /// Whether ClickHouse refused an insert because another insert is waiting for its replicas
@@ -112,7 +112,7 @@ package enum ClickHouseError: Error, CustomStringConvertible {
         if case .refused(code: 286, _) = self { true } else { false }
     }
 
-    /// Whether some servers of a cluster did not carry out a statement for all of them in time (TIMEOUT_EXCEEDED).
+    /// Whether some servers of a cluster did not carry out an `ON CLUSTER` statement in time (TIMEOUT_EXCEEDED).
     var isBehindAServer: Bool {
         if case .refused(code: 159, _) = self { true } else { false }
     }

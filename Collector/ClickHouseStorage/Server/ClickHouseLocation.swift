@@ -2,11 +2,11 @@ import Foundation
 import MartletStorage
 import NIOSSL
 
-/// The location of a store: the servers of one ClickHouse, and a database.
+/// The location of a store: the servers of one ClickHouse installation, and a database.
 package struct ClickHouseLocation: Sendable, Equatable, CustomStringConvertible {
     /// The HTTP interfaces, `http://host:8123`. A request goes to the first one that answers.
     package let servers: [String]
-    /// Letters, digits and `_`, so SQL needs no quotes around it.
+    /// Only letters, digits and `_`, so that SQL needs no quotes around it.
     package let database: String
 
     /// Reads `http://host:8123/martlet`, or several servers with the database after the last:
@@ -57,8 +57,8 @@ package struct ClickHouseLocation: Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// The collector's user on ClickHouse, and the authorities that it trusts for servers with `https://`. User and password go in
-/// headers, which no log contains.
+/// The collector's ClickHouse user, and the certificate authorities that it trusts for servers with `https://`. User and
+/// password are sent in headers, which no log contains.
 package struct ClickHouseCredentials: Sendable {
     var user: String?
     var password: String?

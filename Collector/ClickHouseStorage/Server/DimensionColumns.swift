@@ -1,9 +1,9 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The columns of dimensions. The schema, inserts, hours and readers are made from them.
+/// The columns of dimensions. The schema, inserts, hours and readers are derived from them.
 extension Dimension {
-    /// The columns with their types. A kind has a second one for its telemetry, and a host one for its port.
+    /// The columns with their types. A kind has a second column for its telemetry, and a host has one for its port.
     var columns: [(name: String, type: String)] {
         switch self {
         case .kind: [(column, "String"), ("spans", "UInt8")]
@@ -37,7 +37,7 @@ extension SenderText {
 }
 
 extension TableRows {
-    /// Adds the columns of the dimensions; all empty for `nil`.
+    /// Adds the columns of the dimensions. For `nil`, all of them are empty.
     mutating func add(_ request: RequestDimensions?) {
         for dimension in Dimension.ofRequest {
             switch dimension {
@@ -77,12 +77,12 @@ extension RequestDimensions {
         for dimension in Self.texts { dimension.set(try row.text(dimension.column).presence, of: &self) }
     }
 
-    /// The dimensions with no other column than their text.
+    /// The dimensions whose only column is their text.
     private static let texts = Dimension.ofRequest.filter { ![.kind, .host, .status].contains($0) }
 }
 
 extension Dimension {
-    /// Sets a text of a request; `nil` for an absent value. Kind, host and status are other types.
+    /// Sets a dimension of a request from its text; `nil` for an absent value. Ignores dimensions that are not read as a text.
     fileprivate func set(_ value: String?, of request: inout RequestDimensions) {
         switch self {
         case .method: request.method = value ?? ""
@@ -103,7 +103,7 @@ extension TelemetryResource {
 
     /// Reads all columns of a sender.
     ///
-    /// - Parameter host: the name of the column of its host.
+    /// - Parameter host: the name of the column for the sender's host.
     init(_ row: inout RowReader, host: String = "host") throws {
         try self.init(dimensions: &row)
         self.host = try row.text(host).presence

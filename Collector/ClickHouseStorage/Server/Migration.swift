@@ -2,13 +2,13 @@ import MartletStorage
 
 /// Creates a store's tables, and checks that a collector and a store fit together.
 package enum Migration {
-    /// Creates the database and its tables if they are missing. It may run at any time, and several times at once.
+    /// Creates the database and its tables if they are missing. It may run at any time, and concurrently with itself.
     ///
     /// - Parameter cluster: the cluster for the tables, by its name in ClickHouse's configuration; `nil` for one server, or for the
     ///   cluster that they are already on.
     ///
-    /// - Returns: whether all servers of the cluster have the tables. If not, the servers that collectors need have them, and one
-    ///   server is away.
+    /// - Returns: whether all servers of the cluster have the tables. If not, a server is away, but the servers that collectors
+    ///   need have them.
     @discardableResult
     package static func run(
         at location: ClickHouseLocation, _ credentials: ClickHouseCredentials, cluster: String? = nil
@@ -46,8 +46,8 @@ package enum Migration {
         }
     }
 
-    /// Returns the store's id. Throws ``StorageFailure`` if this collector does not know the tables. If they are missing or older,
-    /// it names the command.
+    /// Returns the store's id. Throws ``StorageFailure`` if this collector does not know the tables. If they are missing or
+    /// older, the failure names the command to run.
     static func check(_ client: ClickHouseClient) async throws -> String {
         let location = client.connection.location
         let found = try await knownVersion(client)

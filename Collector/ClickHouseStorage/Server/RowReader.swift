@@ -1,9 +1,9 @@
-/// The columns of a SELECT, each with the name by which a row's value is read. Only the expressions go to ClickHouse, because an alias
-/// would hide a column of the same name.
+/// The columns of a SELECT. Each has an expression, and a name by which its values are read. Only the expressions are sent to
+/// ClickHouse, because an alias would hide a column of the same name.
 struct Selection: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
     private var columns: [(name: String, expression: String)] = []
 
-    /// Creates a selection of names, each for an expression; for the column of that name if there is none.
+    /// Creates a selection from names. Each name's expression is the column of that name, unless `expression` returns another.
     init(_ names: [String], _ expression: (String) -> String = { $0 }) { columns = names.map { ($0, expression($0)) } }
 
     /// Creates a selection of all columns of a table.
@@ -11,7 +11,7 @@ struct Selection: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
 
     init(arrayLiteral names: String...) { self.init(names) }
 
-    /// Creates a selection of expressions, each after its name.
+    /// Creates a selection from names and their expressions.
     init(dictionaryLiteral columns: (String, String)...) { self.columns = columns }
 
     static func + (one: Selection, other: Selection) -> Selection {
@@ -34,8 +34,8 @@ struct Selection: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
 /// Reads the rows of an answer in ClickHouse's format Native, by the names of a ``Selection``. Throws
 /// ``ClickHouseError/malformed(_:)`` if a column is missing or has another type.
 ///
-/// An answer is a series of blocks. A block has the number of its columns and of its rows, and then for each column a name, a type and
-/// the values. Numbers have the lowest byte first. Lengths are varints.
+/// An answer is a series of blocks. A block begins with its numbers of columns and rows. Then each column follows: its name,
+/// its type and its values. Numbers are little-endian, and lengths are varints.
 struct RowReader {
     private enum Column {
         case fixed(start: Int, size: Int, type: String)
@@ -62,8 +62,8 @@ struct RowReader {
     private var columns: [Column] = []
     private var rows = 0
     private var row = -1
-    /// The columns of a block in the order in which its first row was read. Other rows are read in the same order, so each name is
-    /// looked up once.
+    /// The columns of a block, in the order in which the values of its first row were read. The other rows are read in the same
+    /// order, so each name is looked up only once.
     private var order: [(name: String, column: Int)] = []
     private var step = 0
 
@@ -100,10 +100,10 @@ struct RowReader {
         return String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// Reads a time in nanoseconds since 1970, which a column has as Int64.
+    /// Reads a time in nanoseconds since 1970 from a column of type Int64.
     mutating func time(_ name: String) throws -> UInt64 { UInt64(clamping: try number(name, Int64.self)) }
 
-    /// Reads a column of FixedString.
+    /// Reads a value of type FixedString.
     mutating func bytes(_ name: String, _ count: Int) throws -> [UInt8] {
         let range = try range(of: name, "FixedString(\(count))")
         return [UInt8](bytes[range])
@@ -153,7 +153,7 @@ struct RowReader {
 
 /// The columns of blocks.
 extension RowReader {
-    /// The bytes of a number by its type.
+    /// The size of a number in bytes, by its type.
     private static let sizes = [
         "UInt8": 1, "Int8": 1, "UInt32": 4, "Int32": 4, "UInt64": 8, "Int64": 8, "Float64": 8,
     ]

@@ -6,7 +6,7 @@ import MartletStorage
 /// columns hold `''` and number columns 0. `sender`, `series` and `batch` are hashes of contents (``RowIdentity``), so collectors
 /// need no coordination.
 enum Schema {
-    /// The version of these tables. A change to a released table gets a new version, which adds to the one before.
+    /// The version of these tables. A change to a released table needs a new version, which only adds to the one before.
     static let version: UInt32 = 1
 
     static let all = [
@@ -15,21 +15,22 @@ enum Schema {
         wholeHour,
     ]
 
-    /// The tables whose parts of four weeks are kept as long as hours.
+    /// The tables that are kept as long as hours. Their parts have four weeks each.
     static let keptAsHours = [hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender]
 
-    /// The settings of the tables' engine that put rows on the disk before the answer. Old servers do not have them.
+    /// The settings of the tables' engine that make a server write rows to disk before it answers. Old servers do not have
+    /// them.
     static func durability(isModern: Bool) -> [String] {
         isModern ? ["fsync_after_insert = 1", "fsync_part_directory = 1"] : []
     }
 
     static let migration = Table("migration", key: "version", "version UInt32")
-    /// The store's identity. Two commands may create one at the same time; the smaller one wins.
+    /// The store's id. If two commands create one at the same time, the smaller id wins.
     static let store = Table("store", key: "id", "id String")
-    /// The end of the hours whose points are read from `hour` and not from `point`, in hours since 1970. It only grows.
+    /// The hour before which points are read from `hour` and not from `point`, as a number of hours since 1970. It only grows.
     static let rolled = Table("rolled", key: "until", "until UInt32")
 
-    /// The senders as each collector process has seen them. Rows of a running sender move on to the next part.
+    /// The senders as each collector process has seen them. While a sender runs, its newer rows go to later parts.
     static let sender = Table(
         "sender", key: "service, id, writer", version: "revision",
         partition: "intDiv(last_seen, \(672 * StoredHour.length))",
@@ -59,7 +60,7 @@ enum Schema {
         cpu UInt64
         """)
 
-    /// The series of each day, for the values of dimensions.
+    /// The series of each service with the latest day on which they had points, for lists of the values of dimensions.
     static let series = Table(
         "series", key: "service, series", version: "day", partition: "intDiv(day, 28)",
         """
@@ -104,10 +105,10 @@ enum Schema {
     /// Points of metrics and of spans are read separately, so they are stored separately.
     private static let pointKey = "hour, spans, service, series, end_ns, sender, batch, start_ns, ordinal"
 
-    /// Points as they came, by the week.
+    /// Points as they arrived, by week.
     static let point = Table(
         "point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics)
-    /// Points of an hour, by four weeks. Of two roll-ups, the one from more points stays.
+    /// The points of each hour, added up, by four weeks. If an hour was built twice, the row from more points wins.
     static let hour = Table(
         "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
@@ -121,10 +122,10 @@ enum Schema {
         writer UInt64
         revision UInt64
         """)
-    /// The hours that were made early, with the sum of the revisions in `changed_hour` that their points had.
+    /// The hours that were built early. `revision` is the sum of the revisions in `changed_hour` when their points were read.
     static let madeHour = Table(
         "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
-    /// The hours that were made from all their points, with the same sum.
+    /// The hours that were built from all their points, with the same sum.
     static let wholeHour = Table(
         "whole_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
     private static let madeHourColumns = """
@@ -132,12 +133,12 @@ enum Schema {
         revision UInt64
         """
 
-    /// The differences of cumulative points, in the parts of `point`. Of two rows, the one with the higher revision stays.
+    /// The differences of cumulative points, in the same parts as `point`. Of two rows, the one with the higher revision wins.
     static let difference = Table(
         "difference", key: "hour, service, series, end_ns, sender, batch", version: "revision",
         partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics + "\nrevision UInt64")
 
-    /// The tables whose points are rolled up to hours. They all have the same parts.
+    /// The tables whose points are rolled up into hours. They all have the same parts.
     static let rolledUp = [point, difference, process]
     /// The number of hours in one part of `point`.
     static let hoursOfPart: Int64 = 168
@@ -226,7 +227,7 @@ enum Schema {
         """)
 
     /// The batches that have arrived. `merged` is 1 for a batch of several sequences. `fresh` is the number of sequences that
-    /// became whole with it. A batch without a number has the hash of its contents as its instance.
+    /// this batch completed. A batch without a number has the hash of its contents as its instance.
     ///
     /// Each insert looks up hundreds of batches, so few rows share an index entry.
     static let batch = Table(
@@ -253,8 +254,8 @@ enum Schema {
         name FixedString(16)
         """)
 
-    /// Calls between services that spans showed, by the day on which the callee's span started. They stay when the spans go.
-    /// `service` and `environment` belong to the callee.
+    /// Calls between services that spans showed, by the day on which the callee's span started. They are kept after the spans
+    /// are deleted. `service` and `environment` belong to the callee.
     static let observedCall = Table(
         "observed_call", key: "day, service, environment, served_host, caller, called_host",
         partition: "intDiv(day, 28)",
@@ -269,8 +270,8 @@ enum Schema {
 
     /// Kept spans, by the day on which they started. The kind is `''` for a span that is not a request.
     ///
-    /// They have no quorum: if a table was emptied while an insert waited for replicas, ClickHouse 18.16 refuses all further
-    /// inserts into it.
+    /// Inserts have no quorum. If this table were emptied while an insert waited for replicas, ClickHouse 18.16 would refuse
+    /// all further inserts into it.
     static let detail = Table(
         "detail", key: "trace_low, trace_high, span, identity, day", partition: "day", hasQuorum: false,
         """

@@ -5,17 +5,17 @@ struct Table: Sendable {
     /// The columns with their types.
     let columns: [(name: String, type: String)]
     let key: String
-    /// The column that decides which of the same rows stays; `nil` if the last one to arrive stays.
+    /// The column that decides which of the rows with the same key is kept; `nil` if the last one to arrive is kept.
     var version: String?
-    /// The expression for the part in which a row is kept and dropped. It uses only columns of the key, so that the same rows are
-    /// in the same part. `nil` for a table from which nothing is dropped.
+    /// The expression for the part that a row belongs to. Rows are dropped by part. It uses only columns of the key, so that
+    /// rows with the same key are in the same part. `nil` for a table from which nothing is dropped.
     var partition: String?
-    /// The number that decides which shard of a cluster has a row. It uses only columns of the key, so that the same rows are in
-    /// the same shard.
+    /// The expression for the number that selects a row's shard in a cluster. It uses only columns of the key, so that rows
+    /// with the same key are in the same shard.
     var shard: String
-    /// Rows that share an index entry; `nil` for ClickHouse's default of 8,192.
+    /// The number of rows that share an index entry; `nil` for ClickHouse's default of 8,192.
     var indexGranularity: Int?
-    /// Whether an answer waits for most replicas of a cluster.
+    /// Whether an insert is answered only after most replicas of a cluster have stored it.
     var hasQuorum: Bool
 
     var columnList: String { columns.map(\.name).joined(separator: ", ") }
@@ -26,7 +26,7 @@ struct Table: Sendable {
     ///
     /// - Parameters:
     ///   - replica: the arguments that identify the table among its replicas; `nil` without replicas.
-    ///   - settings: settings of all engines.
+    ///   - settings: settings that all engines share.
     func engine(replica: String? = nil, settings: [String]) -> String {
         let arguments = [replica, version].compactMap(\.self).joined(separator: ", ")
         let settings = settings + (indexGranularity.map { ["index_granularity = \($0)"] } ?? [])
@@ -77,10 +77,10 @@ struct TableLayout: Sendable, Equatable {
         self.cluster = cluster
     }
 
-    /// The table of the parts on all servers, each part once.
+    /// The table that lists the parts on all servers, each part once.
     var parts: String { cluster.map { "cluster('\($0)', system.parts)" } ?? "system.parts" }
 
-    /// The table of the replicated tables of all shards; `nil` for one server.
+    /// The table that lists the replicated tables of all shards; `nil` for one server.
     var replicas: String? { cluster.map { "cluster('\($0)', system.replicas)" } }
 
     var onCluster: String { cluster.map { " ON CLUSTER \($0)" } ?? "" }
@@ -88,7 +88,7 @@ struct TableLayout: Sendable, Equatable {
     /// The name of the table that holds the rows of one server.
     func nameOfRows(_ table: Table) -> String { cluster == nil ? table.name : table.name + "_local" }
 
-    /// The table on all servers, for statements other than INSERT and SELECT.
+    /// Returns the table on all servers, for statements other than INSERT and SELECT.
     func everywhere(_ table: Table) -> String { "\(database).\(nameOfRows(table))\(onCluster)" }
 
     /// Returns the statements that create a table if it is missing.
@@ -113,15 +113,15 @@ struct TableLayout: Sendable, Equatable {
 
     /// Returns the settings for statements on a cluster.
     ///
-    /// - Parameter replicas: the replicas of a shard.
+    /// - Parameter replicas: the number of replicas of a shard.
     static func settings(replicas: Int) -> [(String, String)] {
         [
             // An INSERT is answered only after most replicas of each shard have stored it.
             ("insert_distributed_sync", "1"), (quorum, "\(replicas / 2 + 1)"), ("insert_quorum_timeout", "10000"),
             // A resent block is stored again, because its first copy may lack replicas. FINAL returns one copy.
             ("insert_deduplicate", "0"),
-            // Reads and writes use the first replica of a shard that answers, so that a SELECT finds what was stored before.
-            // `select_sequential_consistency` would fail in 18.16 after a part was dropped.
+            // Reads and writes use the first replica of a shard that answers, so that a SELECT finds rows that were stored
+            // before it. `select_sequential_consistency` would fail in 18.16 after a part was dropped.
             ("load_balancing", "in_order"), ("prefer_localhost_replica", "0"),
             ("distributed_product_mode", "global"),
             // Shorter than the time limit of a request: see `ClickHouseConnection`.

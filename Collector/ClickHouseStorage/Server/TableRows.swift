@@ -1,4 +1,4 @@
-/// Rows for one table in ClickHouse's format RowBinary. Numbers have the lowest byte first. Texts and arrays are preceded by their
+/// Rows for one table in ClickHouse's format RowBinary. Numbers are little-endian. Texts and arrays are preceded by their
 /// length as a varint.
 struct TableRows: Sendable {
     let table: Table
@@ -28,10 +28,10 @@ struct TableRows: Sendable {
         bytes.append(contentsOf: (value ?? "").utf8)
     }
 
-    /// Appends a column of FixedString.
+    /// Appends a value of type FixedString.
     mutating func fixed(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 
-    /// Appends columns that were made earlier and are the same for most rows.
+    /// Appends the bytes of columns that were encoded earlier, because they are the same in many rows.
     mutating func columns(_ made: [UInt8]) { bytes.append(contentsOf: made) }
 
     mutating func array<Elements: Collection>(

@@ -2,8 +2,8 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// Joins waiting batches into one insert. A single batch is inserted at once. Under load there is one insert in each pause. Safe to
-/// use from any task.
+/// Joins waiting batches into one insert. If the queue is idle, a batch is inserted at once. Under load, inserts start at
+/// intervals of ``ClickHouseLimits/insertPause``. Safe to use from any task.
 final class InsertQueue: Sendable {
     private struct Job {
         let batch: PendingBatch
@@ -11,7 +11,7 @@ final class InsertQueue: Sendable {
         let continuation: CheckedContinuation<StoreOutcome, any Error>
     }
 
-    /// How often the queue checks whether many batches are waiting.
+    /// How often the queue checks, during a pause, whether many batches are waiting.
     private static let look = Duration.milliseconds(50)
 
     private struct State {
@@ -31,15 +31,16 @@ final class InsertQueue: Sendable {
         self.limits = limits
     }
 
-    /// The reason why the latest insert failed, for anyone to read; `nil` if it succeeded. The log has ClickHouse's own text,
-    /// because the next pass of maintenance tries an insert.
+    /// Why the latest insert failed, in words that anyone may read; `nil` if it succeeded. ClickHouse's own text is in the log,
+    /// because the next pass of maintenance tries an insert and logs its failure.
     var fault: String? { state.withLock { $0.fault } }
 
-    /// Records that an insert by the store itself was answered. While the store is not ready, perhaps no one sends batches.
+    /// Records that an insert by the store itself succeeded. While the store is not ready, there may be no batches whose
+    /// inserts could show this.
     func noteInsert() { state.withLock { $0.fault = nil } }
 
-    /// Stores a batch and returns after its insert has been answered. Throws ``StorageBusy`` if more wait than the limits allow.
-    /// Continues if its task is cancelled, because the same insert may contain other batches.
+    /// Stores a batch and returns after its insert has been answered. Throws ``StorageBusy`` if more batches wait than the
+    /// limits allow. Continues even if its task is cancelled, because the same insert may contain other batches.
     func store(_ batch: PendingBatch) async throws -> StoreOutcome {
         try await withCheckedThrowingContinuation { continuation in
             let job = Job(batch: batch, bytes: batch.bytes, continuation: continuation)
@@ -58,7 +59,7 @@ final class InsertQueue: Sendable {
     }
 
     private func add(_ job: Job, to state: inout State) -> Admission {
-        // A single job is accepted even if it is too large, because it would never fit.
+        // If nothing is waiting, a job is accepted even if it is too large, because otherwise it would never be stored.
         let fits = state.waiting.count < limits.maxWaitingBatches && state.bytes + job.bytes <= limits.maxWaitingBytes
         guard state.waiting.isEmpty || fits else { return .busy }
         state.waiting.append(job)
@@ -74,12 +75,12 @@ final class InsertQueue: Sendable {
         while let jobs = state.withLock({ takeNext(&$0) }) {
             let end = clock.now + .seconds(limits.insertPause)
             await write(jobs)
-            // There is also a pause after a last insert. A batch that arrives in it waits for the next insert.
+            // There is a pause even if nothing is waiting now. A batch that arrives during it waits for the next insert.
             while clock.now < end, !state.withLock({ isMuchWaiting($0) }) { try? await clock.sleep(for: Self.look) }
         }
     }
 
-    /// Whether the next insert is large enough, or the waiting batches fill half of their room.
+    /// Whether there are enough rows for an insert, or the waiting batches use half of what the limits allow.
     private func isMuchWaiting(_ state: State) -> Bool {
         state.rows >= limits.maxRows || state.bytes >= limits.maxWaitingBytes / 2
             || state.waiting.count >= limits.maxWaitingBatches / 2
@@ -150,7 +151,7 @@ struct PendingBatch: Sendable {
 }
 
 extension InstanceMetrics {
-    /// Whether there are figures that count by their differences.
+    /// Whether there are cumulative figures, of which only the differences count.
     var isCumulative: Bool { !cumulative.isEmpty || !processTotals.isEmpty }
 
     fileprivate var rows: Int { points.count + cumulative.count + process.count + processTotals.count }

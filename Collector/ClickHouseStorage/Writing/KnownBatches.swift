@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The arrived batches of some streams, limited to those that touch the requested batches.
+/// The batches that have arrived, limited to those that overlap the requested batches.
 struct KnownBatches {
     private struct Stream: Hashable {
         var instance: String
@@ -16,11 +16,11 @@ struct KnownBatches {
 
     private var streams: [Stream: [Arrived]] = [:]
 
-    /// The largest number of a batch's sequences that are looked up one by one. More of them become a range, which ClickHouse
-    /// compares with every row.
+    /// The largest number of a batch's sequences that are looked up one by one. More sequences are looked up as a range, which
+    /// ClickHouse compares with every row of the stream.
     private static let maxListed: UInt64 = 100
 
-    /// Reads which of these batches, and of these contents without a number, are known.
+    /// Looks up which of these batches are known, and which of these contents without a number.
     init(touching ids: [BatchID], contents: [String], in client: ClickHouseClient) async throws {
         let statements = Self.statements(ids, contents)
         guard !statements.isEmpty else { return }
@@ -38,8 +38,8 @@ struct KnownBatches {
 
     private static let columns: Selection = ["instance", "signal", "first", "last", "part"]
 
-    /// Returns statements that find rows by the table's key: single sequences by their number, and merged ones by their stream,
-    /// which has few of them.
+    /// Returns statements that find rows by the table's key. They find single sequences by number, and merged batches by
+    /// stream, because a stream has few of those.
     private static func statements(_ ids: [BatchID], _ contents: [String]) -> [String] {
         let metrics = "'\(Signal.metrics.rawValue)'"
         var singles = contents.map { "(\(SQLText.quoted($0)), \(metrics), 0, 0)" }
@@ -66,7 +66,7 @@ struct KnownBatches {
         return conditions.map { "SELECT DISTINCT \(columns.list) FROM batch WHERE \($0)" }
     }
 
-    /// Returns what a batch's arrival changes, and records the arrival.
+    /// Records a batch's arrival, and returns what it changes.
     mutating func arrival(of batch: BatchID) -> BatchArrival {
         let stream = Stream(instance: batch.instance, signal: batch.signal.rawValue)
         let known = streams[stream] ?? []
@@ -76,7 +76,7 @@ struct KnownBatches {
         return arrival
     }
 
-    /// Whether contents without a number have already arrived. Records them.
+    /// Returns whether contents without a number have already arrived, and records them.
     mutating func contains(_ contents: String) -> Bool {
         let stream = Stream(instance: contents, signal: Signal.metrics.rawValue)
         guard streams[stream] == nil else { return true }
@@ -92,7 +92,7 @@ struct KnownBatches {
         streams[stream] = known
     }
 
-    /// Returns the number of the batch's sequences that arrived whole.
+    /// Returns the number of the batch's sequences that have already arrived whole.
     private func wholeSequences(in batch: BatchID, _ known: [Arrived]) -> Int {
         let ranges = known.filter { $0.parts.isWhole && $0.last >= batch.first && $0.first <= batch.sequence }
             .map { max($0.first, batch.first)...min($0.last, batch.sequence) }
@@ -110,7 +110,7 @@ struct KnownBatches {
 /// Numbers of batches as rows of `batch`.
 extension TableRows {
     /// - Parameters:
-    ///   - id: a batch that arrived. Its part is `""` if all of its sequences arrived whole.
+    ///   - id: a batch that arrived. Its part is `""` if the batch is whole.
     ///   - fresh: see ``BatchArrival/newSequences``.
     ///   - overlapping: how many batches in it arrived after some of their intervals.
     ///   - end: the latest time in the batch.

@@ -1,10 +1,11 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The senders as this process has seen them. Each process writes separate rows, which are combined when they are read. So
-/// collectors need not know the rows of others.
+/// The senders as this process has seen them. Each process writes separate rows, which are combined when they are read. So a
+/// collector need not know the rows of others.
 struct SenderStates {
-    /// The largest number of senders. Past it all are forgotten, and later rows get a new number, as if another process wrote them.
+    /// The largest number of senders. Beyond it, all are forgotten, and later rows get a new writer number, as if another
+    /// process wrote them.
     private static let maxSenders = 100_000
 
     private var writer = UInt64.random(in: 1 ... .max)
@@ -43,7 +44,7 @@ enum StatisticsBit {
         1 << (UInt8(kind == .server ? 2 : 0) + (source == .spans ? 1 : 0))
     }
 
-    /// Returns the source that each reported kind is counted from: metrics if there are any.
+    /// Returns the source from which each reported kind is counted: metrics if there are any, otherwise spans.
     static func sources(of bits: UInt8) -> [RequestKind: StatisticsSource] {
         RequestKind.allCases.reduce(into: [:]) { sources, kind in
             sources[kind] = [.metrics, .spans].first { bits & bit(kind, $0) != 0 }
@@ -56,16 +57,17 @@ struct SenderState {
     var firstSeen: UnixNanoseconds
     var lastSeen: UnixNanoseconds
     var lastEnd: UnixNanoseconds = 0
-    /// A bit for each ``StatisticsBit`` that was reported.
+    /// The bits of what was reported: see ``StatisticsBit``.
     var kinds: UInt8 = 0
     var firstReading: UnixNanoseconds = 0
     var lastReading: UnixNanoseconds = 0
     /// The reading with the most captured requests.
     var ledger: LedgerReading?
-    /// Requests in the batches of that reading.
+    /// The requests in the batches that brought that reading.
     var requests: UInt64 = 0
 
-    /// Records a reading. Two readings of the same time become one: the later account with the sum of their requests.
+    /// Records a reading. Two readings with the same time become one: the account that arrived later, with the sum of their
+    /// requests.
     mutating func note(_ reading: LedgerReading, requests: UInt64) {
         firstReading = firstReading == 0 ? reading.time : min(firstReading, reading.time)
         lastReading = max(lastReading, reading.time)
@@ -84,7 +86,7 @@ struct SenderState {
 extension TableRows {
     /// - Parameters:
     ///   - writer: the number of the process that saw the sender like this.
-    ///   - revision: of two rows of one process, the one with the higher number wins.
+    ///   - revision: if one process wrote two rows about a sender, the one with the higher number wins.
     mutating func append(
         _ state: SenderState, of resource: TelemetryResource, id: UInt64, writer: UInt64, revision: UInt64
     ) {

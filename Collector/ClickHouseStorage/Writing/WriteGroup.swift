@@ -14,7 +14,7 @@ struct WriteGroup {
     private var arrivals = TableRows(Schema.arrival)
     private var ledgers = TableRows(Schema.ledger)
     private var countedSpans: CountedSpans
-    /// The batches' numbers, which are inserted last.
+    /// The rows for the batches' numbers, which are inserted last.
     private(set) var batches = TableRows(Schema.batch)
     /// The points and spans that were not stored before.
     var added: [InstanceMetrics] = []
@@ -28,7 +28,7 @@ struct WriteGroup {
         var identity: UInt64
     }
 
-    /// Reads which of the batches are known.
+    /// Looks up which of the batches, their contents and their spans are known.
     init(_ batches: [PendingBatch], _ client: ClickHouseClient) async throws {
         var (contents, spans, names) = ([String](), [SpanRecord](), [[UInt8]]())
         for batch in batches where batch.id == nil {
@@ -45,7 +45,8 @@ struct WriteGroup {
             }
         }
         known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
-        // Another collector may be storing the same spans now. It records that they are counted before it stores the first one.
+        // Another collector may be storing the same spans now. Before it stores the first span, it records that they have been
+        // counted.
         knownSpans = try await Self.known(spans, in: client)
         countedSpans = try await CountedSpans(named: names, in: client)
     }
@@ -63,7 +64,8 @@ struct WriteGroup {
         return changes
     }
 
-    /// Adds points without a number. Leaves out points that are known if their sender is not Martlet: see ``Storage/store(_:of:)``.
+    /// Adds points of a batch without a number. Unless their sender is a Martlet agent, known points are left out: see
+    /// ``Storage/store(_:of:)``.
     ///
     /// - Returns: the points that were added.
     mutating func addUnnumbered(
@@ -84,8 +86,8 @@ struct WriteGroup {
         return new
     }
 
-    /// Adds the cumulative figures of metrics. Leaves out known figures without a number. The figures are counted later
-    /// (``CumulativePass``).
+    /// Adds the cumulative figures of metrics. Leaves out known figures of a batch without a number. The figures are counted
+    /// later (``CumulativePass``).
     ///
     /// - Returns: whether they were added; `nil` if there are none.
     mutating func addCumulative(_ metrics: InstanceMetrics, of batch: PendingBatch, sender: UInt64) -> Bool? {
@@ -108,7 +110,7 @@ struct WriteGroup {
         var ordinals: [UnixNanoseconds: UInt32] = [:]
         let name = batch.map(RowIdentity.batch) ?? (resource.isMartlet ? Self.randomName() : nil)
         for point in process {
-            // Position distinguishes points of one batch. Other points are distinguished by their figures.
+            // Points of one batch are distinguished by their position, and other points by their figures.
             let ordinal = name == nil ? 0 : ordinals[point.end, default: 0]
             ordinals[point.end] = ordinal + 1
             changesByProcesses.note(endOfOther: point.end)
@@ -123,7 +125,7 @@ struct WriteGroup {
             || knownSpans.insert(SpanKey(trace: span.traceID, span: span.spanID, identity: identity)).inserted
     }
 
-    /// Records that spans without a number count. Returns `false` if they already do.
+    /// Records that spans of a batch without a number have been counted. Returns `false` if they had been already.
     mutating func noteCounted(_ details: DetailsBatch) -> Bool { countedSpans.note(details) }
 
     mutating func add(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: BatchID?) {
@@ -143,7 +145,7 @@ struct WriteGroup {
         Dictionary(grouping: points, by: \.end).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// A text that cannot be the instance of a numbered batch, because those contain no `=`.
+    /// Returns a text that cannot be the instance of a numbered batch, because such an instance contains no `=`.
     private static func text(of name: [UInt8]) -> String { "=" + name.hexDigits }
 
     private static func randomName() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
@@ -164,15 +166,15 @@ struct WriteGroup {
     }
 }
 
-/// The requests of unnumbered senders whose spans have been counted. Each is recorded after its points and before the first of its
-/// spans is stored. Without this record, a request resent after only some of its spans were stored would look like a request with
-/// new spans.
+/// The intake requests without a batch number whose spans have been counted. Each is recorded after its points and before its
+/// first span is stored. Without this record, a request that is resent after only some of its spans were stored would look like
+/// one with new spans.
 struct CountedSpans {
     /// The records to store.
     private(set) var rows = TableRows(Schema.countedSpans)
     private var known: Set<[UInt8]>
 
-    /// Reads which of these requests have been counted.
+    /// Looks up which of these requests have been counted.
     init(named names: [[UInt8]], in client: ClickHouseClient) async throws {
         guard !names.isEmpty else {
             known = []
@@ -185,12 +187,12 @@ struct CountedSpans {
             })
     }
 
-    /// Returns 16 bytes that identify the spans of a sender that arrived together.
+    /// Returns 16 bytes that identify spans of a sender that arrived together.
     static func name(of details: DetailsBatch) -> [UInt8] {
         RowIdentity.spans(details.details, of: RowIdentity.sender(details.resource))
     }
 
-    /// Records that spans count. Returns `false` if they already do.
+    /// Records that spans have been counted. Returns `false` if they had been already.
     mutating func note(_ details: DetailsBatch) -> Bool {
         let name = Self.name(of: details)
         guard known.insert(name).inserted else { return false }

@@ -3,10 +3,10 @@ import MartletTelemetry
 
 /// Stores groups of batches, one group after the other.
 ///
-/// The rows of a batch are inserted before the row of its number. So if the number is known, the whole batch is stored. A batch
-/// stored only in part was not answered and is resent; its rows then replace themselves.
+/// The rows of a batch are inserted before the row for its number. So if the number is stored, the whole batch is. A batch that
+/// was stored only in part has not been acknowledged, so it is resent, and its rows replace themselves.
 actor Writer {
-    /// The largest number of cached series. Past it all are written again.
+    /// The largest number of cached series. Beyond it, the cache is cleared, and series are written again.
     private static let maxSeries = 200_000
 
     private let client: ClickHouseClient
@@ -33,8 +33,8 @@ actor Writer {
         return outcomes
     }
 
-    /// Stores the differences of cumulative figures. It may run at the same time as ``write(_:)-(_)``, because they have no rows in
-    /// common.
+    /// Stores the differences of cumulative figures. It may run at the same time as the other `write`, because they have no
+    /// rows in common.
     func write(_ counted: CumulativeDeltas) async throws {
         var series = TableRows(Schema.series)
         let added = counted.added
@@ -50,7 +50,7 @@ actor Writer {
         let start = ContinuousClock.now
         try await client.insert(changedHours.rows(of: changes))
         for rows in tables { try await client.insert(rows) }
-        // A collector that believed the insert had ended may have made an hour meanwhile.
+        // Another collector may have built one of these hours meanwhile, on the assumption that the insert had ended.
         guard ContinuousClock.now - start > ChangedHours.patience else { return }
         try await client.insert(changedHours.rows(of: changes))
     }
@@ -104,7 +104,7 @@ actor Writer {
         new.details = []
         for span in details.details {
             let identity = RowIdentity.span(span, of: sender, in: batch.id)
-            // A sender that does not number its batches may already have sent the span.
+            // A sender that does not number its batches may have sent the span before.
             guard group.isNew(span, identity: identity, in: batch.id) else { continue }
             lastSpan = max(Int64(clamping: batch.arrival), lastSpan + 1)
             try group.details.append(

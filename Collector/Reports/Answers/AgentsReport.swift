@@ -3,7 +3,7 @@ import MartletTelemetry
 
 /// The senders that the collector has seen since a time, the most recently seen first.
 package struct AgentsReport: Sendable, Equatable, Codable {
-    /// The most senders in an answer. It keeps the answer for a large fleet as short as a person can read.
+    /// The most senders in an answer, so that the answer for a large fleet is short enough for a person to read.
     package static let maxAgents = 1000
 
     /// RFC 3339, UTC. Senders last seen before this time are left out.
@@ -28,30 +28,31 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var instance: String
         package var host: String?
         package var capture: String?
-        /// Why the sender captures differently than requested, or keeps no details; left out if there is no reason.
+        /// Why the sender does not capture as requested, or keeps no details; left out if there is nothing to explain.
         package var captureReason: String?
         /// Rules in force that change the sender's requests; `nil` for none.
         package var rules: Int?
         /// The sender's software and its version.
         package var agent: String?
-        /// RFC 3339, UTC, the collector's clock.
+        /// RFC 3339, UTC, by the collector's clock.
         package var firstSeen: String
         package var lastSeen: String
         /// `nil` for senders that keep no ledger.
         package var ledger: Account?
-        /// Intervals whose batch of metrics has not arrived, or not completely, although a later batch has: the missing batches
-        /// are late or lost. `nil` for senders that do not number their batches.
+        /// The number of intervals whose batch of metrics has not arrived completely although a later batch has. The missing
+        /// batches are late or lost. `nil` for senders that do not number their batches.
         package var missingBatches: UInt64?
-        /// Batches of metrics that had partly arrived before, so that requests may count twice; `nil` if no batch overlaps.
+        /// The number of batches of metrics of which a part had arrived before, so that requests may be counted twice; `nil` if
+        /// there are none.
         package var overlappingBatches: UInt64?
-        /// The time since its start for which capture was off, in seconds; `nil` if it never was.
+        /// How long capture has been off since the sender's start, in seconds; `nil` if it never was.
         package var unwatchedSeconds: Double?
         /// CPU time of the agent since its process started, in seconds; `nil` if unknown.
         package var cpuSeconds: Double?
         /// The sender's latest timestamp minus the collector's time at its last arrival, in seconds. A positive value means that
         /// the sender's clock is ahead. `nil` if it sent no time.
         package var clockSeconds: Double?
-        /// Where the sender's requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents, which
+        /// What the sender's requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents, which
         /// always send metrics, and for a sender that reported no request.
         package var statistics: [String: String]?
         /// The name and version of its runtime, such as `swift 6.3`; `nil` if unknown.
@@ -73,7 +74,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         }
     }
 
-    /// The agent's own ledger, in requests, as its latest batch reported it. Batches that the collector has stored since then count as delivered.
+    /// The agent's ledger, in requests, as its latest batch reported it. Requests in batches that the collector has stored
+    /// since then are counted as delivered.
     package struct Account: Sendable, Equatable, Codable {
         package var captured: UInt64
         package var delivered: UInt64
@@ -112,7 +114,7 @@ extension AgentsReport.Agent {
 }
 
 extension AgentRecord {
-    /// The ledger has a time even if the agent has no requests.
+    /// Every ledger has a time, even if the agent has no requests.
     fileprivate var clockSeconds: Double? {
         let latest = max(latestEnd, ledger?.time ?? 0)
         guard latest > 0 else { return nil }
@@ -154,7 +156,7 @@ package enum AgentClock: Sendable, Equatable {
 }
 
 extension AgentsReport.Agent {
-    /// Only a sender with a ledger sends its time with each batch.
+    /// The state of the sender's clock. Only a sender with a ledger sends its time with each batch.
     package var clock: AgentClock { AgentClock(seconds: clockSeconds, hasLedger: ledger != nil) }
 }
 

@@ -24,13 +24,13 @@ package struct BusyWait: Sendable, Equatable, Codable {
 
     /// The CPU time per second of waiting: 0.9 s were measured (docs/process.md).
     static let share = 0.9
-    /// The least estimate that is reported, in seconds. The first requests of a process always open connections.
+    /// The smallest estimate that is reported, in seconds. The first requests of a process always open connections.
     static let leastSeconds = 10.0
-    /// The least part of a core that is reported, as a mean of all processes. Saving less gains nothing.
+    /// The smallest part of a core that is reported, as a mean over all processes. Saving less is not worth the effort.
     static let leastCores = 0.1
-    /// The least share of a service's CPU time that is reported. Below it, other work deserves attention first.
+    /// The smallest share of a service's CPU time that is reported. Below it, other work deserves attention first.
     static let leastShare = 0.3
-    /// The versions of Swift whose Foundation is known to behave this way. Nothing is said about any other.
+    /// The versions of Swift whose Foundation is known to behave this way. For other versions nothing is reported.
     static let runtimes: Set<String?> = ["swift 6.2", "swift 6.3", "swift 6.4"]
 
     /// `nil` if there is nothing to report.
@@ -65,7 +65,8 @@ package struct BusyWait: Sendable, Equatable, Codable {
 }
 
 extension PhaseTotals {
-    /// Seconds. The phases don't show which requests opened their connections, so the wait is divided evenly.
+    /// How long requests on new connections waited, in seconds. The phases don't show which requests opened their connections,
+    /// so the wait is divided evenly.
     fileprivate var waitedOnNewConnections: Double {
         let (wait, connects) = (self[.firstByte], self[.connect].count)
         return wait.count > 0 ? wait.seconds * Double(min(connects, wait.count)) / Double(wait.count) : 0
@@ -73,8 +74,8 @@ extension PhaseTotals {
 }
 
 extension Storage {
-    /// Returns the services that took much CPU time while requests waited, since the start of the previous hour. A store has whole
-    /// hours in a few rows.
+    /// Returns the services that took much CPU time while requests waited, since the start of the previous hour. Whole hours
+    /// are cheap to read, because a store has them in a few rows.
     package func recentBusyWaits(
         now: UnixNanoseconds, _ filter: RequestFilter
     ) async throws -> [BusyWait] {

@@ -3,14 +3,15 @@ import MartletStorage
 /// Endpoints of one service, kind, method and host whose names differ in the digits of one segment, such as
 /// `/files/thumb-0.jpg` and `/files/thumb-1.jpg`. Most likely they are one endpoint that needs a template.
 package struct EqualSiblings: Sendable, Equatable {
-    /// The least number of endpoints that count as siblings. Fewer may well be endpoints with numbers in their names.
+    /// The smallest number of endpoints that count as siblings. Fewer may well be different endpoints with numbers in their
+    /// names.
     private static let fewest = 8
     /// The most templates that a sentence names.
     private static let maxNamed = 3
 
     /// A template for `MARTLET_ENDPOINTS` that matches all of the siblings.
     package let template: String
-    /// The rows that are siblings.
+    /// The number of rows that are siblings.
     fileprivate(set) var count: Int
 
     /// Returns a sentence with the templates that merge the siblings of a report; `nil` if it has none.
@@ -44,7 +45,7 @@ package struct EqualSiblings: Sendable, Equatable {
         (other.value.count, one.key.template) < (one.value.count, other.key.template)
     }
 
-    /// Other services, methods and hosts may have siblings with the same template.
+    /// Adds siblings to those with the same template. Other services, methods and hosts may have some.
     private static func add(_ count: Int, _ template: String, to siblings: inout [EqualSiblings]) {
         if let index = siblings.firstIndex(where: { $0.template == template }) {
             siblings[index].count += count
@@ -54,7 +55,7 @@ package struct EqualSiblings: Sendable, Equatable {
     }
 }
 
-/// The rows that differ only in their endpoints, and whose endpoints differ only in the digits of one segment.
+/// What rows have in common that differ only in their endpoints, and there only in the digits of one segment.
 private struct Family: Hashable {
     private let others: [Dimension: String?]
     private let pattern: String
@@ -81,7 +82,7 @@ private struct Family: Hashable {
         return "/" + segments.joined(separator: "/")
     }
 
-    /// Returns a segment with a `#` for each number. No template's segment contains `#`.
+    /// Returns a segment with each number replaced by `#`, which occurs in no segment that a template can contain.
     private static func withoutDigits(_ segment: String) -> String {
         var text = ""
         for character in segment where !(character.isDigit && text.last == "#") {

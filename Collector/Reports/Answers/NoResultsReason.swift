@@ -7,12 +7,13 @@ package enum NoResultsReason: Sendable, Equatable {
     case nobodyReported
     /// A filter asks for a name that the store does not have.
     case unknownName(UnknownName)
-    /// The latest data of the chosen senders are from before the window. The latest request is named if it is much older.
+    /// The latest data of the selected senders are from before the window. The time of the latest request is included if it is
+    /// much older.
     case silent(Sender, latestRequest: UnixNanoseconds?)
-    /// The chosen senders report, but their latest matching request is from before the window.
+    /// The selected senders report, but their latest matching request is from before the window.
     case idle(latestRequest: UnixNanoseconds)
-    /// The chosen senders reported in the window, but no request of theirs was counted. They may send spans or figures of the
-    /// process.
+    /// The selected senders reported in the window, but none of their requests was counted. They may send only spans or figures
+    /// of processes.
     case uncounted(Sender)
     /// The filters match no request in the window or in the week before it.
     case nothingFound
@@ -54,8 +55,8 @@ package enum NoResultsReason: Sendable, Equatable {
         }
     }
 
-    /// Returns the hour up to the minute in which the latest data arrived. They may have arrived some minutes after their
-    /// requests.
+    /// Returns the hour that ends with the minute in which the latest data arrived. It is a whole hour because data may arrive
+    /// some minutes after their requests.
     package static func hour(of latest: UnixNanoseconds) -> TimeWindow {
         let minute: UInt64 = 60_000_000_000
         let end = (latest / minute + 1) * minute
@@ -68,7 +69,7 @@ package enum NoResultsReason: Sendable, Equatable {
 extension Storage {
     /// Returns the reason why filters match no request in a window.
     ///
-    /// - Parameter base: the parameter `compare`, which may name two versions. The rows are those of the later one.
+    /// - Parameter base: the parameter `compare`. If it names two versions, the rows are those of the later one.
     package func noResultsReason(
         for asked: [FilterValue], in window: TimeWindow, comparedWith base: String? = nil, now: UnixNanoseconds
     ) async throws -> NoResultsReason {
@@ -97,7 +98,8 @@ extension Storage {
             return seen > 0 ? min(seen, answer.window.to) : nil
         }
         guard time > 0, let end = try await latest(7 * 24 * hour, before: time, step: nil) else { return nil }
-        // A window of a week is read by hours. A window in short slots is read as finely as points are kept.
+        // A week is read from whole hours. Short slots make the store read points as finely as it keeps them, so the last hour
+        // is searched again with such slots.
         return try await latest(hour, before: end, step: 60_000_000_000) ?? end
     }
 }
@@ -105,7 +107,7 @@ extension Storage {
 // MARK: Answers with their reason
 
 extension Storage {
-    /// Returns a report. A report without rows has the reason. A report with rows has the unknown names among the filters.
+    /// Returns a report. If it has no rows, it includes the reason; otherwise, the unknown names among the filters.
     package func report(_ parameters: ReportParameters, now: UnixNanoseconds) async throws -> Report {
         let query = try parameters.query(now: now)
         var report = try await report(query, comparedWith: try parameters.comparison(of: query))

@@ -16,9 +16,9 @@ package struct PhaseWaterfall: Sendable, Equatable {
 
     package enum Connection: Sendable, Equatable {
         case new
-        /// An earlier request had opened it.
+        /// An earlier request had opened the connection.
         case reused
-        /// No phase of the request shows it, and the sender does not say.
+        /// Neither the phases of the request nor its sender show whether the connection was new.
         case unknown
     }
 
@@ -34,7 +34,7 @@ package struct PhaseWaterfall: Sendable, Equatable {
 
     /// Returns `nil` if the sender sends no phases.
     ///
-    /// - Parameter isReused: the sender's statement about the connection; `nil` if there is none here.
+    /// - Parameter isReused: what the sender reported about the connection; `nil` if that is unknown here.
     init?(_ request: RequestSummary, isReused: String? = nil) {
         let times = RequestPhase.allCases.compactMap { phase in
             request.phases[phase.rawValue].map { (phase: phase, time: $0.isFinite ? max(0, $0) : 0) }
@@ -74,7 +74,7 @@ package struct PhaseWaterfall: Sendable, Equatable {
 package enum PhaseSide: CaseIterable, Sendable {
     /// The service that made the request.
     case ours
-    /// The network, there and back.
+    /// The network, in both directions.
     case way
     /// The server.
     case theirs

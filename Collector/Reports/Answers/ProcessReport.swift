@@ -17,7 +17,8 @@ package struct ProcessReport: Sendable, Equatable, Codable {
         package var service: String
         /// Processes that reported in the window.
         package var processes: Int
-        /// The starts of processes in the window. More than the service's instances means that some were restarted.
+        /// The number of processes that started in the window. If it exceeds the number of the service's instances, some were
+        /// restarted.
         package var started: Int
         /// CPU time in the window, in seconds.
         package var cpuSeconds: Double?
@@ -60,10 +61,10 @@ package struct ProcessReport: Sendable, Equatable, Codable {
 package struct ProcessMeasures: Sendable, Equatable, Codable {
     /// Processes of the service; `nil` for the figures of one process.
     package var processes: Int?
-    /// The mean number of busy cores, and how much of it was in the kernel.
+    /// The mean number of busy cores, and the part of it that ran in the kernel.
     package var cores: Double?
     package var systemCores: Double?
-    /// Bytes in RAM, and the most that one process had.
+    /// Bytes in RAM, and the largest number that one process had.
     package var memory: Double?
     package var largestMemory: UInt64?
     /// Bytes of address space.
@@ -72,7 +73,7 @@ package struct ProcessMeasures: Sendable, Equatable, Codable {
     package var uptime: Double?
     package var threads: Double?
     package var descriptors: Double?
-    /// Page faults with a read of the disk, per second.
+    /// Page faults that needed a disk read, per second.
     package var majorFaults: Double?
     package var contextSwitches: Double?
     /// How long a job waited for a thread of Swift's cooperative pool, and how long a block waited on the main queue.

@@ -7,29 +7,30 @@ package struct Report: Sendable, Equatable, Codable {
     package var from: String
     package var to: String
     package var by: [Dimension]
-    /// The time since which `per_second` counts, RFC 3339, UTC: the time of the store's first data. `nil`, and left out, if the
-    /// data begin before the window.
+    /// The start of the time that `per_second` is computed over, RFC 3339, UTC: when the store's data begin. `nil`, and left
+    /// out, if they begin before the window.
     package var ratesSince: String?
     /// The length of a slot of the rows' trends, in seconds; `nil`, and left out, if the rows have no trends.
     package var step: Double?
     /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
-    /// reported on this time.
+    /// reported for this time.
     @NullIfUnknown package var completeness: Double?
     /// `nil`, and left out, if capture was on all the time.
     package var unwatched: UnwatchedTime?
-    /// Senders with points of cumulative counters that were not counted; `nil`, and left out, if there is none.
+    /// The number of senders with points of cumulative counters that were not counted; `nil`, and left out, if there are none.
     package var uncountedSenders: Int?
     /// `nil`, and left out, if no sender's clock is ahead.
     package var clocksAhead: ClocksAhead?
-    /// Points that are missing from the figures because the disk returned damaged data; `nil`, and left out, if none is.
+    /// The number of points that are missing from the figures because the disk returned damaged data; `nil`, and left out, if
+    /// there are none.
     package var damagedPoints: Int?
     /// The number of rows, including those that `top` cut off.
     package var rowCount: Int
     package var rows: [ReportRow]
     /// The totals over all rows, including those that `top` cut off.
     package var totals: ReportRow
-    /// The totals of clients and of servers, kept apart because both may have counted the same request. A kind without requests is
-    /// missing.
+    /// The totals of clients and of servers, separate because both may have counted the same request. A kind without requests
+    /// is missing.
     package var totalsByKind: [RequestKind: ReportRow]
     /// `nil`, and left out, if the rows are not compared.
     package var compare: ReportComparison?
@@ -77,7 +78,7 @@ extension Report {
 }
 
 extension StatisticsAnswer {
-    /// The time since which rates count, RFC 3339, UTC; `nil` if it is the window's beginning.
+    /// The start of the time that rates are computed over, RFC 3339, UTC; `nil` if it is the window's beginning.
     var ratesSince: String? { ratedWindow == window ? nil : TimeText.format(ratedWindow.from) }
 
     /// All requests, of both kinds.

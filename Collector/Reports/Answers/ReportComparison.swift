@@ -11,14 +11,15 @@ package struct ReportComparison: Sendable, Equatable, Codable {
     /// See ``Report/completeness``.
     @NullIfUnknown package var completeness: Double?
     package var blocks: Blocks
-    /// The number of rows with each verdict, including compared rows that `top` cut off.
+    /// The number of rows that are worse, including compared rows that `top` cut off. The same holds for the other verdicts.
     package var worse = 0
     package var better = 0
     package var same = 0
     package var tooLittleData = 0
-    /// The number of rows that had requests before and have none now, among those that would have been compared before.
+    /// The number of rows that had requests before and have none now, among the rows that would have been compared in the
+    /// earlier window.
     package var goneCount: Int
-    /// These rows with their earlier figures, the greatest impact first; at most as many as `top`.
+    /// The gone rows with their earlier figures, those with the greatest impact first; at most as many as `top`.
     package var gone: [ReportRow]
 
     /// The number of blocks that each window was divided into.
@@ -35,13 +36,13 @@ package struct ReportComparison: Sendable, Equatable, Codable {
 }
 
 extension Report {
-    /// Adds the other window and a verdict for each row. All compared rows are judged together, including those that a limit left
+    /// Adds the other window, and a verdict for each row. The compared rows are judged together, even those that a limit left
     /// out of the report.
     ///
     /// - Parameters:
     ///   - verdicts: the verdicts on the compared rows.
     ///   - shown: the indexes of the compared rows in the report.
-    ///   - after, earlier: these rows in blocks, in the report's window and in the other one.
+    ///   - after, earlier: the compared rows in blocks, in the report's window and in the other one.
     ///   - before: the rows of the other window, with its totals.
     ///   - limit: the most rows in the report.
     mutating func compare(
@@ -68,7 +69,7 @@ extension Report {
             goneCount: gone.count, gone: gone.prefix(limit ?? gone.count).map(row))
     }
 
-    /// Whether the other side of the comparison has none of the rows, and no others.
+    /// Whether the other side of the comparison has no rows at all.
     package var isComparedWithNothing: Bool {
         compare?.goneCount == 0 && rows.allSatisfy { $0.before == nil }
     }
@@ -108,8 +109,8 @@ struct ComparedRows {
         return self.after.map { ComparedRow(before: earlier[$0] ?? [], after: later[$0] ?? [], isLater: isLater) }
     }
 
-    /// Returns the indexes of the rows that a report shows, in its order: the rows that are worse, then as many of the first other
-    /// rows as the limit has room for.
+    /// Returns the indexes of the rows that a report shows, in its order: all rows that are worse, and of the others the first
+    /// ones, as many as the limit has room for.
     func shown(_ verdicts: Comparison, limit: Int?) -> [Int] {
         let worse = after.indices.filter(verdicts.isWorse).prefix(limit ?? .max)
         let others = after.indices.filter { !verdicts.isWorse($0) }

@@ -1,11 +1,11 @@
 import MartletStorage
 
-/// A report as queries, so that one call can ask them together with others.
+/// The queries of a report, so that one call can ask them together with those of other reports.
 package struct ReportQuery: Sendable {
     package typealias Answer = Result<StatisticsAnswer, TooManyGroups>
 
-    /// At least this many rows are compared, in the report's order, even if a limit shows fewer. So a worse row past the limit is
-    /// found and shown. The bound keeps a report of tens of thousands of rows cheap.
+    /// At least this many rows are compared, in the report's order, even if a limit shows fewer. So a worse row beyond the
+    /// limit is found and shown. Not all rows are compared, so that a report of tens of thousands of rows stays cheap.
     package static let maxComparedRows = 50
 
     private var query: StatisticsQuery
@@ -14,7 +14,8 @@ package struct ReportQuery: Sendable {
     private var hasFigures = false
     /// Whether the window is the wider one that the store answered for.
     private var isWider = false
-    /// The blocks after and before; `nil` divides the window as if the store had all slots.
+    /// The blocks of the report's window and of the earlier one; `nil` divides the window as if the store had slots of all
+    /// lengths.
     private var blocks: [ComparisonBlocks?] = [nil, nil]
 
     /// - Parameter base: the requests to compare the report's with; `nil` for none.
@@ -40,7 +41,7 @@ package struct ReportQuery: Sendable {
 
     /// Returns the report from the answers to ``queries``. Throws ``TooManyGroups`` if there are too many rows.
     ///
-    /// - Parameter storage: asked again if it keeps other figures of these rows than expected.
+    /// - Parameter storage: queried again if its answers do not fit together or it has longer slots than expected.
     package func report(of answers: [Answer], in storage: some Storage) async throws -> Report {
         var after = try answers[0].get()
         guard let base else { return Report(after, for: query) }
@@ -66,7 +67,7 @@ package struct ReportQuery: Sendable {
         return report
     }
 
-    /// The same question, which asks for the rows together with their figures.
+    /// The same report query, but the queries for the compared rows ask for their figures.
     private var whole: ReportQuery {
         var question = self
         question.hasFigures = true
@@ -82,8 +83,8 @@ package struct ReportQuery: Sendable {
         return ranking
     }
 
-    /// Returns the question adapted to the store's slots if they are longer than expected; otherwise `nil`. The window is then
-    /// wider, or the blocks are longer.
+    /// Returns the report query with a wider window or longer blocks, if the store's slots are longer than expected; otherwise
+    /// `nil`.
     private func fitted(to answers: [Answer], _ base: ComparisonBase) throws -> ReportQuery? {
         var fitted = self
         let window = try answers[0].get().window
@@ -110,7 +111,7 @@ extension StatisticsQuery {
         return query
     }
 
-    /// The same query, for when the figures of whole groups are known.
+    /// The same query, but only for slots, because the figures of whole groups are known.
     fileprivate var ofSlotsAlone: StatisticsQuery {
         var query = self
         query.hasFigures = false
@@ -137,8 +138,8 @@ extension StatisticsAnswer {
 extension Storage {
     /// Returns the report on a query.
     ///
-    /// - Parameter base: the requests to compare the report's with; `nil` for none. If the query has a limit, rows past it are
-    ///   compared as well, up to ``ReportQuery/maxComparedRows``.
+    /// - Parameter base: the requests to compare the report's with; `nil` for none. If the query has a limit, rows beyond it
+    ///   are compared as well, up to ``ReportQuery/maxComparedRows``.
     package func report(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) async throws -> Report {
         let question = ReportQuery(query, comparedWith: base)
         return try await question.report(of: try await statistics(question.queries), in: self)

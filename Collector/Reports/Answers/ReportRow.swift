@@ -10,10 +10,10 @@ package struct ReportRow: Sendable, Equatable, Codable {
     package var lastSeen: String?
     /// `nil`, and left out, if the report has no slots.
     package var trend: Trend?
-    /// The share of captured requests of the row's service that arrived. `nil` if no agent reported on it; left out if the report
-    /// does not separate services.
+    /// The share of the captured requests of the row's service that arrived. `nil` if no agent of the service reported; left
+    /// out if the report does not separate services.
     package var completeness: Double?
-    /// The bounds of p99 that the missing requests allow; `nil`, and left out, if none is known to be missing.
+    /// The bounds within which p99 lies, given the missing requests; `nil`, and left out, if no request is known to be missing.
     package var p99Bounds: Bounds?
     /// `nil`, and left out, if the report is not compared.
     package var verdict: Verdict?
@@ -108,7 +108,7 @@ extension ReportRow.Bounds {
     }
 }
 
-/// The names of rows in sentences: method and endpoint, and what else is needed to distinguish rows with the same ones.
+/// The names of rows in sentences: method and endpoint, and further dimensions if rows have these in common.
 struct RowName {
     /// The most rows that a sentence names.
     private static let maxListed = 5
@@ -125,7 +125,7 @@ struct RowName {
         namesakes = Dictionary(grouping: rows) { Self.text($0, short) }
     }
 
-    /// Returns the name with its characters unchanged.
+    /// Returns a row's name, without escaping its characters.
     func of(_ row: ReportRow) -> String {
         let text = Self.text(row, dimensions(of: row))
         return text.isEmpty ? by.map { "no \($0.rawValue)" }.joined(separator: ", ") : text

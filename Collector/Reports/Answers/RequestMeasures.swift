@@ -6,17 +6,18 @@ package struct RequestMeasures: Sendable, Equatable, Codable {
     package var count: UInt64
     package var perSecond: Double
     package var failures: Failures
-    /// Durations in milliseconds; without requests zeros, and `null` in JSON.
+    /// Durations in milliseconds. Without requests they are 0, and `null` in JSON.
     package var latency: Latency
-    /// Means over the requests that had the phase, in milliseconds, by ``RequestPhase``; empty if no request had any.
+    /// The mean duration of each phase in milliseconds, over the requests that had it, by ``RequestPhase``; empty if no request
+    /// had any.
     package var phases: [String: Double]
     package var bytes: Bytes
     /// 0...1, see ``Apdex``; `null` in JSON without requests.
     package var apdex: Double
     /// The group's share of the time that all requests of the report took, 0...1.
     package var impact: Double
-    /// Requests that are known only from spans, because their sender sends no metrics. Requests that it did not sample are
-    /// missing. `nil`, and left out, if there are none.
+    /// The number of requests that are known only from spans, because their sender sends no metrics. Requests that the sender
+    /// did not sample are missing. `nil`, and left out, if there are none.
     package var fromSpans: UInt64?
     /// Requests that a rule of their agent changed (`martlet.rule`). `nil`, and left out, if there are none.
     package var changedByRules: UInt64?
@@ -95,7 +96,7 @@ extension RequestMeasures {
         try container.encodeIfPresent(changedByRules, forKey: .changedByRules)
     }
 
-    /// Returns a figure that exists only if there are requests; otherwise not a number.
+    /// Returns a figure that is defined only if there are requests; otherwise NaN.
     func ofRequests(_ figure: Double) -> Double { count > 0 ? figure : .nan }
 }
 
@@ -138,7 +139,7 @@ extension RequestGroup {
 
     /// Returns the group's share of the time that all requests took, from 0 to 1.
     package func impact(among all: RequestGroup) -> Double {
-        // A sum of the same seconds in another order may round differently.
+        // The share may slightly exceed 1, because adding the same seconds in another order may round differently.
         min(1, share(time, of: all.time))
     }
 

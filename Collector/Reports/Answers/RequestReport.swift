@@ -19,7 +19,7 @@ package struct RequestReport: Sendable, Equatable, Codable {
     package var attributes: [String: String]
     /// The spans of the trace in the order of their starts, with the request itself.
     package var trace: [TraceSpan]
-    /// Spans that were left out of ``trace``; `nil`, and left out, if there are none.
+    /// The number of spans that ``trace`` leaves out; `nil`, and left out, if there are none.
     package var moreSpans: Int?
 
     private enum CodingKeys: String, CodingKey {
@@ -171,7 +171,7 @@ struct SpanContents {
         if let phase = name.suffix(after: AttributeName.phase), RequestPhase(rawValue: phase) != nil,
             case .double(let seconds) = value
         {
-            // A nonsensical time is left out: JSON cannot express it.
+            // A time that makes no sense is left out. JSON could not express infinity.
             if (0...Self.longestPhase).contains(seconds) { phases[phase] = seconds * 1000 }
         } else if let field = name.suffix(after: AttributeName.requestHeaderPrefix), let texts = value.texts {
             requestHeaders[field] = texts

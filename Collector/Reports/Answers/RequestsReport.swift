@@ -3,10 +3,10 @@ import MartletTelemetry
 
 /// A page of kept requests. Its JSON is a fixed format.
 package struct RequestsReport: Sendable, Equatable, Codable {
-    /// The window of the requests' starts, RFC 3339, UTC.
+    /// The window in which the requests started, RFC 3339, UTC.
     package var from: String
     package var to: String
-    /// The kept requests on all pages.
+    /// The number of kept requests on all pages.
     package var count: Int
     package var requests: [RequestSummary]
     /// The id after which the next page begins (`before`); `nil`, and left out, on the last page.

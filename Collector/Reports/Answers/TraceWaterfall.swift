@@ -7,7 +7,7 @@ package struct TraceWaterfall: Sendable, Equatable {
         package var span: TraceSpan
         /// The number of spans above it.
         package var depth: Int
-        /// Whether the failure of the trace began here.
+        /// Whether this span is where the failure of the trace began.
         package var failedFirst: Bool
     }
 
@@ -25,7 +25,7 @@ package struct TraceWaterfall: Sendable, Equatable {
     package let rows: [Row]
     /// The services in the order of their first span.
     package let services: [String]
-    /// One for each sender whose clock is behind, with the largest difference.
+    /// The largest difference for each sender whose clock is behind.
     package let skews: [Skew]
     /// The end of the last span.
     package let scale: Double
@@ -78,7 +78,7 @@ package struct TraceWaterfall: Sendable, Equatable {
 }
 
 extension TraceSpan {
-    /// The service that reported it, with its instance if it has one.
+    /// The service that reported the span, with its instance if it has one.
     fileprivate var sender: String { instance.isEmpty ? service : "\(service) (\(instance))" }
 
     /// When the span ended, in milliseconds after the first span's start.
@@ -87,7 +87,7 @@ extension TraceSpan {
     /// Whether the span failed. A request that its caller cancelled did not.
     package var failed: Bool { (isError || error != nil) && error != RequestOutcome.cancelledError }
 
-    /// The work of the span, as a verb: it served a request, called another service, or worked internally.
+    /// A verb for what the span did: it served a request, called another service, or worked internally.
     package var verb: String {
         switch kind {
         case "server", "consumer": "serves"

@@ -1,18 +1,18 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The slots of a report as a trend draws them. Traffic that does not change is a flat line.
+/// The slots of a report as rates for a trend. Steady traffic becomes a flat line.
 ///
-/// The window cuts the first and the last slot, so the trend shows rates instead of counts. A sender's interval counts where it
-/// ends, so a rate over a few intervals is far off. Therefore a part of a slot shorter than a minute is joined to its neighbour.
-/// Where slots are as short as intervals, the part is left out.
+/// The window cuts the first and the last slot short, so the trend shows rates instead of counts. A sender's interval counts in
+/// the slot in which it ends, so a rate over only a few intervals may be far off. Therefore a slot that is cut to less than a
+/// minute is joined to its neighbour. If all slots are as short as intervals, it is left out.
 struct TrendSlots {
     /// The shortest part of a slot that gets a separate rate, in nanoseconds.
     private static let shortestPart: UInt64 = 6 * TrendStep.shortest
     /// How long the latest requests take to arrive, in nanoseconds: an agent's interval, and as long again for the network.
     private static let arrival: UInt64 = 2 * TrendStep.shortest
 
-    /// The slots that each rate covers, and their seconds; `nil` if the times of the slots are unknown.
+    /// The slots that each rate covers, and their length in seconds; `nil` if the times of the slots are unknown.
     private let blocks: [(slots: Range<Int>, seconds: Double)]?
     /// The number of the report's slots.
     private let slots: Int

@@ -20,23 +20,23 @@ extension RequestFilter {
 
 /// A name in a filter that the store does not have.
 package struct UnknownName: Sendable, Equatable, Codable {
-    /// The dimensions whose names a person may have misspelt, the widest first.
+    /// The dimensions whose names a person may misspell, the widest first.
     static let dimensions = Dimension.ofSender + Dimension.ofRequest.filter { $0.values == .texts }
-    /// The most known names.
+    /// The most known names that are listed.
     private static let listed = 5
-    /// How far back names are looked for: as long as points are kept by default.
+    /// How far back names are searched, in nanoseconds: as long as points are kept by default.
     fileprivate static let memory: UInt64 = 400 * 86_400_000_000_000
     /// The most names of a dimension. If there are more, no name is called unknown.
     fileprivate static let maxNames = 1000
 
     package var dimension: Dimension
     package var wanted: String
-    /// The first of the known names, sorted. They are names of the chosen senders, if these have any.
+    /// The first known names, sorted. They are names of the selected senders, or of all senders if the selected ones have none.
     package var known: [String]
     package var knownCount: Int
     /// The known name that the person may have meant.
     package var nearest: String?
-    /// Whether senders that other filters leave out have the name.
+    /// Whether the name exists, but only at senders that other filters leave out.
     package var isOfOtherSenders = false
 
     private enum CodingKeys: String, CodingKey {
@@ -49,7 +49,7 @@ package struct UnknownName: Sendable, Equatable, Codable {
     ///
     /// - Parameters:
     ///   - values: the values that the store has.
-    ///   - others: names in other values of the filter, which are not suggested for this one.
+    ///   - others: names that other values of the filter probably mean. They are not suggested for this one.
     package init?(_ name: FilterValue, among values: [String], notMeaning others: Set<String> = []) {
         (dimension, wanted) = name
         var names = Set(values)
@@ -66,12 +66,13 @@ package struct UnknownName: Sendable, Equatable, Codable {
         nearest = NearestName.of(wanted, among: Array(names.subtracting(others)))
     }
 
-    /// Looks for a name among the senders that filters by wider dimensions select, or among all senders if these have no names. A
-    /// version is looked for among those of the service, and not the service among those of the version.
+    /// Looks for a name among the senders that filters by wider dimensions select, or among all senders if the selected ones
+    /// have no names. So a version is searched among those of the service, but not the service among those with the version.
     ///
     /// - Parameters:
     ///   - filters: all filters of the question.
-    ///   - values: returns the values of the dimension from the senders that filters select; `nil` if they are too many to list.
+    ///   - values: returns the dimension's values at the senders that the given filters select; `nil` if they are too many to
+    ///     list.
     /// - Returns: `nil` if the name is known, or if there are too many names to list.
     static func find(
         _ name: FilterValue, with filters: [FilterValue], values: ([FilterValue]) async throws -> [String]?
@@ -89,13 +90,13 @@ package struct UnknownName: Sendable, Equatable, Codable {
         return ofSenders
     }
 
-    /// A sentence that the name is unknown, without its full stop.
+    /// A sentence, without its full stop, that says that the name is unknown.
     package var title: String {
         let subject = isOfOtherSenders ? "\(dimension.rawValue) of the chosen senders" : dimension.rawValue
         return "No \(subject) is called \(TerminalText.plain(wanted))"
     }
 
-    /// The first known names as a sentence without its full stop; `nil` if there are none.
+    /// A sentence, without its full stop, with the first known names; `nil` if there are none.
     package var list: String? {
         guard !known.isEmpty else { return nil }
         let more = knownCount > known.count ? ["\(knownCount - known.count) more"] : []
@@ -122,7 +123,7 @@ package struct UnknownName: Sendable, Equatable, Codable {
 }
 
 extension Storage {
-    /// Returns a name if the store does not have it (``UnknownName/find(_:with:values:)``).
+    /// Returns the name if the store does not have it (``UnknownName/find(_:with:values:)``).
     package func unknownName(
         _ name: FilterValue, with filters: [FilterValue] = [], now: UnixNanoseconds
     ) async throws -> UnknownName? {
@@ -136,9 +137,9 @@ extension Storage {
     }
 }
 
-/// The known name that somebody may have meant.
+/// Finds the known name that a misspelt name probably means.
 enum NearestName {
-    /// The most characters of a name that are compared.
+    /// The length, in characters, up to which names are compared.
     private static let longest = 64
     /// The fewest characters that count as a part of a name.
     private static let shortestPart = 3

@@ -6,17 +6,17 @@ package protocol WindowReport {
     var from: String { get }
     var to: String { get }
     /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
-    /// reported on this time.
+    /// reported for this time.
     var completeness: Double? { get }
     /// `nil` if capture was on all the time.
     var unwatched: UnwatchedTime? { get }
-    /// Senders with points of cumulative counters that were not counted; `nil` if there is none.
+    /// The number of senders with points of cumulative counters that were not counted; `nil` if there are none.
     var uncountedSenders: Int? { get }
     /// `nil` if no sender's clock is ahead.
     var clocksAhead: ClocksAhead? { get }
-    /// Points that are missing from the figures because the disk returned damaged data; `nil` if none is.
+    /// The number of points that are missing from the figures because the disk returned damaged data; `nil` if there are none.
     var damagedPoints: Int? { get }
-    /// Requests that are known only from spans; `nil` if there are none.
+    /// The number of requests that are known only from spans; `nil` if there are none.
     var fromSpans: UInt64? { get }
     /// The latest time at which a request is known to have occurred, RFC 3339, UTC; `nil` if there are none.
     var lastSeen: String? { get }
@@ -30,7 +30,7 @@ extension Report: WindowReport {
 }
 
 extension WindowReport {
-    /// Sentences about what else is missing from the figures or has a wrong date, apart from requests that did not arrive.
+    /// Sentences about what is missing from the figures or has a wrong time, except for requests that did not arrive.
     package var gaps: [String] {
         var gaps: [String] = []
         if let unwatched { gaps.append(unwatched.sentence) }
@@ -53,9 +53,9 @@ extension WindowReport {
     }
 }
 
-/// How long agents did not look for requests, because capture was off.
+/// How long agents captured no requests, because capture was off.
 package struct UnwatchedTime: Sendable, Equatable, Codable {
-    /// The longest time that one instance was off, in seconds.
+    /// The longest time for which capture was off in one instance, in seconds.
     package var seconds: Double
     /// The length of the report's window, in seconds.
     package var ofSeconds: Double
@@ -68,7 +68,7 @@ package struct UnwatchedTime: Sendable, Equatable, Codable {
         case ofInstances = "of_instances"
     }
 
-    /// Returns `nil` if no instance was off.
+    /// Returns `nil` if capture was on in all instances all the time.
     init?(_ account: WindowAccount) {
         guard account.unwatchedInstances > 0 else { return nil }
         seconds = account.longestUnwatched / 1e9
@@ -99,8 +99,8 @@ package struct UnwatchedTime: Sendable, Equatable, Codable {
     }
 }
 
-/// The senders' clocks that are ahead of the collector's. Their requests get a time that is too late, and the latest fall after
-/// the window.
+/// The senders' clocks that are ahead of the collector's. Their requests get times that are too late, and the latest ones fall
+/// after the window.
 package struct ClocksAhead: Sendable, Equatable, Codable {
     package var senders: Int
     /// The largest difference seen, in seconds. The clock is ahead by at least this much.

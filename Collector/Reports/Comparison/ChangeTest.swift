@@ -2,16 +2,17 @@
 ///
 /// A change within the window makes its blocks differ from each other, which looks like normal variation of the row. A test of
 /// whole windows therefore misses an outage of a few minutes. So a second test compares the blocks that differ most with all
-/// others, using the variation of the others.
+/// others, and takes the variation from the others.
 struct ChangeTest: Sendable {
     /// The test of the whole windows. A verdict names its shares.
     let whole: ShareTest
-    /// The test of a part, and the number of parts it was chosen from; `nil` if the windows do not follow each other.
+    /// The test of a part, and the number of parts from which it was chosen; `nil` if the windows do not follow each other.
     private let part: (test: ShareTest, choices: Int)?
 
     /// The numbers of blocks in a part: 12 to 24 minutes of an hour. The test of the whole window finds a longer change.
     private static let partBlocks = [2, 3, 4]
-    /// The share of the allowed false findings that parts get. Parts look for large changes, so they need little of it.
+    /// The share of the allowed false findings that is reserved for tests of parts. These look for large changes, so they need
+    /// little of it.
     private static let shareOfParts = 0.02
 
     /// - Parameter isLater: whether one window follows the other.
@@ -66,8 +67,8 @@ extension ShareTest {
     var isMoreAfter: Bool { after.mean > before.mean }
 }
 
-/// A test of whether more requests are slow. It tests the share above a quantile of both windows together. A test of all durations
-/// would miss that one request in thirty becomes five times slower.
+/// A test of whether more requests are slow. It tests the share of requests above a quantile of both windows together. A test
+/// of all durations would not notice if one request in thirty became five times slower.
 enum TailTest {
     /// - Parameters:
     ///   - quantile: 0...1.
@@ -104,7 +105,7 @@ struct ShareTest: Sendable {
     let designEffect: Double
     let studentT: StudentT
 
-    /// The exact test is used if fewer requests than this in a window have the property, or do not have it.
+    /// The exact test is used if, in a window, fewer requests than this have the property or fewer do not have it.
     private static let few = 10.0
     /// No exact test is needed if this many are expected and fewer than ``few`` are seen. This bounds the work.
     private static let many = 1000.0
@@ -120,8 +121,8 @@ struct ShareTest: Sendable {
             degreesOfFreedom: before.sizes.count + after.sizes.count - 2)
     }
 
-    /// Creates the test of whether a few blocks differ from the earlier ones. They are too few to show how much they vary, so the
-    /// test assumes that they vary as the earlier ones do.
+    /// Creates the test of whether a few blocks differ from the blocks before. A few blocks cannot show how much they vary, so
+    /// the test assumes that they vary as much as the blocks before.
     init(of blocks: BlockMean, asBlocksOf before: BlockMean) {
         self.init(
             before, blocks, designEffect: before.designEffect, degreesOfFreedom: before.sizes.count - 1)
@@ -204,13 +205,13 @@ struct BlockMean: Sendable, Equatable {
         BlockMean(sums: sums + later.sums, sizes: sizes + later.sizes)
     }
 
-    /// The variance of the mean, computed by leaving out each block in turn (Cochran: "Sampling Techniques", 6.17, jackknife of a
-    /// ratio). For blocks of equal size it is J/(J-1) Σ(sum - size·mean)²/N². If one block is far larger than the others, it is
-    /// still not too small.
+    /// The variance of the mean, computed by leaving out each block in turn (Cochran: "Sampling Techniques", 6.17, jackknife of
+    /// a ratio). For J blocks of equal size and N requests, it is J/(J-1) Σ(sum - size·mean)²/N². Even if one block is far
+    /// larger than the others, it is not too small.
     var variance: Double {
         var squares = 0.0
         for (blockSum, blockSize) in zip(sums, sizes) {
-            // The other blocks have at least one request, even if a count of 2^60 has absorbed it.
+            // The other blocks have at least one request, even if rounding has lost it next to a count of 2^60.
             let difference = (blockSum - blockSize * mean) / max(size - blockSize, 1)
             squares += difference * difference
         }

@@ -2,11 +2,12 @@ import Foundation
 import MartletStorage
 import MartletTelemetry
 
-/// The part of a report's window in which a row's figure was changed. Times are as precise as the slots of the report.
+/// The part of a report's window during which a row's figure differed from before. Times are as precise as the slots of the
+/// report.
 package struct ChangedTime: Sendable, Equatable, Codable {
-    /// RFC 3339, UTC; the window's start if the figure was already changed then.
+    /// RFC 3339, UTC; the window's start if the figure already differed then.
     package var from: String
-    /// RFC 3339, UTC; `nil`, and left out, if the figure was changed until the window's end.
+    /// RFC 3339, UTC; `nil`, and left out, if the figure differed until the window's end.
     package var until: String?
     /// Whether ``from`` is the window's start.
     package var isFromStart: Bool
@@ -49,7 +50,8 @@ package struct ChangedTime: Sendable, Equatable, Codable {
     }
 }
 
-/// A property that more or fewer requests have than before: they failed, or took longer than an earlier quantile.
+/// A property that more or fewer requests have than before: that they failed, or took longer than a quantile of the earlier
+/// window.
 struct ChangeSignal {
     /// Whether more requests have it than before.
     let isMore: Bool
@@ -58,7 +60,7 @@ struct ChangeSignal {
     /// Seconds; `nil` for failed requests.
     private let threshold: Double?
 
-    /// Picks the first figure that changed in the verdict's direction, of failures, p99, p95 and p50.
+    /// Picks the first of failures, p99, p95 and p50 that changed in the verdict's direction.
     init?(_ verdict: Verdict) {
         let changes: Verdict.Changes
         switch verdict {
@@ -94,8 +96,8 @@ enum ShareShift {
     /// The requests of a slot with a property, and all its requests.
     typealias Share = (part: Double, all: Double)
 
-    /// The gain in log-likelihood from which a range counts. By chance, each of the some 400 ranges of 30 slots reaches it in one
-    /// of 10,000 windows.
+    /// The smallest gain in log-likelihood at which a range counts. By chance, each of the about 400 ranges of 30 slots reaches
+    /// it in one of 10,000 windows.
     private static let leastGain = 8.0
 
     /// Returns the range of slots whose share most likely differs from that of all others together (Kulldorff: "A spatial scan

@@ -20,16 +20,17 @@ struct Comparison: Sendable {
     private let shortages: [Verdict.Shortage?]
     /// The verdicts on changed rows, by their index.
     private let changes: [Int: Verdict]
-    /// The levels up to which one more result would have counted.
+    /// The levels at which one more result would have counted.
     private let missed: RowComparison.Levels
 
     /// Tests all rows.
     ///
-    /// On average, one in a hundred changes of failures that are found is false, and the same holds for changes of durations. The
-    /// two are different questions, so many tests of one must not make the other harder to answer.
+    /// On average, one in a hundred of the changes of failures that are found is false, and so is one in a hundred of the
+    /// changes of durations. The two are judged separately, so that many tests of one do not make changes of the other harder
+    /// to find.
     ///
-    /// - Parameter rows: the compared rows of a report. They have to be chosen by their order, and not because they look changed.
-    ///   They are judged together, because among many rows some look changed by chance.
+    /// - Parameter rows: the compared rows of a report. They must be chosen by their order in the report, and not because they
+    ///   look changed. They are judged together, because among many rows some look changed by chance.
     init(of rows: [ComparedRow]) {
         let shortages = rows.map(Verdict.Shortage.init)
         let compared = rows.indices.filter { shortages[$0] == nil }
@@ -83,7 +84,7 @@ extension Verdict {
 struct ComparedRow: Sendable {
     var before: [RequestGroup]
     var after: [RequestGroup]
-    /// Whether the later window follows the earlier one. Two versions have the same window.
+    /// Whether the later window follows the earlier one. It does not if two versions are compared in the same window.
     var isLater: Bool
 
     /// - Parameters:

@@ -1,13 +1,13 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The blocks that a window is divided into. The differences between blocks show how much the figures vary normally. Requests of
-/// one minute resemble each other, so a block is long. The variation needs several blocks, so there are 8 to 12 where possible.
-/// Pure.
+/// The blocks that a window is divided into. The differences between blocks show how much the figures vary normally. Blocks are
+/// long, because requests of the same minute resemble each other. There are several, 8 to 12 where possible, because the
+/// variation is computed from them. Pure.
 struct ComparisonBlocks: Sendable, Equatable {
     /// The length of a block, in nanoseconds: at least a minute, and whole slots.
     let step: UInt64
-    /// The slot border nearest to the window's end, where a block ends.
+    /// The slot border nearest to the window's end. A block ends there.
     let end: UnixNanoseconds
 
     private static let minLength: UInt64 = 60_000_000_000
@@ -78,11 +78,11 @@ extension SlotGrid {
 }
 
 extension ComparisonBlocks {
-    /// The fewest slots of each length in a window, so that its blocks have nearly the same length.
+    /// The fewest slots of each length that a window needs, so that its blocks have nearly the same length.
     private static let fewestSlots = [(Tier.hour.length, 360 as UInt64), (SummarySlot.length, 20)]
 
     /// Returns the slot length for a window's blocks, in nanoseconds. It is the longest that fits, because a store reads fewer
-    /// points where it has added them up.
+    /// points in longer slots, where it has already added them up.
     static func slot(for window: TimeWindow) -> UInt64 {
         let length = window.to - min(window.from, window.to)
         let fitting = fewestSlots.first { UInt64($0.0) <= length / $0.1 }
@@ -101,7 +101,7 @@ extension StatisticsQuery {
 }
 
 extension GroupSlots {
-    /// The blocks of each group, in the order of the answer's groups.
+    /// The slots of each group as blocks, in the order of the answer's groups.
     var blocks: [[RequestGroup]] {
         let blocks = grid.blocks
         return groups.map { slots in

@@ -12,8 +12,8 @@ struct RowComparison {
 
     private typealias Quantiles = Verdict.Change<Verdict.Quantile>
 
-    /// The tests of the tail need at least this many requests above p95 and above p99, in both windows together. With fewer, they
-    /// could not find anything.
+    /// The numbers of requests above p95 and above p99, in both windows together, that the tests of the tail need. With fewer,
+    /// they could not find anything.
     private static let (minAbove95, minAbove99) = (10.0, 100.0)
 
     /// - Parameter row: has requests in at least two blocks of each window.
@@ -85,13 +85,13 @@ extension ChangeTest {
     }
 }
 
-/// The smallest changes that are reported. With millions of requests even a difference of a hundredth is certain, but nobody acts
-/// on it.
+/// The smallest changes that are reported. With millions of requests even a difference of a hundredth is certain, but nobody
+/// would act on it.
 enum ChangeThresholds {
     /// The difference between two shares of failed requests, 0...1.
     private static let minDifference = 0.001
-    /// The factor between two shares of failed requests, or of requests that did not fail. The second shows the difference between
-    /// 70 and 100 % failed.
+    /// The factor between two shares of failed requests, or between two shares of successful ones. The latter passes a change
+    /// from 70 to 100 % failed.
     private static let minShareFactor = 1.5
     /// The factor between two quantiles.
     static let minQuantileFactor = 1.1
@@ -145,12 +145,12 @@ extension Verdict.Quantile {
 }
 
 extension Verdict.SmallestChange {
-    /// The share of cases in which a change of this size is missed, if the standard error is exact. It is estimated from ten
-    /// blocks, so the measured share is 0.09 to 0.17 (docs/comparison.md).
+    /// The share of cases in which a change of this size is missed, if the standard error is exact. In fact the error is
+    /// estimated from ten blocks, so the measured share is 0.09 to 0.17 (docs/comparison.md).
     private static let missed = 0.1
 
-    /// Computes the smallest changes that are found. Their figure is far enough above the level of the tests and above the
-    /// thresholds that chance rarely brings it below.
+    /// Computes the smallest changes that are found. They are so far above the level of the tests, and above the thresholds,
+    /// that chance rarely brings them below.
     ///
     /// - Parameters:
     ///   - failures: the test of the share of failed requests.
@@ -200,8 +200,8 @@ extension ShareTest {
 
     /// Returns the standard error if the share after is larger than the pooled one by `increase`.
     ///
-    /// If some blocks have more failures than others, a larger share varies more as well. The logarithm of the odds is assumed to
-    /// vary as much as now.
+    /// If some blocks have more failures than others, a larger share also varies more. The logarithm of the odds is assumed to
+    /// vary as much as it does now.
     fileprivate func standardError(increase: Double) -> Double {
         let spread = pooled * (1 - pooled)
         let grown = (pooled + increase) * (1 - pooled - increase)

@@ -50,7 +50,7 @@ package enum Verdict: Sendable, Equatable {
         package var p95: Double?
     }
 
-    /// Why there is too little data, in the window that has less.
+    /// Why there is not enough data, for the window that has less of it.
     package enum Shortage: Sendable, Equatable {
         /// There are fewer than ``Comparison/minRequests`` requests.
         case requests(UInt64, in: Window)

@@ -4,11 +4,11 @@ import MartletStorage
 package struct CallEdge: Sendable, Equatable, Codable {
     package var caller: MapPlace
     package var callee: MapPlace
-    /// The called host. If the callers are unknown, the host under which the callee served.
+    /// The host that was called. If the callers are unknown, the host under which the callee served.
     package var host: String
     /// The hosts under which the callee counted the requests. Behind a proxy they differ from ``host``.
     package var servedHosts: [String]
-    /// Whether only observed calls identify the callee, because it serves under another host.
+    /// Whether the callee was identified only by observed calls, because it serves under another host.
     package var comesFromSpans = false
     /// The requests as the caller counted them; `nil` if it has no agent.
     package var sent: CallFigures?
@@ -24,8 +24,8 @@ package struct CallEdge: Sendable, Equatable, Codable {
     package var sharedBy: Int?
     /// The requests that the callers of all these edges sent; `nil` if one end has no agent.
     package var sentByAll: UInt64?
-    /// Requests that arrived but that none of these callers sent: their callers have no agent, or their counts are missing. 0 if
-    /// they are few enough to be an effect of the window's ends; `nil` if one end has no agent.
+    /// Requests that arrived but that none of these callers sent: they come from callers without an agent, or counts are
+    /// missing. 0 if they are few enough to be an effect of the window's ends; `nil` if one end has no agent.
     package var fromOutside: UInt64?
     /// Requests that the caller got a response to but the callee did not count: a proxy answered, a process has no agent, or its
     /// counts are missing. 0 if they are few enough to be an effect of the window's ends. `nil` unless both ends have agents, the
@@ -42,7 +42,7 @@ package struct CallEdge: Sendable, Equatable, Codable {
         case fromOutside = "from_outside"
     }
 
-    /// The caller's figures or, if they are unknown, the callee's.
+    /// The caller's figures, or the callee's if the caller's are unknown.
     private var main: CallFigures? { sent ?? arrived }
 
     package var count: UInt64 { main?.count ?? 0 }
@@ -57,7 +57,7 @@ package struct CallEdge: Sendable, Equatable, Codable {
     /// Whether ``arrived`` includes the requests of other edges.
     package var isShared: Bool { (sharedBy ?? 1) > 1 }
 
-    /// The most served hosts that a sentence names.
+    /// The most hosts that a sentence names.
     private static let maxNamed = 3
 
     /// The served hosts in readable form, if they differ from the called one.

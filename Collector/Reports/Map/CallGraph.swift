@@ -10,7 +10,7 @@ struct CallGraph {
     /// The service that a caller's host leads to.
     private struct Callee {
         var service: String
-        /// The hosts under which the service served, if it counted requests.
+        /// The hosts under which the service served; empty if it counted no requests.
         var sides: Set<CallSide>
         var comesFromSpans: Bool
     }
@@ -24,7 +24,7 @@ struct CallGraph {
         var fromOutside: UInt64
     }
 
-    /// A gap up to this share of requests may be an effect of the window's ends.
+    /// The share of requests up to which a gap may be an effect of the window's ends.
     private static let smallestGap = 0.005
 
     /// The edges, those with lost requests first, then by number of requests.
@@ -92,7 +92,7 @@ struct CallGraph {
     }
 
     private func servers(of host: String) -> [CallSide] {
-        // Hosts past the limit on names share one name, which leads to no single host.
+        // Hosts beyond the limit on names share one name, which does not lead to a single host.
         host.isEmpty || host.hasPrefix(RequestDimensions.other) ? [] : serversOfHost[host] ?? []
     }
 
@@ -132,7 +132,7 @@ struct CallGraph {
             edge.count, without: [reached.arrived.count, edge.lost ?? 0, edge.unanswered ?? 0])
     }
 
-    /// Returns a count minus others; 0 if the rest is small enough to be an effect of the window's ends.
+    /// Subtracts counts from a count. Returns 0 if the rest is small enough to be an effect of the window's ends.
     private static func gap(_ count: UInt64, without others: [UInt64]) -> UInt64 {
         let rest = others.reduce(count) { $0 - min($0, $1) }
         return Double(rest) > smallestGap * Double(count) ? rest : 0
@@ -201,7 +201,7 @@ struct CallShares {
     }
 }
 
-/// The sum of one service's requests to one host, or of those that it served under one host.
+/// The sum of the requests that one service sent to one host, or served under one host.
 struct CallSum {
     /// The errors of requests that never reached a server, because the connection failed.
     private static let unreached: Set = ["dns", "connection_refused", "connection_failed", "invalid_request"]

@@ -44,7 +44,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
             + worst.callee.name + others
     }
 
-    /// The requests that are lost on the other edges, in words; empty if none are. Edges that a limit cut off are not included.
+    /// The lost requests of the other edges, in words; empty if there are none. Edges that a limit cut off are not included.
     private var others: String {
         let losses = edges.dropFirst().compactMap(\.lost).filter { $0 > 0 }
         guard !losses.isEmpty else { return "" }

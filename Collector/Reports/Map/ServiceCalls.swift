@@ -66,7 +66,7 @@ package struct ServiceCalls: Sendable {
 }
 
 extension CallEdge {
-    /// Whether one of its ends is one of the services; `nil` means all services.
+    /// Returns whether one end of the edge is one of the services; `nil` means all services.
     fileprivate func touches(_ services: Set<String>?) -> Bool {
         services.map { services in [caller, callee].contains { $0.service.map(services.contains) ?? false } } ?? true
     }

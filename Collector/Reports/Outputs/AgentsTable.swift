@@ -2,7 +2,8 @@ import MartletTelemetry
 
 /// The table of senders for a person to read.
 package enum AgentsTable {
-    /// - Parameter now: the time at which the text is read, for the age of what was last seen; `nil` writes times in full.
+    /// - Parameter now: the time at which the text is read, to show how long ago senders were last seen; `nil` writes times in
+    ///   full.
     package static func text(
         of report: AgentsReport, now: UnixNanoseconds? = nil, on device: OutputDevice = .file
     ) -> String {

@@ -9,9 +9,9 @@ enum PhaseBar {
     /// The legend of a list of bars, including the sign for time that no phase covers.
     static let legendOfList = "\(legend)  \(unknown) unknown"
 
-    /// The characters of the longest bar.
+    /// The width of the longest bar, in characters.
     private static let width = 30.0
-    /// The milliseconds of the longest bar: five minutes, after which a request counts as hung.
+    /// The duration of the longest bar, in milliseconds: five minutes, after which a request counts as hung.
     private static let longest = 300_000.0
 
     /// Returns a bar whose length is the logarithm of the duration; empty if the phases are unknown.
@@ -43,7 +43,7 @@ extension PhaseSide {
 /// Figures over time as a line of blocks, from 0 to the largest.
 enum Sparkline {
     private static let blocks = Array("▁▂▃▄▅▆▇█")
-    /// Larger figures are drawn like this one, so that the sum of means cannot overflow.
+    /// The largest figure. Larger ones are drawn like it, so that sums cannot overflow.
     private static let most = 1e300
     /// The fewest figures that make a trend.
     private static let fewest = 3

@@ -1,8 +1,8 @@
 import MartletStorage
 import MartletTelemetry
 
-/// An objective such as 99.9 % of requests without failure, and the pace at which failures use up the allowed ones, the error
-/// budget. A pace of 1 uses up the budget of 30 days in 30 days.
+/// Checks an objective, such as 99.9 % of requests without failure, by the pace at which failures use up the error budget,
+/// which is the failures that the objective allows. A pace of 1 uses up the budget of 30 days in 30 days.
 ///
 /// The objective is in danger if the pace is high in a long window, and still high in a short window at its end (Google: "The Site
 /// Reliability Workbook", chapter 5, "Multiwindow, Multi-Burn-Rate Alerts").

@@ -173,7 +173,7 @@ enum CSVCell {
         text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined()
     }
 
-    /// Whether every program reads a text of such bytes as one cell, whatever separator it uses.
+    /// Whether a byte is safe in a cell without quotes, whatever separator a program uses.
     private static func isSafe(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -38,7 +38,7 @@ package struct CheckLimits: Sendable {
         }
     }
 
-    /// Judges a report with rows, compared or not. An objective is judged by separate reports on its windows.
+    /// Judges a report with rows by all limits except the objective, which needs separate reports on its windows.
     package func results(for report: Report) -> [CheckResult] {
         rows.map { $0.result(for: report) } + (report.compare == nil ? [] : [ComparisonCheck.result(for: report)])
     }

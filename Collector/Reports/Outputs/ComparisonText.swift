@@ -48,7 +48,7 @@ package struct ComparisonText {
     private var incompleteness: String? {
         let shares = [report.completeness, comparison.completeness]
         guard shares.contains(where: { $0.map { $0 < 1 } ?? true }), shares != [nil, nil] else { return nil }
-        // Nobody reported on the earlier window, and it has no rows.
+        // The earlier window has no rows, and no agent reported for it.
         if comparison.completeness == nil, report.completeness == 1, report.isComparedWithNothing { return nil }
         let parts = shares.map { $0.map { $0 < 1 ? FigureText.completeness($0) : "all" } ?? "an unknown part" }
         return
@@ -97,7 +97,7 @@ package struct ComparisonText {
 
     /// Returns a line about the changed rows that have no line; empty if all have one.
     ///
-    /// - Parameter shown: the numbers of rows with a line: worse, gone and better ones.
+    /// - Parameter shown: how many worse, gone and better rows have a line.
     private func more(than shown: [Int]) -> String {
         let all = [(comparison.worse, "worse"), (comparison.goneCount, "gone"), (comparison.better, "better")]
         let more = zip(all, shown).filter { $0.0 > $1 }.map { "\($0.0 - $1) \($0.1)" }

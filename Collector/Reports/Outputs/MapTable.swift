@@ -58,7 +58,7 @@ package struct MapTable {
         case uncounted, host, arrivedP95, sentP95, arrivedFailed
     }
 
-    /// Returns a cell for each column. A figure that nobody counted is a dash.
+    /// Returns a cell for each column. An unknown figure is a dash.
     private static func cells(of edge: CallEdge) -> [(text: String, tone: Tone?)] {
         let names = [edge.caller.name, edge.callee.name, HostName.text(edge.host)]
         return names.map { ($0, nil) } + side(edge.sent) + [count(edge.lost, .red), count(edge.unanswered)]

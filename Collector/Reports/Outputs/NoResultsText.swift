@@ -5,7 +5,7 @@ import MartletTelemetry
 package struct NoResultsText {
     /// How often agents send by default.
     package static let pace = "Agents report every 10 s"
-    /// The window to try next. There is nothing in the week before the given window.
+    /// The window to try next. It is long, because there is nothing in the week before the given window.
     private static let wide = "30d"
 
     private let report: any WindowReport
@@ -118,8 +118,8 @@ extension NoResultsText {
         "  " + CommandText.text(subcommand, flags) + "\n"
     }
 
-    /// The given command, with the hour up to a time. Counted requests may not be kept, so the command reports instead of listing
-    /// them.
+    /// Returns the given command for the hour up to a time. A command that lists requests becomes a report, because counted
+    /// requests may not be kept.
     private func commandAround(_ time: UnixNanoseconds) -> String {
         let hour = NoResultsReason.hour(of: time)
         let window = [
@@ -129,7 +129,7 @@ extension NoResultsText {
             ? command("report", window + dimensions + source) : command(asked, window + others(["since", "until"]))
     }
 
-    /// A time, and its age if the time of reading is known.
+    /// Returns a time, and how long ago it was if the time of reading is known.
     private func moment(_ time: UnixNanoseconds) -> String {
         guard let now = context.now else { return TimeText.format(time) }
         let age = FigureText.age((max(now, time) - time) / 1_000_000_000)

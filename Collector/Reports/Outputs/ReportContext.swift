@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The facts that a table shows next to the figures of its report.
+/// What a table needs in addition to the figures of its report.
 package struct ReportContext: Sendable {
     /// The flags of the report and of its source, by their names without dashes. None of them is a secret.
     package var flags: [CommandFlag] = []
@@ -34,7 +34,7 @@ package enum NextCommand {
             flags.append(CommandFlag("version", versions.after))
         }
         if let row = report.worstRow {
-            // If some rows are unknown, they may have the same name.
+            // If some rows are unknown, the name may not distinguish this row from them, so all dimensions are used.
             let dimensions = report.isCut ? report.by : RowName(of: report.rows, by: report.by).dimensions(of: row)
             for dimension in dimensions where context.flag(dimension.rawValue) == nil {
                 // An empty value selects requests without one.

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The data behind the figures of a line.
+/// The data from which the cells of a line are made.
 struct ReportLine {
     var measures: RequestMeasures
     /// The requests over time (``TrendSlots``); `nil` if there are no trends.
@@ -101,7 +101,7 @@ package struct ReportFigure: Sendable {
     enum Rank: Int {
         case received = -5
         case apdex, impact, failedTrend, max, notes, seen, p50, p99, trend, perSecond
-        // Phases appear only on request. The time to the first byte is usually the longest.
+        // Phases appear only on request. The time to the first byte is usually the longest, so its column is dropped last.
         case queue, transfer, dns, tls, connect
         // From ``TextTable/Column/lastRank`` on, columns are dropped after all names are cut.
         case bar = 100

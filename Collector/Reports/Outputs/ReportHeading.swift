@@ -25,7 +25,7 @@ struct ReportHeading {
         guard report.totals.measures.count > 0 else { return nil }
         let shares = totals.map(share).joined(separator: " and ")
         let start = shares.capitalizedFirst
-        // A narrow terminal has no room for the word.
+        // A narrow terminal has no room for the additional word.
         let isWide = TextWidth.of(start) + 17 < device.columns ?? .max
         let answer = start + (totals.count > 1 && isWide ? " requests failed" : " failed")
         return answer + worst(after: answer) + "."
@@ -39,11 +39,12 @@ struct ReportHeading {
         return share + "\(FigureText.grouped(count)) \(KindTotal.title(total.kind).lowercased())"
     }
 
-    /// The fewest characters of the name. With less room, the sentence ends before the name.
+    /// The smallest width to which the name is cut, in characters. With less room, the sentence ends before the name.
     private static let shortestName = 12
 
-    /// Returns the row with the most failures, if all rows are known and there are several. Rows grouped only by kind repeat the
-    /// totals in the sentence. The name is cut to the remaining room on the terminal's line.
+    /// Returns the end of the sentence, which names the row with the most failures. It is empty if rows were left out, if there
+    /// is only one row, or if rows grouped only by kind would repeat the totals. The name is cut to the room that remains on
+    /// the terminal's line.
     private func worst(after answer: String) -> String {
         guard !report.isCut, report.rows.count > 1, report.by != [.kind], let row = report.worstRow else { return "" }
         let instance = instance(of: row)

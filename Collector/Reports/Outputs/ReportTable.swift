@@ -37,8 +37,8 @@ package struct ReportTable {
     }
 
     /// Returns the dimensions with one value. The last dimension is never among them, so that each row has a name. If rows were
-    /// left out, only dimensions fixed by a filter count: rows that are not shown may have another value, and the totals include
-    /// them.
+    /// left out, only dimensions fixed by a filter count, because rows that are not shown may have another value and are
+    /// included in the totals.
     private static func common(of report: Report, _ context: ReportContext) -> [Dimension] {
         guard let first = report.rows.first else { return [] }
         return report.by.dropLast().filter { dimension in
@@ -179,7 +179,8 @@ package struct ReportTable {
         return line
     }
 
-    /// The fewest requests of a row whose failure rate sets the scale of bars. One failure of two would dwarf all others.
+    /// The fewest requests that a row needs for its failure rate to set the scale of bars. Otherwise a row with one failure of
+    /// two requests would dwarf all others.
     private static let fewestForScale: UInt64 = 30
 
     /// The failure rate of a full bar: the highest one, and at least 1 %, so that a rare failure gets a small bar.

@@ -121,7 +121,7 @@ struct PhaseText {
 struct TraceText {
     /// The characters of the bars in a file.
     private static let fileWidth = 60
-    /// The fewest characters of the bars on a terminal.
+    /// The smallest width of the bars on a terminal, in characters.
     private static let narrowest = 12
 
     private let report: RequestReport

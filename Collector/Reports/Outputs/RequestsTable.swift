@@ -54,12 +54,12 @@ package enum RequestsTable {
         return isOneDay ? String(text.dropFirst(11)) : String(text.replacing("T", with: " "))
     }
 
-    /// A server's request may have no host.
+    /// Returns the name of a request. An incoming one may have no host.
     private static func name(of request: RequestSummary) -> String {
         [request.method, request.host, request.endpoint].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// Returns the status and the error; only one of them if they are the same or the other is missing.
+    /// Returns the status and the error, or only one of them if they are equal or the other is missing.
     package static func outcome(of request: RequestSummary) -> String {
         let status = request.status.map(String.init)
         guard let error = request.error, error != status else { return status ?? "" }
@@ -84,7 +84,7 @@ package struct EmptyRequests {
     /// - Parameters:
     ///   - query: the query of the list.
     ///   - counted: the report on all requests that match the filters by dimension.
-    ///   - context: explains that report if it has no rows.
+    ///   - context: the context that explains this report if it has no rows.
     package init(_ list: RequestsReport, _ query: RequestsQuery, counted: Report, _ context: ReportContext) {
         (self.list, self.query, self.counted, self.context) = (list, query, counted, context)
     }

@@ -7,7 +7,7 @@ protocol RowCheck: Sendable {
     /// Returns the figure that the limit applies to. The row with the largest figure is named.
     func figure(_ row: ReportRow) -> Double
 
-    /// Returns a sentence about all rows. None of them has a larger figure than `row`.
+    /// Returns a sentence about all rows, of which `row` has the largest figure.
     ///
     /// - Parameter word: the word for a row, such as `endpoint`.
     func allHold(_ word: String, _ row: ReportRow, in report: Report) -> String
@@ -134,12 +134,12 @@ struct LatencyCheck: RowCheck {
     }
 }
 
-/// The share of failed requests that is possible with the requests that did not arrive.
+/// The range of the share of failed requests, given that some requests did not arrive.
 ///
 /// With f failed requests of n, and m that are missing, the share lies in f/(n+m) ... (f+m)/(n+m): all of the missing ones may
 /// have succeeded, or failed. Missing requests are assumed to be distributed over groups like those that arrived.
 struct PossibleRate: Equatable {
-    /// The share of the requests that arrived, 0...1.
+    /// The share of failed requests among those that arrived, 0...1.
     let seen: Double
     let range: ClosedRange<Double>
 
@@ -190,7 +190,7 @@ enum ComparisonCheck {
         return " \(by.rows(comparison.goneCount)) had requests before and none now: \(names)."
     }
 
-    /// Whether a row would have been called worse if all of its missing requests had failed.
+    /// Returns whether a row would have been worse if all of its missing requests had failed.
     private static func mayBeWorse(_ row: ReportRow, in report: Report) -> Bool {
         guard case .noChangeFound(let smallest)? = row.verdict, let seen = smallest.failures else { return false }
         let rate = PossibleRate(row.measures.failures.rate, completeness: report.completeness(of: row))

@@ -29,7 +29,7 @@ package struct TopScreen {
     private func report(height: Int) -> [String] {
         guard let report = state.report else { return ["Loading …"] }
         guard !report.rows.isEmpty else { return wrapped(ReportTable.text(of: report, context, on: inner)) }
-        // The heading covers all rows, and so does the worst row that it names.
+        // The heading is about all rows, including those that the filter hides.
         let heading = Array(wrapped(ReportTable(report, context, inner).heading).prefix(height / 2)) + [""]
         guard !state.rows.isEmpty else {
             return heading + ["No rows match. f shows those without failures, / all names."]
@@ -37,7 +37,7 @@ package struct TopScreen {
         return heading + table(of: report, height: max(0, height - heading.count))
     }
 
-    /// The rows around the selected one, as many as fit.
+    /// Returns the rows around the selected one, as many as fit.
     private func table(of report: Report, height: Int) -> [String] {
         var shown = report
         shown.rows = state.rows

@@ -25,7 +25,7 @@ package struct TopState: Sendable {
     package private(set) var isTyping = false
     package private(set) var isPaused = false
     package private(set) var isEnded = false
-    /// The problem with the latest question, in a sentence; `nil` if it was answered.
+    /// Why the latest question was not answered, in a sentence; `nil` if it was.
     package private(set) var trouble: String?
     /// `nil` until the first answer.
     package private(set) var report: Report?
@@ -81,7 +81,7 @@ package struct TopState: Sendable {
     /// Keeps the figures and says why there are no newer ones.
     package mutating func fail(_ sentence: String) { trouble = sentence }
 
-    /// Keeps the same row selected after the rows change, wherever it is then.
+    /// Changes the rows, and keeps the same row selected wherever it is afterwards.
     private mutating func keepingSelection(_ change: (inout TopState) -> Void) {
         let name = selectedRow?.dimensions
         change(&self)

@@ -37,8 +37,8 @@ package enum VerdictText {
         return text(of: changes)
     }
 
-    /// Returns why a row is called neither worse nor better: the changes that would have been detected, or the missing data. Empty
-    /// for the others.
+    /// Returns why a row is neither worse nor better: the changes that would have been detected, or what data is missing. Empty
+    /// for other rows.
     package static func why(_ verdict: Verdict) -> String {
         switch verdict {
         case .worse, .better: ""

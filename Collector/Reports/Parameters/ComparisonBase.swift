@@ -12,7 +12,7 @@ package enum ComparisonBase: Sendable, Equatable {
 
     private static let day: UInt64 = 86_400_000_000_000
 
-    /// The values of the parameter `compare` that are words, for shell completion.
+    /// The single words that the parameter `compare` accepts, for shell completion.
     package static let words = ["previous", "day", "week"]
 
     /// Reads the parameter `compare`.
@@ -62,7 +62,8 @@ package enum ComparisonBase: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - query: the original query.
-    ///   - window: the window that was answered. It may be wider than the query's, and no request counts in both windows.
+    ///   - window: the window that was answered, which may be wider than the query's. The earlier window is computed from it,
+    ///     so that no request counts in both.
     package func query(before query: StatisticsQuery, answeredFor window: TimeWindow) -> StatisticsQuery {
         var query = query
         query.window = window

@@ -10,7 +10,7 @@ package protocol ParameterName: RawRepresentable<String>, CaseIterable, Hashable
     static var others: [Self] { get }
     /// Whether the parameter may be repeated.
     var isRepeatable: Bool { get }
-    /// Whether a command accepts it without a value.
+    /// Whether a command accepts the flag without a value.
     var isSwitch: Bool { get }
 
     /// Creates a name that is known to exist. For a text from outside, use `init(rawValue:)`.

@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Named flags from a command line or a query: one type for both.
+/// The named parameters of a command line or of a query.
 package struct Parameters<Name: ParameterName>: Sendable {
     /// The parameters in the given order.
     package private(set) var values: [(name: Name, value: String)] = []
@@ -159,13 +159,13 @@ extension Parameters where Name: RequestParameterName {
 }
 
 extension Parameters where Name: WindowParameterName {
-    /// The days of the longest window: twice the 400 for which hours are kept by default. The cost of an answer grows with the
-    /// data in its window.
+    /// The longest window, in days: twice the 400 days for which hours are kept by default. The cost of an answer grows with
+    /// the data in its window.
     private static var longestDays: UInt64 { 800 }
 
     package func window(now: UnixNanoseconds) throws(ParameterError) -> TimeWindow {
         if self[.since] == nil, self[.until] != nil, let length = TimeText.nanoseconds(Name.defaultSince) {
-            // The window keeps its length, whenever the query is asked.
+            // A window given by its length has this length whenever it is queried.
             let to = try time(.until, default: "0s", now: now)
             return TimeWindow(from: to - min(to, length), to: to)
         }
@@ -181,8 +181,9 @@ extension Parameters where Name: WindowParameterName {
 }
 
 extension TimeWindow {
-    /// The window extended to the end of its last second, and moved if its length is in whole seconds. Reports state their window
-    /// in whole seconds. So all reports of one second are about the same requests, and a report on the stated times is too.
+    /// The window extended to the end of its last second. If its length is in whole seconds, the whole window is moved instead.
+    /// Reports state their window in whole seconds. So all reports within one second are about the same requests, and so is a
+    /// later report for the stated times.
     fileprivate var throughItsSecond: TimeWindow {
         let second: UInt64 = 1_000_000_000
         let rest = (second - to % second) % second

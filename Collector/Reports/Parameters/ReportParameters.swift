@@ -22,7 +22,7 @@ extension Parameters<ReportParameter> {
         return query
     }
 
-    /// Returns the dimensions, given as repeated parameters or separated by commas.
+    /// Returns the dimensions, which may be given as repeated parameters or separated by commas.
     private func dimensions() throws(ParameterError) -> [Dimension] {
         var dimensions: [Dimension] = []
         for (name, value) in values where name == .by {
@@ -157,7 +157,8 @@ package struct AgentsParameter: ParameterName {
 /// A query about who calls whom.
 package struct MapQuery: Sendable, Equatable {
     package var window: TimeWindow
-    /// The services that at least one end of each edge belongs to, and the environments of both ends.
+    /// The selected services and environments. At least one end of each edge belongs to one of the services, and both ends
+    /// belong to the environments.
     package var filter: RequestFilter
     /// The most edges in the answer; `nil` for all.
     package var limit: Int?

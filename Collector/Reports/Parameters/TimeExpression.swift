@@ -17,8 +17,9 @@ package struct TimeExpression {
     private let offset: UTCOffset
 
     /// - Parameters:
-    ///   - after: the beginning of a window, if the text is its end. A time of day that is not after it moves to the next day.
-    ///   - offset: the zone of days and of times of day.
+    ///   - after: the beginning of a window, if the text is its end. A time of day that is not after the beginning is moved to
+    ///     the next day.
+    ///   - offset: the time zone for days and times of day.
     /// - Returns: `nil` if the text is not a time, or lies before 1970.
     package static func parse(
         _ text: String, now: UnixNanoseconds, after: UnixNanoseconds? = nil, in offset: UTCOffset = .utc
@@ -55,7 +56,7 @@ package struct TimeExpression {
         return moment(day + 1, time)
     }
 
-    /// The number of the local day, from 1970 on.
+    /// The current local day, as a number of days since 1970.
     private var today: Int {
         let local = now + offset.seconds(now)
         return (local >= 0 ? local : local - Self.day + 1) / Self.day
@@ -83,7 +84,7 @@ package struct TimeExpression {
     }
 }
 
-/// A time zone, as the seconds that its clocks are ahead of UTC at a moment.
+/// A time zone, given by how many seconds its clocks are ahead of UTC at a time.
 package struct UTCOffset: Sendable {
     /// Takes seconds since 1970.
     let seconds: @Sendable (Int) -> Int
@@ -94,8 +95,8 @@ package struct UTCOffset: Sendable {
 
     package static let utc = UTCOffset { _ in 0 }
 
-    /// Returns the zone that `TZ` in the process's environment names; UTC if it is unset, empty or invalid. It uses the C library,
-    /// because Foundation ends the process if `TZ` is odd.
+    /// Returns the zone that `TZ` in the process's environment names; UTC if it is unset, empty or invalid. It uses the C
+    /// library, because Foundation crashes the process on unusual values of `TZ`.
     ///
     /// - Parameter variables: the process's environment.
     package static func environment(_ variables: [String: String]) -> UTCOffset {
@@ -112,7 +113,7 @@ package struct UTCOffset: Sendable {
 package enum TrendStep {
     /// The shortest slot, in nanoseconds: an agent's interval.
     package static let shortest: UInt64 = 10_000_000_000
-    /// The scale of distributions in slots that only a line shows: quantiles are within 2.2 %.
+    /// The scale of the distributions in slots that are only drawn as a line. Their quantiles are within 2.2 %.
     package static let scale: Int32 = 4
     /// The lengths to choose from, in seconds. Each divides the hour or the day. Each length above a minute is a
     /// multiple of ``SummarySlot/length``, so that stored summaries can be used.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Figures for a person to read. A figure in a column has no unit, because the column's title has it.
 package enum FigureText {
-    /// Returns a bound that people choose or read on an axis: without decimals from 1 on.
+    /// Returns a limit that people choose, or a value on an axis: without decimals from 1 on.
     package static func bound(_ value: Double) -> String {
         value >= 1 && value < 1e15 ? grouped(UInt64(value)) : figure(value)
     }
@@ -40,7 +40,8 @@ package enum FigureText {
         "\(grouped(UInt64(clamping: count))) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// Returns a share in per cent, without the sign. Only a share of none reads as 0.00, and only a share of all reads as 100.00.
+    /// Returns a share in per cent, without the sign. Only a share of exactly 0 reads as 0.00, and only a share of exactly 1
+    /// reads as 100.00.
     package static func percent(_ share: Double) -> String {
         switch fixed(share * 100, 2) {
         case "0.00" where share > 0: "<0.01"
@@ -57,7 +58,7 @@ package enum FigureText {
         }
     }
 
-    /// Returns a number of bytes in the unit that leaves one to four digits before the decimal point: `84 MiB`, `1.4 GiB`.
+    /// Returns a number of bytes in a unit with one to four digits before the decimal point: `84 MiB`, `1.4 GiB`.
     package static func bytes(_ value: Double) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
         var (rest, unit) = (max(value, 0), 0)
@@ -79,8 +80,8 @@ package enum FigureText {
         return parts.joined(separator: " ")
     }
 
-    /// Rounds down, so that an incomplete share never reads as 100 %. The multiplication may return slightly less than the whole
-    /// number for a share such as 0.57.
+    /// Returns a share in per cent, rounded down, so that an incomplete share never reads as 100 %. For a share such as 0.57,
+    /// the multiplication may return slightly less than the whole number.
     package static func completeness(_ share: Double) -> String {
         let hundredths = share < 1 ? min((share * 10_000).nextUp.rounded(.down), 9_999) : 10_000
         return fixed(hundredths / 100, 2) + " %"
@@ -110,7 +111,8 @@ extension StringProtocol {
 
 /// A list of names in a sentence.
 package enum NameList {
-    /// Returns the first names and the number of the others, such as `a, b and c` or `a, b and 7 more`; empty if there are none.
+    /// Returns all names, or the first ones and the number of the others, such as `a, b and c` or `a, b and 7 more`; empty if
+    /// there are none.
     ///
     /// - Parameter most: the most names in the text.
     package static func text(_ names: some Collection<String>, atMost most: Int = .max) -> String {

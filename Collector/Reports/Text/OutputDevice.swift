@@ -62,8 +62,8 @@ extension OutputDevice {
     }
 }
 
-/// Makes text safe to print. Senders choose their names, so characters are escaped if they would control a terminal, reverse text
-/// or hide in it.
+/// Makes text safe to print. Senders choose the names that are printed, so characters that control a terminal, reverse text or
+/// are invisible are escaped.
 package enum TerminalText {
     package static func plain(_ text: String) -> String {
         // Nearly all text is plain ASCII. Other text is checked character by character.
@@ -83,7 +83,7 @@ package enum TerminalText {
         case .control, .format, .lineSeparator, .paragraphSeparator, .spaceSeparator, .surrogate, .privateUse,
             .unassigned:
             return false
-        // Fillers and variation selectors have no width, whatever their category is.
+        // Fillers and variation selectors are invisible, whatever their category.
         default: return !scalar.properties.isDefaultIgnorableCodePoint
         }
     }
@@ -98,7 +98,8 @@ package enum TextWidth {
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// Returns the text. If it is too long, returns as much of its beginning and its end as fits, with an ellipsis between them.
+    /// Returns the text if it fits. Otherwise, returns as much of its beginning and its end as fits, with an ellipsis between
+    /// them.
     package static func cut(_ text: String, to width: Int) -> String {
         guard of(text) > width else { return text }
         guard width > 1 else { return width == 1 ? "…" : "" }

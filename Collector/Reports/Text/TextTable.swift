@@ -11,8 +11,9 @@ struct TextTable {
         var alignment = Alignment.left
         /// Whether its cells are names, which a narrow terminal cuts.
         var isName = false
-        /// A narrow terminal drops the column with the lowest rank first. A rank below 0 goes before a long name is cut. A rank
-        /// from ``lastRank`` on goes only after all names are cut. A column with `nil` stays.
+        /// A narrow terminal drops the column with the lowest rank first. Columns with a rank below 0 are dropped before any
+        /// long name is cut, and columns with a rank from ``lastRank`` on only after all names are cut. A column with `nil` is
+        /// never dropped.
         var rank: Int?
         static let lastRank = 100
         /// Spaces before the column.
@@ -44,8 +45,8 @@ struct TextTable {
     private let columns: [Column]
     private let titles: [Cell]
     private var lines: [Line] = []
-    /// For a column's figures, the widest part before the decimal point and the widest part from it on. For other cells, the
-    /// widest cell.
+    /// For each column of figures, the width of the widest part before the decimal point and of the widest part from it on. For
+    /// other columns, the width of the widest cell.
     private var (heads, fractions): ([Int], [Int])
 
     init(_ columns: [Column]) {
@@ -82,7 +83,7 @@ struct TextTable {
         return TableFit(columns: columns, contents: contents, titles: titles.map(\.width))
     }
 
-    /// Returns the free characters of a terminal's line, for a wider column (``TableFit/room(on:)``).
+    /// Returns how many characters of a terminal's line are free for a wider column (``TableFit/room(on:)``).
     func room(on device: OutputDevice) -> Int? { fit.room(on: device) }
 
     /// Returns the titles of non-empty columns that do not fit the terminal.
@@ -105,7 +106,7 @@ struct TextTable {
         return text
     }
 
-    /// Appends without padding at the end of a line.
+    /// Appends a line of cells, without padding at its end.
     private func append(
         _ cells: [Cell], areTitles: Bool, _ widths: [Int?], _ device: OutputDevice, to text: inout String
     ) {
@@ -132,18 +133,18 @@ struct TextTable {
 
 /// Chooses the columns that a table shows on a terminal, and the widths of its names.
 ///
-/// Columns are dropped first, by their rank, until names have the room that they deserve. Then names are cut, the widest first,
-/// and cut again on an even narrower terminal. A file has every column, as wide as its widest cell.
+/// Columns are dropped first, by rank, until names have enough room. Then names are cut, the widest first, and cut again on an
+/// even narrower terminal. In a file, every column is shown, as wide as its widest cell.
 struct TableFit {
-    /// The characters of a name that less important columns make room for.
+    /// The width of a name up to which less important columns are dropped for it.
     static let longName = 32
-    /// The characters of a name that all columns make room for.
+    /// The width of a name up to which any column with a rank below ``TextTable/Column/lastRank`` is dropped for it.
     static let shortName = 16
     /// The most characters of a name in a line of text, which is not fitted.
     static let longestTitle = 40
-    /// The characters of a name that are shown next to every column that stays.
+    /// The width of a name up to which even the last columns with a rank are dropped for it.
     static let narrowName = 8
-    /// The characters of a name that are always shown.
+    /// The smallest width of a name.
     static let narrowestName = 4
 
     let columns: [TextTable.Column]
@@ -169,14 +170,14 @@ struct TableFit {
         return widths
     }
 
-    /// Returns the characters of a terminal's line that the columns leave free if long names are cut; `nil` for a file.
+    /// Returns how many characters of a terminal's line the columns leave free if long names are cut; `nil` for a file.
     func room(on device: OutputDevice) -> Int? {
         device.columns.map { columns in
             columns - total(self.columns.indices.map { max(contents[$0], titles[$0]) }, namesUpTo: Self.longName)
         }
     }
 
-    /// Returns the characters of a name that matter more than a column.
+    /// Returns the width up to which a name is more important than a column.
     private func nameRoom(_ column: Int) -> Int {
         switch columns[column].rank ?? 0 {
         case ..<0: Self.longName
