@@ -88,7 +88,8 @@ extension SQLiteStorage {
                 stored.points.append(InstanceMetrics(resource: one.resource, points: points))
                 stored.spans += new.details.count
             }
-            // The batch deletes at most twice as many rows as it added, so that others do not wait. ``Expiry`` deletes the rest.
+            // The batch deletes at most twice as many rows as it added, so that other batches do not wait. ``Expiry`` deletes
+            // the rest.
             stored.crowdedDetails = try DetailPruning.prune(atMost: 2 * stored.spans, at: time, limits, in: db).early
         }
     }

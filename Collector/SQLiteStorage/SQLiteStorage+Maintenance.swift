@@ -19,8 +19,8 @@ extension SQLiteStorage {
         try await health.noting { try await lookForRoom() }
     }
 
-    /// Calls are remembered before spans are deleted. Expiry and shedding come next, because they make the room that the other
-    /// steps need.
+    /// Runs all steps. Calls are remembered before spans are deleted. Expiry and shedding come next, because they make the room
+    /// that the other steps need.
     private func runSteps() async throws {
         try await runAll([rememberCalls, expire, shed, rollUp, summarize, expire, thinLedgers, saveClock, foldLog])
     }
@@ -47,8 +47,9 @@ extension SQLiteStorage {
         }
     }
 
-    /// After a failed write, writes something that the file already has. While no batch arrives, nothing else would show that there
-    /// is room again. The log of a full disk may have room for a write as small as this one, so the disk must have more free room.
+    /// After a failed write, writes something that the file already has. While no batch arrives, nothing else would show that
+    /// there is room again. Even on a full disk, the log may have room for so small a write, so this first checks the free
+    /// room.
     private func lookForRoom() async throws {
         guard health.refusesWrites, !StoreSize.isDiskFull(near: pool.path) else { return }
         try await write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
@@ -111,8 +112,8 @@ extension SQLiteStorage {
         if StoreSize.bytes(ofFile: pool.path + "-wal") > limits.maxLogBytes { try await fold() }
     }
 
-    /// Folds the log into the file. SQLite itself never resets the log while reports overlap. So new reports wait until the current
-    /// ones have ended. Batches are stored meanwhile.
+    /// Folds the log into the file. SQLite itself never resets the log while reports overlap. So new reports have to wait here
+    /// until the current ones have ended. Batches are stored meanwhile.
     private func fold() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             pool.asyncBarrierWriteWithoutTransaction { result in

@@ -6,10 +6,10 @@ import Synchronization
 
 /// The embedded store: one SQLite file in WAL mode, one writer, and readers that never wait for it.
 ///
-/// Durability: `synchronous = FULL`. `store` returns after its transaction has been appended to the log and the log has been synced
-/// (fsync). A stored batch therefore survives `kill -9` and a power cut. The append would be enough for the first, but not for the
-/// second. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on others. Batches that
-/// arrive at the same time share one (``CommitQueue``).
+/// Durability: `synchronous = FULL`. `store` returns after its transaction has been appended to the log and the log has been
+/// synced (fsync). A stored batch therefore survives `kill -9` and a power cut. The append would be enough for the kill, but
+/// not for the power cut. The price is one fsync for each transaction: 0.18 ms on the disk where it was measured, more on
+/// others. Batches that arrive at the same time share one (``CommitQueue``).
 package final class SQLiteStorage: Storage {
     package let id: String
     let pool: DatabasePool
@@ -28,7 +28,7 @@ package final class SQLiteStorage: Storage {
     /// The time up to which ledgers have been thinned since the start, in nanoseconds since 1970; 0 before the first time. See
     /// ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
-    /// The end of the slots whose summaries have been made.
+    /// The end of the last slot whose summaries have been made.
     let summarized = Atomic<Int64>(0)
     /// The number of the last span whose calls are remembered; 0 after a start, because looking again changes nothing.
     let rememberedSpan = Atomic<Int64>(0)
@@ -162,7 +162,7 @@ package final class SQLiteStorage: Storage {
         }
     }
 
-    /// Runs `work` on one moment of the store.
+    /// Runs `work` on a snapshot of the store.
     func read<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await health.watching { try await pool.read(work) }
     }

@@ -6,20 +6,20 @@ package struct AgentRecord: Sendable, Equatable {
     /// The first and the latest time at which the collector stored data of this sender, by the collector's clock.
     package var firstSeen: UnixNanoseconds
     package var lastSeen: UnixNanoseconds
-    /// The latest end of its points, by its own clock; 0 if it has sent none.
+    /// The latest end of the sender's points, by the sender's clock; 0 if it has sent none.
     package var latestEnd: UnixNanoseconds
-    /// The latest reading; `nil` for senders that keep no ledger.
+    /// The latest reading of the sender's ledger; `nil` if it keeps none.
     package var ledger: LedgerReading?
-    /// The gaps in its batches of metrics; `nil` if the sender does not number its batches, or once the numbers are forgotten.
+    /// The gaps in the sender's metrics batches; `nil` if it does not number them, or once the store has forgotten the numbers.
     package var gaps: BatchGaps?
-    /// The source that each kind of request is counted from, without kinds that the sender never reported. Empty for Martlet's
-    /// agents, which always send metrics.
+    /// The source of the counts for each kind of request that the sender has reported. Empty for Martlet's agents, which always
+    /// send metrics.
     package var statistics: [RequestKind: StatisticsSource]
-    /// The figures of its process in the last minute that it reported; `nil` if it has reported none lately.
+    /// The figures of the sender's process in the last minute that it reported; `nil` if there are no recent ones.
     package var process: ProcessStatistics?
 
-    /// The start of its process, as far as the collector knows it: the time at which the sender was first seen, or an earlier one
-    /// from its ledger, by the sender's clock.
+    /// The start of the sender's process, as far as the collector knows: the time at which the sender was first seen or, if
+    /// earlier, the start according to its ledger, by the sender's clock.
     package var began: UnixNanoseconds {
         guard let ledger, ledger.age > 0, ledger.age < ledger.time else { return firstSeen }
         return min(firstSeen, ledger.time - ledger.age)
@@ -45,7 +45,7 @@ package struct AgentRecord: Sendable, Equatable {
 /// Senders, the most recently seen first.
 package struct AgentsAnswer: Sendable, Equatable {
     package var agents: [AgentRecord]
-    /// The number of senders past the limit.
+    /// The number of senders that the limit left out.
     package var more: Int
 
     package init(agents: [AgentRecord], more: Int) {

@@ -1,13 +1,13 @@
 import Foundation
 import MartletTelemetry
 
-/// The change that a batch's arrival makes to the sequences of its stream. Pure.
+/// The effect of a batch's arrival on the sequences of its stream. Pure.
 package struct BatchArrival: Sendable, Equatable {
     /// The answer to the batch, once it is stored.
     package let outcome: StoreOutcome
     /// The parts of the batch that have arrived, including this one.
     package let parts: BatchParts
-    /// Sequences that became whole with this batch.
+    /// The number of sequences that this batch completes.
     package let newSequences: UInt64
 
     /// - Parameters:
@@ -27,8 +27,8 @@ package struct BatchArrival: Sendable, Equatable {
     }
 }
 
-/// The parts of a batch that have arrived. Two halves join into the part that they were cut from. All parts together are the part
-/// `""`, the whole batch.
+/// The parts of a batch that have arrived. Two halves join into the part that was split into them. The whole batch is the part
+/// `""`.
 package struct BatchParts: Sendable, Equatable {
     /// The joined parts. No part lies within another.
     package private(set) var parts: Set<String>
@@ -59,11 +59,11 @@ package struct BatchParts: Sendable, Equatable {
 
 /// Counts the batches of one instance and signal that have arrived. Sequences count from 1.
 package struct BatchSequences: Sendable, Equatable {
-    /// The latest sequence of which any part has arrived; 0 before the first.
+    /// The highest sequence of which any part has arrived; 0 before the first.
     package var highestSequence: UInt64
-    /// Sequences that have arrived whole.
+    /// The number of sequences that have arrived whole.
     package var arrivedSequences: UInt64
-    /// Batches that arrived after some of their intervals.
+    /// The number of batches of which some intervals had already arrived.
     package var overlappingBatches: UInt64
 
     package init(highestSequence: UInt64 = 0, arrivedSequences: UInt64 = 0, overlappingBatches: UInt64 = 0) {
@@ -72,7 +72,7 @@ package struct BatchSequences: Sendable, Equatable {
         self.overlappingBatches = overlappingBatches
     }
 
-    /// The gaps and overlaps. A sequence is missing if a later one has arrived and it has not.
+    /// The gaps and overlaps. A sequence is missing if it has not arrived although a later one has.
     package var gaps: BatchGaps {
         BatchGaps(
             missing: highestSequence > arrivedSequences ? highestSequence - arrivedSequences : 0,
@@ -100,9 +100,9 @@ package struct BatchGaps: Sendable, Equatable {
     }
 }
 
-/// A run of sequences. Each has a bit that says whether its batch has arrived.
+/// A run of consecutive sequences, with a bit for each that says whether its batch has arrived.
 package struct BatchBlock: Sendable, Equatable {
-    /// Sequences in one block: eleven hours of intervals of 10 s in 512 bytes.
+    /// The number of sequences in a block: 512 bytes for eleven hours of 10 s intervals.
     package static let size: UInt64 = 4096
 
     private static let byteCount = Int(size / 8)
@@ -114,18 +114,18 @@ package struct BatchBlock: Sendable, Equatable {
         bits = Array(repeating: 0, count: Self.byteCount)
     }
 
-    /// Reads the bits of a row. Empty bytes mean that the whole block has arrived, as most blocks eventually do.
+    /// Reads the bits from a row. Most blocks eventually arrive whole; the row of such a block has empty bytes.
     package init(_ blob: Data) {
         bits = blob.isEmpty ? Array(repeating: .max, count: Self.byteCount) : Array(blob.prefix(Self.byteCount))
         bits += Array(repeating: 0, count: Self.byteCount - bits.count)
     }
 
-    /// The bits of a row, for ``init(_:)``.
+    /// The bits as a row stores them, for ``init(_:)``.
     package var blob: Data {
         bits.allSatisfy { $0 == .max } ? Data() : Data(bits)
     }
 
-    /// Counts the arrived sequences at these positions, from 0 to 4095.
+    /// Returns how many sequences have arrived at these positions, which lie between 0 and 4095.
     package func count(in positions: ClosedRange<Int>) -> Int {
         positions.reduce(0) { $0 + (bits[$1 / 8] & 1 << ($1 % 8) == 0 ? 0 : 1) }
     }

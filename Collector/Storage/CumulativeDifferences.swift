@@ -3,8 +3,8 @@ import MartletTelemetry
 /// Computes the new requests in a sender's cumulative points: the difference between each point and the one before it in its
 /// stream. Pure.
 ///
-/// A sender and a start identify a stream. If a resource names no instance, several processes share it; their starts tell them
-/// apart. A restarted process also has a new start.
+/// A sender, an id and a start identify a stream. If a resource names no instance, several processes share the resource, and
+/// their starts distinguish them. A restarted process also has a new start.
 package struct CumulativeDifferences {
     package struct Stream: Sendable, Hashable {
         package let id: StreamID
@@ -17,7 +17,7 @@ package struct CumulativeDifferences {
         }
     }
 
-    /// The latest point of a stream: the figures since its start.
+    /// The latest point of a stream, with all figures since the stream's start.
     package struct LatestPoint: Sendable, Equatable {
         package var end: UnixNanoseconds
         /// The length of the durations' unit, in seconds.
@@ -55,7 +55,7 @@ package struct CumulativeDifferences {
     private var sums = IntervalSums()
 
     /// - Parameters:
-    ///   - latestPoints: the known latest points of the streams that will be added.
+    ///   - latestPoints: the latest known points of the streams whose points will be added.
     ///   - damaged: streams whose latest point cannot be read. Their next point adds no new requests.
     ///   - history: the sender's reports. It may be empty if all streams are known.
     ///   - maxFirstInterval: the longest accepted first interval of an unknown process, in nanoseconds.
@@ -92,8 +92,8 @@ package struct CumulativeDifferences {
     }
 }
 
-/// Adds up the statistics of each series and interval. Several streams may add to one series: their other attributes may differ,
-/// and durations and sizes are separate metrics.
+/// The sums of the statistics by series and interval. Several streams may belong to one series, because they may differ in
+/// other attributes, and because durations and sizes are separate metrics.
 private struct IntervalSums {
     private struct Key: Hashable {
         var dimensions: RequestDimensions
@@ -120,7 +120,7 @@ private struct IntervalSums {
 /// The latest reports of a sender's processes, by the start that each process counts from. They decide which interval the first
 /// point of a stream covers. Pure.
 package struct CumulativeHistory: Sendable, Equatable {
-    /// In ascending order.
+    /// The ends of the latest reports, in ascending order, by the process's start.
     private let ends: [UnixNanoseconds: [UnixNanoseconds]]
     private let forgottenUntil: UnixNanoseconds
 
@@ -152,17 +152,17 @@ package struct CumulativeHistory: Sendable, Equatable {
     }
 }
 
-/// Sums of statistics by key. Memory grows with the amount added, not with the distance between values. A single sketch has every
-/// bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
+/// Sums of statistics by key. Their memory grows with the amount added, not with the spread of the values. In contrast, a
+/// single sketch has every bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
 struct StatisticsSums<Key: Hashable> {
-    /// The buckets that each addition allows in addition to its own.
+    /// The number of buckets by which each addition raises the limit, on top of its own.
     private static var bucketsOfOne: Int { 64 }
 
     private var sums: [Key: RequestStatistics] = [:]
-    /// Statistics kept apart because the sums are large enough. A store accepts several points of one series.
+    /// Statistics that are not merged, because the sums have reached their limit. A store accepts several points of one series.
     private var others: [(key: Key, statistics: RequestStatistics)] = []
     private var buckets = 0
-    /// The limit of the sums' buckets. It starts at the size of two of the largest sketches.
+    /// The largest number of buckets in the sums. It starts at the size of two of the largest sketches.
     private var room = 2 * ExponentialHistogram.maxBuckets
 
     init() {}

@@ -17,9 +17,9 @@ package struct CumulativePoint: Sendable, Equatable {
     }
 }
 
-/// The identity of a stream among a sender's metrics: a hash of the instrumentation scope, the metric and all attributes. It
-/// includes attributes that are not a dimension of a report (OpenTelemetry specification, "Metrics Data Model", section Timeseries
-/// Model).
+/// The identity of a stream among a sender's metrics: a hash of the instrumentation scope, the metric and all attributes. The
+/// attributes include those that are not dimensions of a report (OpenTelemetry specification, "Metrics Data Model", section
+/// Timeseries Model).
 ///
 /// The hash has 128 bits: two of a million streams collide with a probability of about 10⁻²⁷.
 package struct StreamID: Sendable, Hashable {
@@ -63,8 +63,8 @@ package struct StreamID: Sendable, Hashable {
 }
 
 extension RequestStatistics {
-    /// Returns the requests since `earlier`, without phases, because no metric of phases is cumulative. Returns `nil` if a figure
-    /// fell: this is then not a later state of the same metric.
+    /// Returns the requests since `earlier`. They have no phases, because no cumulative metric reports phases. Returns `nil` if
+    /// a figure has fallen, because `earlier` is then not an earlier state of the same metric.
     package func difference(since earlier: RequestStatistics) -> RequestStatistics? {
         guard bytesSent >= earlier.bytesSent, bytesReceived >= earlier.bytesReceived,
             let duration = duration.difference(since: earlier.duration)

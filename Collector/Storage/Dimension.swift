@@ -21,22 +21,22 @@ extension Dimension {
     /// The description of a dimension.
     private struct Entry {
         let origin: Origin
-        /// The help of a flag that filters by it.
+        /// The help text of the flag that filters by the dimension.
         let help: String
         var values = Values.texts
         /// Whether a request may have no value. A store then keeps `''`, or 0 for a status.
         var mayBeAbsent = false
-        /// The word for several values; `nil` if it is the name with an s.
+        /// The plural of the name; `nil` if it is the name followed by an s.
         var plural: String?
     }
 
-    /// The sender or the request, with the way to read its value.
+    /// The source of the value, either the sender or the request, and how to read it.
     private enum Origin {
         case sender(SenderText)
         case request((RequestDimensions) -> String?)
     }
 
-    /// The values that a filter takes.
+    /// The kind of values that a filter accepts.
     package enum Values: Sendable {
         case texts
         /// The names of ``RequestKind``.
@@ -92,14 +92,14 @@ extension Dimension {
 }
 
 extension Dimension {
-    /// The dimensions that the sender decides, and below those that each request decides.
+    /// The dimensions that the sender decides, followed by those that each request decides.
     package static let ofSender = allCases.filter(\.isSenderAttribute)
     package static let ofRequest = allCases.filter { !$0.isSenderAttribute }
 
     /// Whether the sender decides the value for all of its requests.
     package var isSenderAttribute: Bool { senderText != nil }
 
-    /// The sender's text with the value; `nil` if each request decides the value.
+    /// The sender's text that is the value; `nil` if each request decides the value.
     fileprivate var senderText: SenderText? {
         if case .sender(let text) = entry.origin { text } else { nil }
     }
@@ -113,7 +113,7 @@ extension Dimension {
     /// The word for several values, such as `endpoints`.
     package var plural: String { entry.plural ?? rawValue + "s" }
 
-    /// The column of the value in the tables of both stores. The port of a host is in another column.
+    /// The column of the value in the tables of both stores. The port of a host has a separate column.
     package var column: String { rawValue }
 
     /// Returns `nil` if the request has no value: for example, no response, no error, no rule, or a sender without a version.
@@ -133,7 +133,7 @@ extension Dimension {
     }
 }
 
-/// A text of a sender and its column in the tables of both stores, which have `''` for none.
+/// A text property of a sender, and its column in the tables of both stores. The column has `''` if the text is absent.
 package struct SenderText: Sendable {
     private enum Property {
         case required(WritableKeyPath<TelemetryResource, String> & Sendable)

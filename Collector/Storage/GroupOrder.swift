@@ -1,7 +1,7 @@
 import MartletTelemetry
 
 /// The order of the groups in an answer. Groups are ordered by a measure, and groups of equal rank by their values. So the same
-/// figures always have the same order.
+/// figures always give the same order.
 package struct GroupOrder: Sendable, Equatable {
     /// The measure that groups are ordered by. The raw value is the name on the command line and in a query.
     package enum Measure: String, Sendable, CaseIterable {
@@ -72,8 +72,8 @@ extension RequestGroup {
     private func quantile(_ share: Double) -> Double { quantiles([share])[0] ?? 0 }
 }
 
-/// The figures that order a group by a measure that needs no distribution. A window may have thousands of groups, and the answer
-/// only the first of them. So all other groups keep only these figures. A plain value of fixed size.
+/// The figures that rank a group by a measure that needs no distribution. A window may have thousands of groups, of which the
+/// answer has only the first few. The others need only these figures. A plain value of fixed size.
 package struct RankFigures: Sendable, Equatable {
     private var unfailedCount: UInt64 = 0
     private var failedCount: UInt64 = 0

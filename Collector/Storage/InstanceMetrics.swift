@@ -1,15 +1,15 @@
 import Foundation
 import MartletTelemetry
 
-/// The metrics of one sender in one batch: the collector's side of a ``MetricsBatch``. Each point may have another interval. Only
-/// Martlet's agents keep a ledger.
+/// The metrics of one sender in one batch: the collector's side of a ``MetricsBatch``. Each point may have a different
+/// interval. Only Martlet's agents keep a ledger.
 package struct InstanceMetrics: Sendable, Equatable {
     package var resource: TelemetryResource
     package var points: [RequestPoint]
     /// The points of cumulative metrics; a Martlet agent sends none for requests.
     package var cumulative: [CumulativePoint]
     package var ledger: LedgerReading?
-    /// The figures of the process. For senders of cumulative metrics they include its counters.
+    /// The figures of the process, without its cumulative counters, which are in ``processTotals``.
     package var process: [ProcessPoint]
     package var processTotals: [ProcessTotal]
 
@@ -29,8 +29,8 @@ package struct InstanceMetrics: Sendable, Equatable {
     package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.requests } }
 }
 
-/// A ``Ledger`` at one moment, as the collector receives it. The reasons for loss are the sender's own words, because a newer agent
-/// may use others.
+/// A ``Ledger`` at one moment, as the collector receives it. The reasons for loss are the sender's strings, because a newer
+/// agent may have reasons that this collector does not know.
 package struct LedgerReading: Sendable, Equatable {
     package var time: UnixNanoseconds
     package var captured: UInt64
@@ -61,12 +61,12 @@ package struct LedgerReading: Sendable, Equatable {
 }
 
 extension LedgerReading {
-    /// Returns the account brought up to date. The agent wrote it before this batch and the batches waiting with it arrived. Only
-    /// the agent's figure includes requests that went to another collector.
+    /// Returns the reading updated with the batches that have arrived since the agent made it: the batch that brought it, and
+    /// those waiting with that batch. Only the agent's own figure includes requests that went to another collector.
     ///
     /// - Parameters:
     ///   - requests: requests in the batches that brought the reading.
-    ///   - arrived: requests in all batches of the sender, if they were added up.
+    ///   - arrived: requests in all batches of the sender; 0 if they were not added up.
     package func upToDate(requests: UInt64, arrived: UInt64) -> LedgerReading {
         var reading = self
         let settled = dropped.values.reduce(0, &+)
@@ -78,7 +78,7 @@ extension LedgerReading {
     }
 }
 
-/// Writes requests by the reason for their loss as the JSON object of a column; `''` for none.
+/// Converts the numbers of lost requests by reason to and from the JSON object of a column; `''` for none.
 package enum DroppedText {
     package static func text(of dropped: [String: UInt64]) -> String {
         // Almost no batch has drops, and creating an encoder costs as much as a statement.

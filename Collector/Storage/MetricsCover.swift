@@ -1,15 +1,16 @@
 import MartletTelemetry
 
-/// The times in which a sender's metrics cover its spans, by kind of request. Metrics report the same requests, so covered spans do
-/// not count. Pure.
+/// The times in which a sender's metrics cover its spans, by kind of request. The metrics already report the requests of
+/// covered spans, so these spans are not counted. Pure.
 ///
-/// The decision is made for each report, because metrics arrive later than spans. Spans of Martlet's agents never count.
+/// Each report makes this decision, because metrics arrive later than spans. Spans of Martlet's agents are never counted.
 package struct MetricsCover: Sendable {
-    /// The time before the first metrics that they also cover, in nanoseconds. In some SDKs, metrics begin at the first
-    /// measurement, and the span of that request may end just before it.
+    /// The time before the start of metrics that still counts as covered, in nanoseconds. In some SDKs, metrics begin at the
+    /// first measurement, and the span of the measured request may end just before that.
     package static let lead: UnixNanoseconds = 1_000_000_000
 
-    /// The longest time until the next metrics, in nanoseconds. It exceeds any export interval.
+    /// The time after the end of metrics that still counts as covered, because the next metrics may follow, in nanoseconds. It
+    /// exceeds any export interval.
     package static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
     /// Ranges of one kind may overlap, because several senders may have reported the same time.

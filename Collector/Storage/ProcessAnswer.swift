@@ -34,7 +34,7 @@ package struct ProcessSeries: Sendable, Equatable {
     package var processes: Int
     /// Processes that started in the window.
     package var started: Int
-    /// The names and versions of the processes' runtimes. They include `nil` if a process does not report its runtime.
+    /// The names and versions of the processes' runtimes. The set includes `nil` if a process does not report its runtime.
     package var runtimes: Set<String?>
     /// All figures of the window.
     package var total: ProcessStatistics
@@ -61,7 +61,7 @@ package struct ProcessSlot: Sendable, Equatable {
     package var rates: [ProcessCounter: Double] = [:]
     /// The mean of each gauge over the slot, added up over all processes.
     package var levels: [ProcessGauge: Double] = [:]
-    /// All samples.
+    /// The samples of all processes, by gauge.
     package var samples: [ProcessGauge: ProcessStatistics.Samples] = [:]
 
     package init() {}
@@ -71,7 +71,7 @@ package struct ProcessSlot: Sendable, Equatable {
 
     /// Adds a process.
     ///
-    /// - Parameter share: the part of the slot's time that the process lived.
+    /// - Parameter share: the share of the slot's time for which the process lived.
     package mutating func add(_ statistics: ProcessStatistics, share: Double = 1) {
         processes += 1
         for (counter, count) in statistics.counts where statistics.covered > 0 {

@@ -2,7 +2,7 @@ import MartletTelemetry
 
 /// The figures of a process in one interval.
 package struct ProcessPoint: Sendable, Equatable {
-    /// Equal to the end if the point has only gauges.
+    /// The start of the interval; equal to its end if the point has only gauges.
     package var start: UnixNanoseconds
     package var end: UnixNanoseconds
     package var statistics: ProcessStatistics
@@ -43,8 +43,8 @@ package struct ProcessTotal: Sendable, Equatable {
 
     /// Returns the growth since an earlier total with the same start; `nil` if the counter did not grow or the growth is unknown.
     ///
-    /// - Parameter firstIntervalAtMost: the longest interval of a first total that counts from its start, in nanoseconds. An older
-    ///   total may already have been counted.
+    /// - Parameter firstIntervalAtMost: the longest interval for which a first total is counted from its start, in nanoseconds.
+    ///   An older total may already have been counted.
     package func growth(since earlier: ProcessTotal?, firstIntervalAtMost: UnixNanoseconds) -> ProcessPoint? {
         if let earlier {
             guard end > earlier.end, value >= earlier.value else { return nil }

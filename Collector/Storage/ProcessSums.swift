@@ -1,15 +1,15 @@
 import MartletTelemetry
 
-/// Adds up the points of processes in the slots of their services. Pure.
+/// The sums of processes' points in the slots of their services. Pure.
 ///
-/// A slot adds the means of its processes, so one point that falls into a neighbouring slot changes little. A process that lived
-/// for only part of the slot counts for that part. So a process and its successor do not add up to two.
+/// The value of a slot is the sum of its processes' means, so a point that falls into a neighbouring slot changes little. A
+/// process that lived for only part of the slot counts in proportion, so a process and its successor do not add up to two.
 package struct ProcessSums {
     private let grid: SlotGrid
     private let maxSlots: Int
     private var services: [String: Service] = [:]
     private var processSlots = 0
-    /// The limit of slots over all processes. One slot of one process takes about 500 bytes.
+    /// The largest number of slots, added up over all processes. One slot of one process takes about 500 bytes.
     package static let maxProcessSlots = 200_000
 
     /// The times and figures of a process in a slot.
@@ -23,11 +23,11 @@ package struct ProcessSums {
             statistics.merge(other.statistics)
         }
 
-        /// The part of the slot in which the process lived, at most 1. A difference of up to two intervals does not count as a
-        /// beginning or an end.
+        /// Returns the share of the slot's time for which the process lived, at most 1. Up to two missing intervals still count
+        /// as lived.
         func share(of slot: TimeWindow) -> Double {
             let (length, inside) = (Double(to - from), Double(min(to, slot.to)) - Double(max(from, slot.from)))
-            // Delays are sampled several times in an interval, these gauges once.
+            // Delays are sampled several times in an interval; these gauges are sampled once.
             let samples = [.uptime, .residentMemory, .threads].compactMap { statistics.gauges[$0]?.count }.max() ?? 1
             let interval = length / Double(max(samples, 1))
             return length > 0 && slot.to > slot.from
@@ -49,7 +49,7 @@ package struct ProcessSums {
         private let firstSeen: UnixNanoseconds
         private var parts: [Int: Part] = [:]
 
-        /// - Parameter firstSeen: replaces the start of a process that does not report its uptime.
+        /// - Parameter firstSeen: the start to assume if the process does not report its uptime.
         package init(_ resource: TelemetryResource, firstSeen: UnixNanoseconds) {
             self.resource = resource
             self.firstSeen = firstSeen
@@ -73,7 +73,7 @@ package struct ProcessSums {
             return last.to - min(uptime, last.to)
         }
 
-        /// Returns the number of slots that the process is in.
+        /// Adds the process to its service, and returns the number of slots that it fills.
         fileprivate func add(to service: inout Service, _ grid: SlotGrid) -> Int {
             guard !parts.isEmpty else { return 0 }
             var count = 0
@@ -89,7 +89,7 @@ package struct ProcessSums {
             return count
         }
 
-        /// Returns the earlier slots without figures that the process's first interval in `slot` reaches into. A process at rest
+        /// Returns the earlier slots without figures that the process's first interval in `slot` reaches into. An idle process
         /// reports only once a minute.
         private func slots(before slot: Int, since start: UnixNanoseconds, _ grid: SlotGrid) -> [Int] {
             var (earlier, found) = (slot - 1, [Int]())
@@ -103,7 +103,7 @@ package struct ProcessSums {
         fileprivate var service: String { resource.service }
     }
 
-    /// - Parameter maxSlots: the limit of slots over all services.
+    /// - Parameter maxSlots: the largest number of slots, added up over all services.
     package init(_ grid: SlotGrid, maxSlots: Int) {
         self.grid = grid
         self.maxSlots = maxSlots

@@ -2,8 +2,8 @@ import MartletTelemetry
 
 /// The requests that a query selects. In each dimension with wanted values, a request must have one of them.
 ///
-/// An empty value selects requests without a value, such as a status if no response came. A host may be given with or without its
-/// port, in upper or lower case. A status may be a class such as `5xx`.
+/// An empty value selects requests without a value: for example, without a status, because no response came. A host may be
+/// given with or without its port, in upper or lower case. A status may be a class such as `5xx`.
 package struct RequestFilter: Sendable, Equatable {
     /// The wanted values. A dimension without an entry selects all requests.
     package private(set) var wanted: [Dimension: Set<String>] = [:]
@@ -55,7 +55,7 @@ package struct RequestFilter: Sendable, Equatable {
         return values.contains(host) || name.map(values.contains) ?? false
     }
 
-    /// Whether the filter selects the dimensions of a request, apart from those that its sender decides.
+    /// Whether the filter selects a request by its dimensions. Dimensions that the sender decides are not checked.
     package func matches(_ dimensions: RequestDimensions) -> Bool {
         wanted.allSatisfy { dimension, values in
             switch dimension {

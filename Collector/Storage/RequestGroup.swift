@@ -5,8 +5,8 @@ import MartletTelemetry
 package struct RequestGroup: Sendable, Equatable {
     /// A value for each dimension of the query, in its order.
     package var values: [String?]
-    /// One element, or none for a group without requests. An answer has tens of thousands of groups, mostly single slots. Copies
-    /// share the large figures, and an empty group has none.
+    /// The figures as one element; empty for a group without requests. An answer has tens of thousands of groups, mostly single
+    /// slots. In an array, copies share the large figures, and an empty group has none.
     private var figures: [Figures] = []
 
     private struct Figures: Sendable, Equatable {
@@ -18,7 +18,8 @@ package struct RequestGroup: Sendable, Equatable {
         var latestEnd: UnixNanoseconds = 0
         var earliestEnd: UnixNanoseconds = .max
 
-        /// Copies no statistics: an answer with slots would copy them tens of thousands of times.
+        /// Whether there are neither requests nor body sizes. Reads the statistics without copying them, because an answer with
+        /// slots asks this tens of thousands of times.
         var isEmpty: Bool {
             succeeded.duration.count == 0 && failed.duration.count == 0 && succeeded.bytesSent == 0
                 && failed.bytesSent == 0
@@ -56,8 +57,8 @@ package struct RequestGroup: Sendable, Equatable {
     /// Requests that a rule of their agent changed.
     package var changed: UInt64 { figures.isEmpty ? 0 : figures[0].changed }
 
-    /// The ends of the first and of the latest interval with requests of the group, as exact as the store has them; `nil` if
-    /// unknown.
+    /// The ends of the first and of the latest interval with requests of the group, as exactly as the store knows them; `nil`
+    /// if unknown.
     package var ends: ClosedRange<UnixNanoseconds>? {
         get {
             guard let figures = figures.first, figures.earliestEnd <= figures.latestEnd else { return nil }
@@ -69,7 +70,7 @@ package struct RequestGroup: Sendable, Equatable {
         }
     }
 
-    /// The end of the latest interval with requests of the group, as exact as the store has it; 0 if the group is empty.
+    /// The end of the latest interval with requests of the group, as exactly as the store knows it; 0 if the group is empty.
     package var latestEnd: UnixNanoseconds { figures.isEmpty ? 0 : figures[0].latestEnd }
 
     package var count: UInt64 {

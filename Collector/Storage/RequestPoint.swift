@@ -25,7 +25,8 @@ package struct RequestPoint: Sendable, Equatable {
     }
 }
 
-/// The dimensions of a series, for a look-up with each of its points. The hash is computed once, and copies compare by identity.
+/// The dimensions of a series, which are looked up with each of its points. So the hash is computed only once, and copies are
+/// compared by identity.
 package struct SharedDimensions: Sendable, Hashable {
     private final class Hashed: Sendable {
         let dimensions: RequestDimensions

@@ -34,7 +34,7 @@ package struct RequestsQuery: Sendable, Equatable {
     /// letters is ignored. `nil` selects all.
     package var text: String?
     package var order: Order
-    /// The id of the last request on the page before; `nil` for the first page.
+    /// The id of the last request on the previous page; `nil` for the first page.
     package var before: String?
     /// The largest number of requests on the page.
     package var limit: Int
@@ -66,7 +66,7 @@ package struct RequestsAnswer: Sendable, Equatable {
     }
 }
 
-/// The error for an id that no kept request has, or no longer has.
+/// The error for an id that belongs to no kept request, or no longer does.
 package struct UnknownRequest: Error, Equatable, CustomStringConvertible {
     package var id: String
 
@@ -74,7 +74,7 @@ package struct UnknownRequest: Error, Equatable, CustomStringConvertible {
         self.id = id
     }
 
-    /// The message for people.
+    /// The message for users.
     package static let sentence = "no request with this id is kept"
 
     package var description: String { Self.sentence }
@@ -106,7 +106,7 @@ package struct TraceAnswer: Sendable, Equatable {
     }
 }
 
-/// A call that spans showed at both ends: a client's span, and below it the span of the server that it reached.
+/// A call that spans showed at both ends: a client's span and, as its child, the span of the server that it reached.
 package struct ObservedCall: Sendable, Hashable {
     /// The calling service, and the host that it called (``Dimension/host``).
     package var caller: String

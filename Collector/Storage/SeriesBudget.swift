@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// The coarser series for points whose service has too many series. So a sender that puts ids into its endpoints, hosts or errors
-/// cannot make the store and its reports grow without bound. Pure.
+/// The coarser series that count the points of a service with too many series. They keep a sender that puts ids into its
+/// endpoints, hosts or errors from making the store and its reports grow without bound. Pure.
 package enum SeriesBudget {
-    /// Returns the series in which a point may be counted, from the finest to the coarsest. A series is created only while its service
-    /// has fewer series than its `limit`. The last one is always created. There are few of these: they have only a kind, a status
-    /// and the outcome.
+    /// Returns the series in which a point may be counted, from the finest to the coarsest. A series is created only while the
+    /// service has fewer series than the `limit` given with it. The last one is always created; there are few such series,
+    /// because they distinguish only kind, status and outcome.
     package static func candidates(
         for dimensions: RequestDimensions, limit: Int
     ) -> [(dimensions: RequestDimensions, limit: Int)] {
@@ -30,7 +30,7 @@ extension RequestDimensions {
         return dimensions
     }
 
-    /// Returns one of a few errors that keep the request's outcome.
+    /// Returns one of a few errors, chosen so that the request keeps its outcome.
     private static func catchAllError(for error: String, status: Int?) -> String {
         let own = [RequestOutcome.hungError, RequestOutcome.cancelledError]
         return own.contains(error) ? error : status.map(String.init) ?? Self.otherMethodOrError

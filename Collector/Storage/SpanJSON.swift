@@ -27,7 +27,7 @@ package enum SpanJSON {
         json.isEmpty ? [] : try value([Link].self, json).compactMap(\.spanLink)
     }
 
-    /// Returns a text as JSON writes it between quotes, so that it can be found in stored JSON.
+    /// Returns a text as it appears inside a JSON string, without the quotes, so that it can be found in stored JSON.
     package static func inQuotes(_ text: String) -> String {
         guard let json = try? Self.text(text) else { return text }
         return String(json.dropFirst().dropLast())

@@ -8,7 +8,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
     /// The number of groups, including those past the limit.
     package var groupCount: Int
     /// All requests of each kind, including those of groups past the limit. Each kind has its own total, because a client and a
-    /// server may both have counted one request.
+    /// server may both have counted the same request.
     package var totals: [RequestKind: RequestGroup]
     /// The slots of the groups; `nil` if the query has no step.
     package var slots: GroupSlots?
@@ -17,7 +17,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
     /// The time at which the store's data begin, whatever the query selects; `nil` if they begin before the window, or if there are
     /// none.
     package var dataSince: UnixNanoseconds?
-    /// Points that were left out because the disk returned other bytes than were written.
+    /// Points that were left out because the disk returned bytes other than those written.
     package var damagedPoints: Int
 
     /// The part of the window that rates refer to. Requests before the store's first data are unknown.
@@ -45,7 +45,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
         self.damagedPoints = damagedPoints
     }
 
-    /// Creates the answer with groups that have only counts and times: see ``takeGroups(_:_:)``.
+    /// Creates the answer with groups that have only counts and times. ``takeGroups(_:_:)`` replaces them.
     ///
     /// - Parameters:
     ///   - values: the values of the groups by ``StatisticsQuery/grouping``, no two the same.
@@ -80,7 +80,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
         groups = groups.map { whole[$0.values] ?? $0 }
     }
 
-    /// Returns the groups with requests by the query's own dimensions.
+    /// Returns the groups that have requests, merged by the query's own dimensions.
     private static func groups(_ sums: [RequestGroup], _ query: StatisticsQuery) -> [RequestGroup] {
         merged(sums.lazy.filter { !$0.isEmpty }.map { ($0.values, $0) }, query) { $0.merge($1) }.map { values, group in
             var group = group
@@ -89,7 +89,7 @@ package struct StatisticsAnswer: Sendable, Equatable {
         }
     }
 
-    /// Returns the parts by the query's own dimensions. Parts with the same values become one.
+    /// Returns the parts by the query's own dimensions. Parts with the same values are merged.
     private static func merged<Part>(
         _ parts: some Sequence<([String?], Part)>, _ query: StatisticsQuery, _ merge: (inout Part, Part) -> Void
     ) -> [(values: [String?], part: Part)] {
@@ -145,7 +145,7 @@ package struct GroupSlots: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - groups: the groups of an answer.
-    ///   - slots: the slots of groups, in any order. The groups are the same, or finer ones with further values at the end.
+    ///   - slots: the slots of these groups or of finer groups, in any order. Finer groups have further values at the end.
     package init(_ groups: [RequestGroup], of slots: [[RequestGroup]], in grid: SlotGrid) {
         let dimensions = groups.first?.values.count ?? 0
         let indexes = Dictionary(zip(groups.map(\.values), groups.indices)) { first, _ in first }

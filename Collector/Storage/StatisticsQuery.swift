@@ -6,7 +6,7 @@ package struct StatisticsQuery: Sendable, Equatable {
     package var filter: RequestFilter
     /// The dimensions to group by.
     package var by: [Dimension]
-    /// The groups that are wanted.
+    /// The groups that the query is about.
     package var groups = WantedGroups.all
     package var order: GroupOrder
     /// The largest number of groups in the answer; `nil` for all.
@@ -17,8 +17,9 @@ package struct StatisticsQuery: Sendable, Equatable {
     /// The length of the slots of the answer's groups, in nanoseconds; `nil` for no slots. The store may answer with longer slots
     /// (``SlotGrid``).
     package var step: UInt64?
-    /// The highest scale of the slots' distributions; `nil` for the finest that the store has. The groups keep their full scale.
-    /// There are many slots, so coarse ones save most of the memory. A store may answer with finer ones.
+    /// The highest scale of the slots' distributions; `nil` for the finest that the store has. The groups' own distributions
+    /// keep their full scale. There are many slots, so coarse distributions in them save most of the memory. A store may answer
+    /// with finer ones.
     package var slotScale: Int32?
     /// A time at which a slot ends; `nil` for slots that end at multiples of their length.
     package var slotEnd: UnixNanoseconds?
@@ -44,7 +45,7 @@ package struct StatisticsQuery: Sendable, Equatable {
     }
 }
 
-/// The groups that a query is about. Other groups count nowhere, not even in the totals.
+/// The groups that a query is about. Other groups are not counted anywhere, not even in the totals.
 package enum WantedGroups: Sendable, Equatable {
     case all
     /// The groups with these values.
@@ -59,7 +60,8 @@ package enum WantedGroups: Sendable, Equatable {
 }
 
 extension StatisticsQuery {
-    /// Returns the query with the values of its wanted groups. Throws if an answer that it takes groups from has failed.
+    /// Returns the query with its wanted groups listed by their values. Throws if an answer that the groups come from has
+    /// failed.
     ///
     /// - Parameter answers: the answers to the other queries, by index.
     package func naming(

@@ -2,24 +2,24 @@ import MartletTelemetry
 
 /// The collector's store. Implementations are safe to call from any task.
 package protocol Storage: Sendable {
-    /// The store's identity: a random text that never changes. Two collectors with the same identity store into the same place, and
-    /// a batch sent to both counts once. Letters and digits, at most 64 bytes.
+    /// The store's identity: a random string of letters and digits that never changes, at most 64 bytes. Two collectors with
+    /// the same identity share one store, so a batch sent to both is counted once.
     var id: String { get }
 
     /// Stores the whole batch with its id, or nothing. A stored batch survives a kill of the process. It also survives a power cut
     /// if the disk obeys a sync. Throws ``StorageBusy`` if too much is waiting to be stored.
     ///
-    /// If a sender other than Martlet names no batch, points that are already stored, with the same end and the same figures, are
-    /// not stored a second time.
+    /// If a sender other than a Martlet agent gives no batch id, points that are already stored with the same end and the same
+    /// figures are not stored again.
     func store(_ metrics: [InstanceMetrics], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Stores the details of requests in the same way. The service with the most details makes room for them by giving up its
-    /// oldest. If a sender reports its requests only in details, they are also counted (``DetailsBatch/points``).
+    /// Stores the details of requests in the same way. If there are too many, the oldest details of the service with the most
+    /// are deleted. If a sender reports its requests only in details, the requests are also counted (``DetailsBatch/points``).
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome
 
-    /// Returns an answer to each query, in order, all from the same moment. A query whose answer would be too large gets the reason
-    /// instead. One call for several queries costs less than several calls. A query may be about the groups of an earlier answer
-    /// (``WantedGroups``).
+    /// Returns an answer to each query, in order, all from the same moment. A query whose answer would be too large gets the
+    /// error instead. One call for several queries costs less than several calls. A query may be about the groups of an earlier
+    /// answer (``WantedGroups``).
     func statistics(_ queries: [StatisticsQuery]) async throws -> [Result<StatisticsAnswer, TooManyGroups>]
 
     /// Returns the account of the senders that the filter selects.
@@ -31,7 +31,7 @@ package protocol Storage: Sendable {
     /// Returns the values of a dimension.
     func values(_ query: ValuesQuery) async throws -> ValuesAnswer
 
-    /// Returns a page of kept requests. Throws ``UnknownRequest`` if the last request of the page before is no longer kept.
+    /// Returns a page of kept requests. Throws ``UnknownRequest`` if the last request of the previous page is no longer kept.
     func requests(_ query: RequestsQuery) async throws -> RequestsAnswer
 
     /// Returns the kept request or span with this id; `nil` if there is none.
@@ -64,8 +64,8 @@ package protocol Storage: Sendable {
     func state() async throws -> StorageState
 
     /// Records the calls seen in new spans, and keeps them as long as hourly points. Makes older points coarser, and deletes
-    /// data past its retention. One task at a time calls it, every few seconds. It works in short steps, so that no caller waits
-    /// long to store or to read. The figures of a window do not change while its fine points are kept.
+    /// data past its retention. It is called every few seconds, by one task at a time. It works in short steps, so that no
+    /// caller waits long to store or to read. The figures of a window do not change while its fine points are kept.
     func maintain() async throws
 
     /// Returns the free bytes of the store's disk; `nil` if unknown.
@@ -94,7 +94,7 @@ package enum StoreOutcome: Sendable, Equatable {
     case overlapping
 }
 
-/// Receives the points that a commit of a store added, and the number of spans. Neither includes data stored before.
+/// Receives the points and the number of spans that a commit added to the store, without data that was already stored.
 package typealias OnStored = @Sendable (_ points: [InstanceMetrics], _ spans: Int) -> Void
 
 /// The facts about a store that operators watch. A plain value.
@@ -103,10 +103,10 @@ package struct StorageState: Sendable, Equatable {
     package var bytesInUse: UInt64 = 0
     /// The limit of these bytes.
     package var maxBytes: UInt64 = .max
-    /// Whether deleting everything that may go before its age would bring the store below its limit. This includes data that first
-    /// has to be rolled up.
+    /// Whether the store would fall below its limit if everything that may be deleted early were deleted. This includes data
+    /// that first has to be rolled up.
     package var mayShrink = true
-    /// Bytes of the log.
+    /// Bytes of the write-ahead log.
     package var logBytes: UInt64 = 0
     /// The jump of the collector's clock in seconds while the new time is not believed, so that nothing expires. Negative for a
     /// jump back; 0 if the clock is believed.
@@ -123,7 +123,7 @@ package struct StorageState: Sendable, Equatable {
     package init() {}
 }
 
-/// The error when the limits of what waits to be written are reached. Nothing was stored. A later attempt may succeed.
+/// The error if too much is already waiting to be written. Nothing was stored. A later attempt may succeed.
 package struct StorageBusy: Error {
     package init() {}
 }

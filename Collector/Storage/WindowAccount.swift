@@ -1,11 +1,11 @@
 import MartletTelemetry
 
-/// Adds up agents' accounts over a window: the share of requests that arrived, and how long capture was off.
+/// The sum of agents' accounts over a window: the share of requests that arrived, and how long capture was off.
 package struct WindowAccount: Sendable, Equatable {
     package let window: TimeWindow
-    /// Instances with an account that covers the window.
+    /// The number of instances with an account that covers the window.
     package private(set) var instances = 0
-    /// Instances whose capture was off for some time.
+    /// The number of instances whose capture was off for some time.
     package private(set) var unwatchedInstances = 0
     /// The longest time for which the capture of one instance was off, in nanoseconds.
     package private(set) var longestUnwatched = 0.0
@@ -32,7 +32,7 @@ package struct WindowAccount: Sendable, Equatable {
         }
     }
 
-    /// An instance's lifetime within the window, and how long capture was off in it, in nanoseconds.
+    /// An instance's lifetime within the window, and how long its capture was off in that time, in nanoseconds.
     package struct Time: Sendable, Equatable {
         package var lived: Double
         package var unwatched: Double
@@ -78,7 +78,7 @@ package struct WindowAccount: Sendable, Equatable {
     /// Adds an instance.
     ///
     /// - Parameters:
-    ///   - arrived: the number of its requests that arrived. Only up to `captured` of them count.
+    ///   - arrived: the number of its requests that arrived. At most `captured` of them count.
     ///   - captured: the requests that it captured.
     ///   - time: its time in the window.
     package mutating func add(arrived: Double, captured: Double, time: Time) {
@@ -98,7 +98,7 @@ package struct WindowAccount: Sendable, Equatable {
         services[service, default: WindowAccount(window)].add(instance)
     }
 
-    /// Captured requests that did not arrive. The value is clamped, because the figures may come from a sender that lies.
+    /// Captured requests that did not arrive. The value is clamped, because a sender may report false figures.
     package var missing: UInt64 { UInt64(min(max(0, (captured - arrived).rounded()), 0x1p62)) }
 
     /// The share of captured requests that arrived, 0...1, multiplied by the share of the instances' time with capture on. `nil` if
@@ -112,7 +112,7 @@ package struct WindowAccount: Sendable, Equatable {
 
 /// The readings of an instance's ledger that decide its part in the account of a window. Times are nanoseconds.
 package struct InstanceReadings {
-    /// Requests in the batches of the window's readings; without any, those of the first reading after the window.
+    /// The number of requests in the batches of the window's readings, or of the first reading after the window if it has none.
     package var arrived: Double
     /// The largest number of captured requests among the same readings.
     package var captured: Double
@@ -137,7 +137,7 @@ package struct InstanceReadings {
         self.last = last
     }
 
-    /// All readings in ascending order. If the earlier reading is missing, the instance's start replaces it.
+    /// All readings in ascending order. If there is no reading before the window, the instance's start replaces it.
     fileprivate var readings: [WindowAccount.Reading] {
         var readings = [before?.reading ?? WindowAccount.Reading(time: first.time - firstAge, unwatched: 0), first]
         if last.time > first.time { readings.append(last) }
@@ -147,7 +147,7 @@ package struct InstanceReadings {
 }
 
 extension WindowAccount {
-    /// Adds an instance separately, so that one that reports too much does not hide the gap of another.
+    /// Adds an instance. Each is added separately, so that an instance that reports too much does not hide the gap of another.
     package mutating func add(_ instance: InstanceReadings) {
         add(
             arrived: instance.arrived, captured: max(instance.captured - (instance.before?.captured ?? 0), 0),

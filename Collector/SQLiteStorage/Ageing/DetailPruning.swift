@@ -1,8 +1,8 @@
 import GRDB
 import MartletTelemetry
 
-/// Deletes kept spans that are too old, or too many by their number or their bytes. If there are too many, the service with the
-/// most gives up its oldest, so a noisy service does not push out those of others.
+/// Deletes kept spans that are too old, or that exceed the limits on their number or bytes. In the latter case, the service
+/// with the most loses its oldest spans, so that a noisy service does not push out the spans of others.
 enum DetailPruning {
     struct Deleted {
         /// Rows deleted because of their age.
@@ -39,7 +39,8 @@ enum DetailPruning {
         try db.delete(from: "detail", where: "id <= ? ORDER BY id", [id], atMost: rows)
     }
 
-    /// Deletes the oldest rows of all services that together free about `bytes`, at most `rows`. Returns the number deleted.
+    /// Deletes the oldest rows, of any service, that together free about `bytes`, but at most `rows`. Returns the number
+    /// deleted.
     static func removeOldest(toFree bytes: UInt64, atMost rows: Int, in db: Database) throws -> Int {
         let oldest = try Row.fetchCursor(
             db.cachedStatement(sql: "SELECT id, bytes FROM detail ORDER BY id LIMIT ?"), arguments: [rows])
@@ -56,12 +57,12 @@ enum DetailPruning {
         return db.changesCount
     }
 
-    /// A limited figure: a column of `detail_share`.
+    /// A figure that has a limit. The raw value is its column in `detail_share`.
     private enum Measure: String {
         case count
         case bytes
 
-        /// The share of one row in the figure.
+        /// The SQL expression for the share of one row in the figure.
         var ofRow: String { self == .count ? "1" : "bytes" }
     }
 

@@ -14,12 +14,12 @@ struct Expiry {
         /// Whether another step is needed. The number of steps is finite.
         var isThereMore: Bool
         var deletedSeries: Bool
-        /// Details deleted before their age.
+        /// The number of details deleted before they expired.
         var earlyDetails: Int
     }
 
-    /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first one is deleted, so no
-    /// window has only some of them.
+    /// Deletes rows and returns whether more are left. Readers stop counting expired chunks before the first one is deleted, so
+    /// no window counts only some of them.
     func step(in db: Database) throws -> Outcome {
         let expired = try ExpiredRows.advance(
             to: ExpiredTimes(limits.retention, at: now),
@@ -62,11 +62,11 @@ struct Expiry {
             atMost: SQLiteLimits.deletedRows)
     }
 
-    /// Deletes one sender, with its ledger, that has no points and has been silent for as long as points are kept. Returns `false`
-    /// if no sender is due.
+    /// Deletes one sender, with its ledger, that has no points left and has been silent for as long as points are kept. Returns
+    /// `false` if no sender is due.
     ///
-    /// A rolled-up chunk ends with its hour, up to an hour after its points. No chunk may remain, because another sender may get
-    /// the row's number.
+    /// No chunk of the sender may remain, because another sender may later get the row's number. A rolled-up chunk ends with
+    /// its hour, up to an hour after its points.
     private func deleteResources(in db: Database) throws -> Bool {
         let old = try db.cachedStatement(
             sql: """
@@ -87,7 +87,7 @@ struct Expiry {
 /// The table of the times that retention has reached. They do not go back when retention becomes longer, because the points are
 /// gone.
 enum ExpiredRows {
-    /// The number of each row, in the place of a tier's, and its time.
+    /// The number of each row, in the column for the tier, and its time. Summaries have -1.
     private static let rows: [(number: Int, time: WritableKeyPath<ExpiredTimes, Int64> & Sendable)] = [
         (Tier.fine.rawValue, \.fine), (Tier.minute.rawValue, \.minutes), (-1, \.summaries),
     ]
@@ -101,7 +101,7 @@ enum ExpiredRows {
 
     /// Advances to the times and returns the times that apply from now on.
     ///
-    /// - Parameter latest: the upper limit. A fast clock may have left times in the future; they go back to these.
+    /// - Parameter latest: the upper limit. Times in the future that a fast clock has left are set back to it.
     static func advance(
         to times: ExpiredTimes, atMost latest: ExpiredTimes = .never, in db: Database
     ) throws -> ExpiredTimes {
@@ -117,7 +117,7 @@ enum ExpiredRows {
     }
 }
 
-/// The row of the time that retention used. It reveals a jump of the clock across a restart.
+/// The row with the time that retention last used. It reveals a jump of the clock across a restart.
 enum RetentionClockRow {
     /// Returns `nil` for a store that was never maintained.
     static func time(in db: Database) throws -> Int64? {

@@ -5,13 +5,14 @@ import MartletTelemetry
 /// One step of rolling up: merges some chunks of a completed slot into chunks of the tier above. A reader reads and merges them, so
 /// the writer has little work.
 ///
-/// A chunk is rolled up once. Late chunks become another chunk of the same slot, so nothing counts twice.
+/// A chunk is rolled up once. Late chunks become another chunk of the same slot, so nothing is counted twice.
 ///
-/// Metrics of the same requests may begin or end within a slot. Spans before and after that time then go into separate chunks, and
-/// the earlier chunk ends with its last source. So ``MetricsCover`` decides the same about the chunk as about its sources.
+/// Metrics that report the requests of spans may begin or end within a slot. Spans before and after that time then go into
+/// separate chunks, and the earlier chunk gets the end of its last source. So ``MetricsCover`` decides the same for a merged
+/// chunk as for its sources.
 struct RollUp {
-    /// The largest number of chunks that one step merges or summarizes, and of their bytes. They limit the memory and the time that
-    /// the writer is busy.
+    /// The largest number of chunks that one step merges or summarizes, and the largest number of their bytes. They limit the
+    /// memory and the time that the writer is busy.
     static let maxChunks = 512
     static let maxBytes = 16 * 1024 * 1024
 
@@ -111,14 +112,15 @@ struct RollUp {
         return count < maxChunks ? groups : withoutLastOfMany(groups)
     }
 
-    /// Drops the last group, because some of its chunks may be past the limit. Keeping it would be correct, but make one chunk more
-    /// than needed.
+    /// Drops the last of several groups, because some of its chunks may be past the limit. Keeping it would be correct, but
+    /// would make one more chunk than needed.
     private static func withoutLastOfMany(_ groups: [Group]) -> [Group] {
         groups.count > 1 ? groups.dropLast() : groups
     }
 }
 
-/// Merges many chunks into one, series by series. It holds their bytes and one point, regardless of the number of series.
+/// Merges many chunks into one, series by series. It keeps only their bytes and one point in memory, regardless of the number
+/// of series.
 struct ChunkMerge {
     private struct Source {
         var entries: ChunkEntries

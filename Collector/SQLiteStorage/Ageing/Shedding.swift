@@ -2,10 +2,10 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// One step of making room when the store is larger than its limit. The oldest details go first, then the oldest points of 10 s and
-/// figures of processes, then those of minutes. Points of hours stay; they include all of these.
+/// One step of making room when the store is larger than its limit. The oldest details are deleted first, then the oldest 10 s
+/// points and figures of processes, then those of minutes. Hourly points stay; they include all deleted points.
 struct Shedding {
-    /// Bytes of the pages in use.
+    /// The largest number of bytes of the pages in use.
     let limit: UInt64
 
     struct Outcome {
@@ -24,8 +24,8 @@ struct Shedding {
         return shed > 0 ? Outcome(chunks: shed) : nil
     }
 
-    /// Returns whether deleting all rows that may go, some only after their roll-up, would bring the store below its limit. The
-    /// estimate of their size is generous.
+    /// Returns whether deleting all rows that may be deleted, some only after their roll-up, would bring the store below its
+    /// limit. The estimate of their size is generous.
     func maySucceed(in db: Database) throws -> Bool {
         let bytes = try StoreSize.bytesInUse(in: db)
         guard bytes > limit else { return true }
@@ -35,7 +35,7 @@ struct Shedding {
         return excess <= 0
     }
 
-    /// The size of each row that may go: its bytes, the same again or the rest of a page, and its index entries.
+    /// The estimated size of each row that may be deleted: its bytes, as many again but at most a page, and its index entries.
     private static let sizesOfRows = """
         SELECT bytes FROM detail_share
         UNION ALL SELECT length(points) + min(length(points), 4096) + 300 FROM chunk WHERE tier < \(Tier.hour.rawValue)
@@ -57,7 +57,7 @@ struct Shedding {
             + SummaryRows.delete(until: times.summaries, in: db) + ProcessRows.delete(tier, until: slot, in: db)
     }
 
-    /// Returns the end of the last of the oldest chunks that one step deletes.
+    /// Returns the latest end of the oldest chunks, as many as one step deletes.
     private func endOfOldest(_ tier: Tier, in db: Database) throws -> Int64? {
         try Int64.fetchOne(
             db.cachedStatement(
@@ -69,7 +69,7 @@ struct Shedding {
     }
 }
 
-/// The number of rows deleted before their age since the start. Safe to use from any task.
+/// The numbers of rows deleted since the start before they expired. Safe to use from any task.
 final class EarlyDeletions: Sendable {
     private let state = Mutex((crowdedDetails: UInt64(0), shedDetails: UInt64(0), shedChunks: UInt64(0)))
 
@@ -77,7 +77,7 @@ final class EarlyDeletions: Sendable {
     var shedDetails: UInt64 { state.withLock { $0.shedDetails } }
     var shedChunks: UInt64 { state.withLock { $0.shedChunks } }
 
-    /// Adds details that made room for others.
+    /// Counts details that were deleted to make room for others.
     func add(crowdedDetails count: Int) { state.withLock { $0.crowdedDetails += UInt64(count) } }
 
     func add(_ outcome: Shedding.Outcome) {

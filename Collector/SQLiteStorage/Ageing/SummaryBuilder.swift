@@ -8,9 +8,9 @@ import struct Foundation.Data
 /// one version of a service. A report that needs no finer figures reads the summary, which has a fraction of the points. A reader
 /// makes the summary, so the writer has little work.
 ///
-/// A chunk is summarized once. Late chunks become another summary of the same slot, so nothing counts twice. They wait for the next
-/// hour; otherwise a sender that is always late would have a summary for each of its chunks. The chunks stay, and are later rolled
-/// up to hours.
+/// A chunk is summarized once. Late chunks become another summary of the same slot, so nothing is counted twice. They wait for
+/// the next hour; otherwise a sender that is always late would have a summary for each of its chunks. The chunks stay, and are
+/// later rolled up to hours.
 ///
 /// Chunks with requests that only spans reported are left out, because later metrics may decide whether they count
 /// (``MetricsCover``).
@@ -80,7 +80,7 @@ struct SummaryBuilder {
         return try Int64.fetchOne(statement, arguments: [kept, latest])
     }
 
-    /// Returns chunks of a slot by version. Chunks past the limits wait for the next step.
+    /// Returns chunks of a slot, each with its sender's version. Chunks past the limits wait for the next step.
     private static func chunks(
         from: Int64, to: Int64, in db: Database
     ) throws -> [(id: Int64, version: SummarySums.Version)] {
@@ -129,7 +129,7 @@ struct SummarySums {
     }
 
     let version: Version
-    /// The sender that represents all of them.
+    /// The row of the sender that represents all added senders.
     let resource: Int64
     private let known: KnownSeries
     /// Points that could not be read, now or when the source chunks were made.
@@ -192,7 +192,7 @@ struct SummarySums {
         blobs[blobs.count - 1].append(statistics, series: series)
     }
 
-    /// Returns the sum that a series' requests count to; `nil` for an unknown series or requests that only spans reported.
+    /// Returns the sum that counts a series' requests; `nil` for an unknown series or requests that only spans reported.
     private mutating func sum(ofSeries id: Int64) -> Int? {
         if let met = sumOfSeries[id] { return met }
         guard let (requests, name) = known.place(of: id).flatMap(known.entry), !requests.comesFromSpans else {

@@ -1,14 +1,14 @@
 import MartletStorage
 import MartletTelemetry
 
-/// The points of one sender and one end of interval as the bytes of a BLOB column: entries in ascending order of their
-/// series, which may occur more than once.
+/// The points of one sender whose intervals end at the same time, as the bytes of a BLOB column: entries in ascending order of
+/// their series. A series may occur more than once.
 ///
-///     series          varint, the difference to that of the entry before
+///     series          varint, the difference from that of the previous entry
 ///     length          varint, bytes of the rest of the entry
 ///     bytes sent      varint
 ///     bytes received  varint
-///     phases          varint, the length of a ``PhasesBlob``, and that
+///     phases          varint, the length of a ``PhasesBlob``, then its bytes
 ///     sketch          a ``SketchBlob``, to the end of the entry
 ///
 /// A batch takes one row. One row for each point would cost the writer ten times as much. Other columns hold the bytes' checksum
@@ -27,7 +27,7 @@ struct ChunkBlob {
 
     var bytes: [UInt8] { writer.bytes }
 
-    /// Adds a point. Its series must not come before the last one.
+    /// Adds a point. Its series must not come before that of the last entry.
     mutating func append(_ statistics: RequestStatistics, series: Int64) {
         let phases = PhasesBlob.encode(statistics.phases)
         entry.removeAll()
@@ -39,7 +39,7 @@ struct ChunkBlob {
         append(entry: entry.bytes[...], series: series)
     }
 
-    /// Adds an entry with its bytes from another chunk. Its series must not come before the last one.
+    /// Adds an entry by its bytes from another chunk. Its series must not come before that of the last entry.
     mutating func append(entry: ArraySlice<UInt8>, series: Int64) {
         writer.append(varint: UInt64(clamping: series &- lastSeries))
         writer.append(varint: UInt64(entry.count))
@@ -127,7 +127,8 @@ struct EntryReader {
 ///       seconds    8 bytes, the bits of a Double, little-endian
 enum PhasesBlob {
     private static let version: UInt8 = 1
-    /// The phases in the order of their bits. New phases may only be appended, because later versions read the store.
+    /// The phases in the order of their bits. New phases may only be appended, because later versions read the stores of
+    /// earlier ones.
     private static let order: [RequestPhase] = [.queue, .dns, .connect, .tls, .firstByte, .transfer]
 
     typealias Phase = (phase: RequestPhase, total: PhaseTotals.Total)

@@ -5,7 +5,7 @@ import MartletTelemetry
 
 /// Writes points into chunks, one for each end and tier. All points of a batch usually share both.
 enum ChunkWriter {
-    /// The points of one chunk at most. A larger batch becomes several chunks, so that a reader holds little at once.
+    /// The largest number of points in a chunk. A larger batch becomes several chunks, so that a reader holds little at once.
     static let maxPoints = 10_000
 
     /// A point of the batch: its index, and the properties that decide where it is written.
@@ -78,7 +78,7 @@ struct ChunkRow {
     var end: Int64
     /// Whether the chunk was rolled up from the tier below; `false` for delivered points.
     var isDerived: Bool
-    /// Points of its sources that could not be read and are missing.
+    /// The number of points missing from the chunk, because they could not be read from its sources.
     var damaged: Int
 
     /// Inserts the row as one that has not been rolled up.
@@ -109,7 +109,7 @@ struct ChunkRow {
 
 /// A chunk as it was read: its points, and how many there should be.
 struct StoredChunk {
-    /// `nil` if the disk returned other bytes than were written.
+    /// `nil` if the disk returned bytes other than those written.
     var bytes: [UInt8]?
     var count: Int
     var damaged: Int
@@ -126,8 +126,8 @@ struct StoredChunk {
         return chunk
     }
 
-    /// Calls `body` for many chunks, in the order of `ids`. One statement for each chunk would take as long as reading its points,
-    /// if there are few.
+    /// Calls `body` for many chunks, in the order of `ids`. For chunks with few points, a statement for each chunk would take
+    /// as long as reading its points.
     ///
     /// - Parameter areSummaries: whether the ids belong to summaries.
     static func forEach(

@@ -39,7 +39,7 @@ enum SeriesRows {
         return try Int.fetchOne(statement, arguments: [service, day]) ?? 0
     }
 
-    /// Returns the columns of dimensions in their order; empty ones for `nil`.
+    /// Returns the columns of the dimensions with their values, in a fixed order; the values are empty for `nil`.
     static func columns(of dimensions: RequestDimensions?) -> [Database.Column] {
         [
             ("kind", dimensions.map { text(of: $0.kind, $0.source) } ?? ""), ("method", dimensions?.method ?? ""),
@@ -54,7 +54,7 @@ enum SeriesRows {
         source == .metrics ? kind.rawValue : "\(kind.rawValue) \(source.rawValue)"
     }
 
-    /// Returns all texts for kinds of this name in the column of kinds.
+    /// Returns all values of the column `kind` that mean the kind with this name.
     static func kinds(named name: String) -> [String] {
         RequestKind(rawValue: name).map { [text(of: $0, .metrics), text(of: $0, .spans)] } ?? []
     }
@@ -119,8 +119,8 @@ enum SeriesRows {
 }
 
 extension Int64 {
-    /// Creates the day of a time, in days since 1970. A series has the latest day on which a point ended, so it is written once a
-    /// day and not with each point.
+    /// Creates the day of a time, in days since 1970. A series stores only the latest day on which a point ended, so its row is
+    /// written once a day and not with each point.
     init(dayOf time: Int64) { self = time / (24 * Tier.hour.length) }
 }
 
@@ -150,10 +150,10 @@ struct SeriesIndex {
 
     private struct Service {
         var entries: [SharedDimensions: Entry] = [:]
-        /// The series with points on ``since`` or later. Only these count against the budget, so a flood of names gives up its room
-        /// a day after it ends.
+        /// The number of series with points on ``since`` or later. Only these count against the budget, so the room that a
+        /// flood of names takes is free again a day after the flood ends.
         var live: Int
-        /// The day before ``live`` was counted.
+        /// The day before the one on which ``live`` was counted.
         var since: Int64
     }
 
@@ -170,7 +170,7 @@ struct SeriesIndex {
         count = 0
     }
 
-    /// Returns the row that each point counts to. A series gets its row with its first point.
+    /// Returns the id of the series that counts each point. A series gets its row with its first point.
     ///
     /// - Parameter now: the collector's clock.
     mutating func ids(
@@ -266,7 +266,8 @@ final class SeriesMemory: Sendable {
 struct KnownSeries: Sendable {
     /// The number of the newest series; `nil` if there is none.
     let latest: Int64?
-    /// The dimensions without status, error and rule, which most queries group by. Most series share them with the series before.
+    /// The dimensions other than status, error and rule. Most queries group only by these, and most series share them with the
+    /// previous series.
     private(set) var names: [RequestDimensions] = []
     /// The dimensions of each series; `nil` if this version cannot read them.
     private(set) var dimensions: [RequestDimensions?] = []

@@ -15,7 +15,7 @@ enum SketchBlob {
         /// The form of delivered points. It must never change: points sent twice without an id are recognized by their bytes, which
         /// an earlier version may have stored.
         case gaps = 1
-        /// The form of rolled-up points. These are read repeatedly, and it needs fewer bytes and less work.
+        /// The form of rolled-up points, which are read repeatedly. It needs fewer bytes and less work.
         case tokens = 2
     }
 
@@ -143,12 +143,12 @@ extension ByteWriter {
     }
 }
 
-/// The buckets of a sketch that have values, as a token for each:
+/// The non-empty buckets of a sketch, as one token for each:
 ///
 ///     bits         1 byte, how many bits of a token are its count, 1...15
-///     tokens       1 byte each, from 8 bits on 2, little-endian: in the low bits the count, in the others how far the bucket
-///                  is from the one before, 1 for a neighbour. A number that does not fit has 0 in its bits and follows as a
-///                  varint, the distance first.
+///     tokens       1 byte each, or 2 bytes, little-endian, if the count has 8 bits or more. The low bits are the count, the
+///                  others the distance from the previous bucket, 1 for a neighbour. A number that does not fit is 0 in the
+///                  token and follows it as a varint, the distance first.
 ///
 /// An hour of an endpoint with few requests has single values far apart. An hour of many requests has neighbouring buckets with
 /// large counts. So each sketch chooses its own number of bits. A reader never has to guess: the next token is always a bucket.
@@ -229,7 +229,7 @@ enum BucketTokens {
 
     // MARK: Choosing
 
-    /// Returns the number of bits for the count that gives the shortest tokens.
+    /// Returns the number of bits for counts that makes the tokens shortest.
     private static func bits(for buckets: [UInt64]) -> Int {
         var (allDistances, allCounts) = (UInt64(0), UInt64(0))
         forEach(of: buckets) { distance, count in
@@ -256,7 +256,7 @@ enum BucketTokens {
 
     private static func width(of number: UInt64) -> Int { UInt64.bitWidth - number.leadingZeroBitCount }
 
-    /// Counts numbers by their width in bits.
+    /// The counts of numbers by their width in bits.
     private struct Widths {
         private(set) var count = 0
         private var counts = [Int](repeating: 0, count: UInt64.bitWidth + 2)
@@ -266,7 +266,7 @@ enum BucketTokens {
             counts[BucketTokens.width(of: number)] += 1
         }
 
-        /// For each width, the bytes of the numbers that are at least as wide, as varints.
+        /// For each width, the bytes that all numbers of at least this width take as varints.
         var bytesOfVarints: [Int] {
             var bytes = counts
             for width in (1...UInt64.bitWidth).reversed() {

@@ -3,9 +3,9 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// Joins batches that arrive at the same time into one transaction, so that many senders share one sync of the disk. Batches that
-/// arrive while a transaction is being written go into the next one. That one waits a moment for further expected batches, because
-/// under load the transaction is much of the cost of a small batch. Safe to use from any task.
+/// Joins batches that arrive at the same time into one transaction, so that many senders share one sync of the disk. Batches
+/// that arrive while a transaction is being written go into the next one. The next one first waits a moment for further
+/// expected batches, because under load the transaction is much of the cost of a small batch. Safe to use from any task.
 final class CommitQueue: Sendable {
     typealias Work = @Sendable (Database) throws -> StoredBatch
 
@@ -60,7 +60,8 @@ final class CommitQueue: Sendable {
             }
             let jobs = state.withLock { $0.takeAll() }
             let results = results(of: jobs, in: db)
-            // The senders have no answer yet. After the answer a sender may send at once, and would be counted twice.
+            // This comes before the answers: once a sender has its answer, it may send again at once, and would be counted
+            // twice.
             state.withLock { $0.expected = ExpectedBatches(after: jobs.count, with: $0.waiting.count) }
             for (job, result) in zip(jobs, results) { job.continuation.resume(with: result) }
             if state.withLock({ $0.isThereMore() }) { write() }
@@ -101,7 +102,7 @@ extension CommitQueue.State {
     }
 
     fileprivate mutating func add(_ job: CommitQueue.Job, _ limits: SQLiteLimits) -> Admission {
-        // A single job is accepted even if it is too large, because it would never fit.
+        // If no other job waits, a job is accepted even if it exceeds the limits. Otherwise it would never be accepted.
         let isAlone = waiting.isEmpty
         guard isAlone || (waiting.count < limits.maxWaitingBatches && bytes + job.bytes <= limits.maxWaitingBytes)
         else { return .busy }
@@ -143,7 +144,7 @@ package struct ExpectedBatches: Sendable {
     package func areMore(than waiting: Int) -> Bool { waiting < count }
 }
 
-/// What a batch added to the store.
+/// The data that a batch added to the store.
 struct StoredBatch: Sendable {
     var outcome: StoreOutcome
     var points: [InstanceMetrics] = []

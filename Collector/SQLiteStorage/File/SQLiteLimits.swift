@@ -3,34 +3,36 @@ import MartletTelemetry
 
 /// The limits of the embedded store.
 package struct SQLiteLimits: Sendable, Equatable {
-    /// The largest number of rows of each table that one step of deletion takes, so that batches do not wait long.
+    /// The largest number of rows that one step deletes from each table, so that batches do not wait long.
     package static let deletedRows = 256
 
     /// The ages up to which points are kept, by their resolution.
     package var retention = Retention()
-    /// Series of one service. Past it, requests count to the endpoint `{other}` (see ``SeriesBudget``).
+    /// The largest number of series of a service. Past it, requests are counted under the endpoint `{other}` (see
+    /// ``SeriesBudget``).
     package var maxSeriesPerService = 10_000
-    /// Details of requests. Past it, the oldest are deleted.
+    /// The largest number of details of requests. Past it, the oldest are deleted.
     package var maxDetails = 100_000
-    /// Bytes of the details. Past it, the oldest are deleted.
+    /// The largest number of bytes of the details. Past it, the oldest are deleted.
     package var maxDetailsBytes = 1 << 30
-    /// Bytes of the pages in use. Past it, the oldest details are deleted, then the oldest fine points: see ``Shedding``.
+    /// The largest number of bytes of the pages in use. Past it, the oldest details are deleted, then the oldest fine points:
+    /// see ``Shedding``.
     package var maxStoreBytes: UInt64 = 10 << 30
-    /// Bytes of the log. Past it, the log is folded even if reports have to wait.
+    /// The largest number of bytes of the log. Past it, the log is folded even if reports have to wait.
     package var maxLogBytes: UInt64 = 64 << 20
     /// Bytes kept free on the disk for deletions. SQLite tries to fold the log at 16 MiB, and on a disk with less room than that
     /// the log grows by this room.
     var reserveBytes = 32 << 20
     /// The age up to which details are kept, counted from their arrival, in nanoseconds.
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
-    /// Calls between services that are remembered. Past it, those that have not been observed for the longest time are deleted. A
-    /// call takes about 300 bytes, and a hundred services make several hundred calls.
+    /// The largest number of remembered calls between services. Past it, the least recently observed calls are deleted. A call
+    /// takes about 300 bytes, and a hundred services make several hundred calls.
     package var maxObservedCalls = 10_000
     /// The minimum time for which the id of a batch is remembered, in nanoseconds. An agent keeps an unanswered batch for less (21
     /// days).
     package var batchAge: UnixNanoseconds = 30 * 24 * 3600 * 1_000_000_000
-    /// Cumulative streams of metrics whose latest point is kept. Past it, a new stream displaces those that have been silent
-    /// longest. While none is silent, the new stream waits and is not counted.
+    /// The largest number of cumulative metric streams whose latest point is kept. Past it, a new stream displaces those that
+    /// have been silent longest. While none is silent, the new stream waits and is not counted.
     package var maxCumulativeSeries = 100_000
     /// The time after which a stream counts as silent, in nanoseconds. It exceeds the usual export intervals.
     package var cumulativeSilence: UnixNanoseconds = 3600 * 1_000_000_000
@@ -40,17 +42,17 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The largest step of the collector's clock that is not a jump, and how long a clock has to run on after a jump, in
     /// nanoseconds: see ``RetentionClock``.
     package var clockPatience: UnixNanoseconds = 3600 * 1_000_000_000
-    /// Rows of a report. A larger report fails with ``TooManyGroups``. A row takes about 10 KB, and its sketch, until its report
-    /// has been sent.
+    /// The largest number of rows of a report. A larger report fails with ``TooManyGroups``. Until its report has been sent, a
+    /// row takes about 10 KB and the memory of its sketch.
     package var maxGroups = 20_000
-    /// Bytes of the buckets of all sketches of a report, without spare room. Past it, they all become coarser by the same amount,
-    /// those of slots first (``GroupSums``).
+    /// The largest number of bytes of the buckets of all sketches of a report, without spare room. Past it, all sketches become
+    /// coarser by the same amount, those of slots first (``GroupSums``).
     package var maxSketchBytes = 96 * 1024 * 1024
     /// The time that a transaction waits for further batches if ``ExpectedBatches`` expects more than are waiting, in seconds.
     package var commitDelay = 0.001
-    /// Batches that wait for the transaction before theirs. Past it the store is busy: ``StorageBusy``.
+    /// The largest number of batches that wait for the current transaction to end. Past it, the store throws ``StorageBusy``.
     package var maxWaitingBatches = 1000
-    /// Bytes that these batches hold. The current transaction may hold as many again.
+    /// The largest number of bytes that these batches hold. The current transaction may hold as many again.
     package var maxWaitingBytes = 32 * 1024 * 1024
 
     package init() {}

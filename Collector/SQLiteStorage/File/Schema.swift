@@ -106,7 +106,7 @@ enum Schema {
 
         """
 
-    /// The series that points count to. All processes of a service share them.
+    /// The series that points belong to. All processes of a service share them.
     private static let series = """
         CREATE TABLE series (
             -- AUTOINCREMENT gives no number twice, so that a reader may remember a series: see SeriesMemory.
@@ -274,7 +274,7 @@ enum Schema {
 
         """
 
-    /// Calls between services that spans showed. They stay when the spans go.
+    /// Calls between services that spans showed. They remain when the spans are deleted.
     private static let observedCalls = """
         CREATE TABLE observed_call (
             id INTEGER PRIMARY KEY,
@@ -303,6 +303,6 @@ enum StoreID {
 
     static func read(in db: Database) throws -> String { try String.fetchOne(db, sql: "SELECT id FROM store") ?? "" }
 
-    /// Gives a copy a new identity, because from now on it receives other batches than the original store.
+    /// Gives a copy a new identity, because from now on it receives different batches from the original store.
     static func renew(in db: Database) throws { try db.execute(sql: "UPDATE store SET id = \(random)") }
 }

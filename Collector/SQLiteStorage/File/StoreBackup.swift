@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import MartletStorage
 
-/// Copies stores, each in one transaction of SQLite. A copy shows one moment and has no free pages.
+/// Copies stores, each in one transaction of SQLite. A copy is a snapshot of one moment and has no free pages.
 package enum StoreBackup {
     /// Writes a copy of a store to a new file. A collector may use the store at the same time.
     ///
@@ -27,8 +27,8 @@ package enum StoreBackup {
     ///
     /// - Returns: the path of the former store; `nil` if there was none.
     ///
-    /// - Throws: ``StorageFailure`` if a collector uses the store, an earlier former store is in the way, or the backup cannot be
-    ///   used. The store is then unchanged.
+    /// - Throws: ``StorageFailure`` if a collector uses the store, a store that was moved aside earlier is in the way, or the
+    ///   backup cannot be used. The store is then unchanged.
     package static func restore(_ backup: String, to path: String) throws -> String? {
         try StoreFile.inspect(backup, forReading: true)
         try check(backup)
@@ -74,7 +74,7 @@ package enum StoreBackup {
         }
     }
 
-    /// Reads the whole file, which takes some seconds for a gigabyte.
+    /// Throws if the file is damaged. Reads the whole file, which takes some seconds for a gigabyte.
     private static func check(_ path: String) throws {
         let result = try StoreFile.reading(path) {
             try $0.inDatabase { try String.fetchOne($0, sql: "PRAGMA quick_check(1)") }
@@ -93,7 +93,7 @@ package enum StoreBackup {
     private static func give(_ file: String, toOwnerOf other: String) throws {
         var info = stat()
         guard geteuid() == 0, stat(other, &info) == 0 else { return }
-        // If someone has put a link in the file's place, the link changes its owner and its target does not.
+        // If someone has put a link in the file's place, only the link changes its owner, not its target.
         guard lchown(file, info.st_uid, info.st_gid) == 0 else {
             throw StorageFailure(errno, "\(file) cannot be given to the store's owner")
         }

@@ -32,7 +32,7 @@ enum StoreFile {
     ///
     /// - Parameter flags: `O_EXCL` to create no file if the path exists.
     ///
-    /// - Returns: `false` if it does.
+    /// - Returns: `false` if `flags` has `O_EXCL` and the path exists.
     static func makeFile(_ path: String, _ flags: Int32 = 0) throws -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0o600)
         if descriptor < 0, errno == EEXIST { return false }
@@ -76,7 +76,7 @@ enum StoreFile {
         try reading(path) { try $0.read { db in try inspect(db, path: path, forReading: forReading) } }
     }
 
-    /// Opens a file only for reading. Another process may lock it for a moment.
+    /// Opens a file only for reading. Waits while another process briefly locks it.
     static func reading<Value>(_ path: String, _ work: (DatabaseQueue) throws -> Value) throws -> Value {
         var configuration = Configuration()
         configuration.readonly = true
@@ -130,8 +130,8 @@ enum StoreFile {
         try readOneRowOfEachTable(db)
     }
 
-    /// Reveals a damaged schema and damaged roots of tables. Other damage is found when it is read. Reading the whole file would
-    /// take longer the larger it is.
+    /// Reveals a damaged schema and damaged roots of tables. Other damage is found when the damaged part is read. Reading the
+    /// whole file would take longer the larger it is.
     private static func readOneRowOfEachTable(_ db: Database) throws {
         let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         for table in tables { _ = try Row.fetchOne(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier) LIMIT 1") }
@@ -139,7 +139,7 @@ enum StoreFile {
 }
 
 extension StorageFailure {
-    /// A failure of the system, by its number.
+    /// A failure of a system call, by its error number.
     init(_ number: Int32, _ failure: String) { self.init("\(failure): \(String(cString: strerror(number)))") }
 }
 
@@ -168,7 +168,7 @@ struct StoreIdentity: Sendable {
         guard files[""] != nil else { throw Self.failure(path) }
     }
 
-    /// Throws ``StorageFailure`` if the path leads to other files, or to none. Passes again once the files are moved back.
+    /// Throws ``StorageFailure`` if the path leads to other files, or to none. Succeeds again once the files are moved back.
     func check() throws {
         for (suffix, file) in files where File(path + suffix) != file { throw Self.failure(path + suffix) }
     }

@@ -3,8 +3,8 @@ import GRDB
 import MartletStorage
 import Synchronization
 
-/// Faults that appeared while the file was used. After damage nothing more is written, so that the rest can be saved and senders
-/// keep their batches. The other fault is the failure of the latest write. Safe to use from any task.
+/// The faults found while the file is in use: damage, and the failure of the latest write. Once damage is found, nothing more
+/// is written, so that the rest can be saved and senders keep their batches. Safe to use from any task.
 final class StoreHealth: Sendable {
     private struct State {
         var damage: StorageFailure?
@@ -44,7 +44,7 @@ final class StoreHealth: Sendable {
         }
     }
 
-    /// Runs `body`, which writes a batch, as ``noting(_:)`` does. If it succeeds, the disk accepts batches again.
+    /// Runs `body`, which writes a batch, as ``noting(_:)`` does. If it succeeds, records that the disk accepts batches again.
     func writing<Value>(_ body: () async throws -> Value) async throws -> Value {
         let value = try await noting(body)
         noteRoom()
@@ -71,7 +71,7 @@ extension DatabaseError {
 
     /// Whether the error comes from a full disk.
     ///
-    /// - Parameter path: the store's.
+    /// - Parameter path: the store's path.
     func isFullDisk(at path: String) -> Bool {
         switch resultCode {
         case .SQLITE_FULL: true
@@ -115,8 +115,8 @@ enum StoreSize {
         return (disk?[.systemFreeSize] as? NSNumber)?.uint64Value
     }
 
-    /// Whether the store's disk has too little room for SQLite's files. SQLite then reports an I/O error where the index of its log
-    /// does not fit.
+    /// Whether the store's disk has too little room for SQLite's files. SQLite then reports an I/O error if the index of its
+    /// log does not fit.
     static func isDiskFull(near path: String) -> Bool { freeBytes(near: path).map { $0 < minFreeBytes } ?? false }
 
     private static let minFreeBytes: UInt64 = 1 << 20

@@ -12,7 +12,7 @@ struct ChunkPass {
     /// The column of each sum's target among the targets of a series.
     private var columns: [Int]
     private var entryReader = EntryReader()
-    /// The targets for each class of senders: senders that no sum distinguishes.
+    /// The targets for each class of senders. A class contains the senders that no sum distinguishes.
     private var targets: [SeriesTargets] = []
     private var classOfSenders: [[TargetLookup.SenderClass?]: Int] = [:]
     private var classOfResource: [Int64: Int] = [:]
@@ -179,9 +179,9 @@ struct ChunkPass {
     }
 }
 
-/// The chunks of a range in the fastest order to read: one slice of time after the other, and within a slice by service and sender.
-/// The sums that receive the points then stay in the processor's caches. Ordered only by time, a report of a month takes a third
-/// longer.
+/// The chunks of a range in the fastest order to read: one slice of time after the other, and within a slice by service and
+/// sender. The sums that receive the points then stay in the processor's caches. With chunks ordered only by time, a report of
+/// a month takes a third longer.
 struct ChunkSlices {
     /// The largest number of chunks of a slice. They are held at once and take 24 bytes each.
     static let maxChunks = 10_000
@@ -229,7 +229,7 @@ struct ChunkSlices {
 /// The chunks that the first pass over a transaction's points has read. The second pass looks up no series and finds each point by
 /// its position.
 struct ReadChunks {
-    /// The largest number of bytes kept: a few hours. Past it, chunks are read twice.
+    /// The largest number of bytes kept, enough for a few hours. Past it, chunks are read twice.
     static let maxBytes = 32 << 20
 
     /// A point that counts for at least one of the sums.

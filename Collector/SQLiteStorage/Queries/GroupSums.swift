@@ -2,9 +2,9 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The sums of a query's groups. ``ChunkPass`` adds points directly from the bytes. The sums hold the groups, and an entry for each
-/// series that was found. If the groups' sketches exceed the memory limit, they become coarser. Each step halves them and doubles
-/// the error of quantiles.
+/// The sums of a query's groups. ``ChunkPass`` adds points directly from the bytes. The sums hold the groups, and an entry for
+/// each series that was found. If the groups' sketches exceed the memory limit, they become coarser. Each step halves their
+/// size and doubles the error of quantiles.
 struct GroupSums {
     /// The window of the answer.
     let window: TimeWindow
@@ -16,8 +16,8 @@ struct GroupSums {
     /// The groups found so far, including empty ones. With a grid, these are each group's slots in order of time. Empty while there
     /// is a ranking.
     private(set) var sums: [RequestGroup] = []
-    /// The groups without slots; `nil` if they are the sums of their slots. They differ if slots are coarse or have few points
-    /// each.
+    /// The groups added up without slots; `nil` if they are the sums of their slots. The two differ if slots are coarse or have
+    /// few points each.
     private(set) var wholes: [RequestGroup]?
     /// The reason why there is no answer.
     private(set) var failure: TooManyGroups?
@@ -33,8 +33,8 @@ struct GroupSums {
     private let kind: Int
     /// The figures that order the groups and replace their sums; `nil` if groups have sums.
     private var ranking: GroupRanking?
-    /// The first element of ``sums`` for each group of ``index``, -1 for a group that is left out; `nil` if all groups are added
-    /// up.
+    /// The index of the first element of ``sums`` for each group of ``index``; -1 for a group that is left out; `nil` if all
+    /// groups are added up.
     private var positions: [Int]?
     private let maxSketchBytes: Int
     private var sketchBytes = 0
@@ -43,7 +43,7 @@ struct GroupSums {
     /// The highest scale of sketches in slots.
     private var slotScale = ExponentialHistogram.defaultScale
 
-    /// Creates sums of all groups of a query, `limits.maxGroups` at most. Each slot of a group counts as one.
+    /// Creates sums of all groups of a query, at most `limits.maxGroups`. Each slot of a group counts as a group.
     ///
     /// - Parameter isInSlots: whether the groups are added up in the query's slots.
     init(
@@ -80,7 +80,7 @@ struct GroupSums {
     ///   - wanted: the values of these groups.
     ///   - query: the query of the new sums. It is about the same requests as these sums.
     ///   - isInSlots: whether the groups are added up in the query's slots.
-    ///   - hasWholes: whether they are also added up without slots.
+    ///   - hasWholes: whether the groups are also added up without slots.
     func selecting(
         _ wanted: [[String?]], _ query: StatisticsQuery, isInSlots: Bool, hasWholes: Bool = false,
         _ expired: ExpiredTimes, _ limits: SQLiteLimits
@@ -166,7 +166,7 @@ struct GroupSums {
         return target
     }
 
-    /// Returns the target of a point: that of its series, or if groups are selected, the target among these.
+    /// Returns the target of a point: that of its series, or, if groups are selected, the target among the selected groups.
     func counted(_ target: SeriesTarget) -> SeriesTarget? {
         guard let positions else { return target }
         // A series first seen in the second pass belongs to a group that is not in the answer.
@@ -174,7 +174,8 @@ struct GroupSums {
         return SeriesTarget(group: positions[target.group], requests: target.requests)
     }
 
-    /// Whether requests of a class count in the chunk. Requests from spans do not if the same sender's metrics cover its time.
+    /// Returns whether requests of a class are counted in the chunk. Requests from spans are not if the same sender's metrics
+    /// cover the chunk's time.
     mutating func counts(_ requests: RequestClass, in db: Database) throws -> Bool {
         guard let chunk else { return false }
         guard requests.comesFromSpans else { return true }
@@ -206,8 +207,8 @@ struct GroupSums {
     /// The scale at which slots have few buckets. Coarser slots would free little memory.
     private static let coarsestSlotScale: Int32 = 0
 
-    /// Halves the sketches as often as necessary. Those of slots come first: they have most of the memory, and the others are the
-    /// figures of rows. At the coarsest scale they take hardly any memory.
+    /// Halves the sketches as often as necessary. Those of slots come first, because they take most of the memory, and because
+    /// the others are the figures of the report's rows. At the coarsest scale, sketches take hardly any memory.
     private mutating func makeCoarser() {
         while sketchBytes > maxSketchBytes, scale > ExponentialHistogram.scales.lowerBound {
             if wholes == nil || slotScale <= Self.coarsestSlotScale { scale -= 1 }
@@ -247,7 +248,7 @@ struct GroupSums {
     /// The number of sums of a group: one for each slot.
     private var slotCount: Int { max(1, grid?.count ?? 1) }
 
-    /// Adds the sums of a group without requests.
+    /// Adds empty sums for a new group.
     private mutating func append(_ values: [String?]) {
         sums.append(contentsOf: repeatElement(Self.empty(values, slotScale), count: slotCount))
         wholes?.append(Self.empty(values, scale))
@@ -261,8 +262,8 @@ struct GroupSums {
 }
 
 extension StatisticsQuery {
-    /// The number of fully summed groups at the start, for each group of the answer. A second pass over the points of the answer's
-    /// groups costs less than sums of more groups.
+    /// The number of groups that the first pass sums in full, for each group of the answer. If there are more, a second pass
+    /// over the points of the answer's groups costs less than full sums of all groups.
     private static let wholeGroups = 2
 
     /// Returns the ranges of the chunks that make up the slots of the query.
@@ -293,7 +294,7 @@ struct GroupIndex {
     /// The number of leading values.
     private let wantedValues: Int
     private let maxGroups: Int
-    /// The number that each group counts for.
+    /// The number of slots of a group, each of which counts as a group.
     private let slots: Int
 
     /// Creates an index without groups. They are added when they are first seen.
@@ -310,12 +311,12 @@ struct GroupIndex {
 
     /// Returns the index of the group with these values; `nil` if the query leaves out the group.
     mutating func index(of values: [String?]) throws(TooManyGroups) -> Int? {
-        // If only some groups are wanted, most are not.
+        // If only some groups are wanted, most groups are left out here.
         if let wanted, !wanted.contains(values.count == wantedValues ? values : Array(values.prefix(wantedValues))) {
             return nil
         }
         if let known = indexes[values] { return known }
-        // Wanted groups were counted before, but without the kinds that each of them may have.
+        // The limit was already applied to the wanted groups, but each of them may have requests of every kind.
         let most = maxGroups / slots * (wanted == nil ? 1 : RequestKind.allCases.count)
         guard self.values.count < most else { throw TooManyGroups(limit: maxGroups) }
         indexes[values] = self.values.count
@@ -324,9 +325,9 @@ struct GroupIndex {
     }
 }
 
-/// The order of the groups of a query with a limit, and all its requests of each kind, from a first pass over its points. A second
-/// pass adds up the groups within the limit. All groups of an hour would have thousands of sketches. These few figures stay in the
-/// processor's caches.
+/// The figures that rank the groups of a query with a limit, and the totals of each kind, from a first pass over the points. A
+/// second pass adds up only the groups within the limit. Full sums of all groups of an hour would have thousands of sketches.
+/// These few figures stay in the processor's caches.
 struct GroupRanking {
     /// The figures of each group, in the order in which the groups were added.
     private(set) var figures: [RankFigures] = []
@@ -335,7 +336,7 @@ struct GroupRanking {
 
     var totals: [RequestKind: RequestGroup] { [.client: clients, .server: servers] }
 
-    /// Takes over groups that have already been added up.
+    /// Creates the ranking from groups that have already been added up.
     ///
     /// - Parameter kind: returns the kind of a group's requests.
     init(of groups: [RequestGroup], kind: (RequestGroup) -> RequestKind?) {
@@ -368,7 +369,7 @@ struct GroupRanking {
     }
 }
 
-/// The sum that a series' requests count to, and their class.
+/// The sum that counts a series' requests, and their class.
 struct SeriesTarget: Equatable {
     /// The index of the group's sum, or of its first slot. If groups are selected, it is the index of the group until
     /// ``GroupSums/counted(_:)``.

@@ -70,8 +70,8 @@ extension StatisticsQuery {
     fileprivate var needsSecondPass: Bool { limit != nil && (hasFigures || step != nil) }
 }
 
-/// The beginning of all points of a store. A chunk has only the end of its points' intervals. These are at most as long as a slot
-/// of its tier; an agent's intervals are exactly as long.
+/// The time at which a store's points begin. A chunk has only the end of its points' intervals. The intervals are at most as
+/// long as a slot of the chunk's tier; an agent's intervals are exactly as long.
 private enum FirstData {
     /// Returns `nil` if the store has no points.
     static func start(_ expired: ExpiredTimes, in db: Database) throws -> UnixNanoseconds? {
@@ -81,7 +81,7 @@ private enum FirstData {
         let starts = try chunks.compactMap { tier, isRolled -> Int64? in
             guard let row = try Row.fetchOne(statement, arguments: [tier.rawValue, isRolled]) else { return nil }
             let (isDerived, end): (Bool, Int64) = (row[0], row[1])
-            // The finer points that it was merged from begin more exactly, if they still exist.
+            // If the finer points that the chunk was merged from still exist, they give the start more exactly.
             let finest = expired.finest(at: end - 1) ?? .fine
             return isDerived && finest.rawValue < tier.rawValue ? nil : end - tier.length
         }
@@ -181,8 +181,8 @@ struct SelectedGroups {
     }
 }
 
-/// The accounts of a transaction's windows, each computed once. Its queries are mostly about the same window and senders, and an
-/// account reads the ledgers of all of these.
+/// The accounts of a transaction's windows, each computed once. A transaction's queries are mostly about the same window and
+/// senders, and an account reads the ledgers of all these senders.
 struct WindowAccounts {
     private var known: [(window: TimeWindow, senders: RequestFilter, account: WindowAccount)] = []
 
@@ -256,7 +256,7 @@ enum Completeness {
         return WindowAccount.ClocksAhead(senders: row["senders"], longest: UInt64(clamping: longest))
     }
 
-    /// Returns the number of selected senders with points in the window that found no room.
+    /// Returns the number of selected senders with points in the window that were not counted for lack of room.
     private static func uncountedSenders(
         in window: TimeWindow, _ filter: RequestFilter, in db: Database
     ) throws -> Int {

@@ -2,7 +2,7 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Finds the group of a query that a sender's series counts to. Senders that the query does not distinguish form one class. So the
+/// Finds the group of a query that counts a sender's series. Senders that the query does not distinguish form one class. So the
 /// series of a service are looked up once, not for each of its processes.
 struct TargetLookup {
     /// The number of a class of senders, from ``senderClass(ofResource:in:)``. Classes of one service are adjacent in the order.
@@ -145,7 +145,7 @@ struct ServiceSeries {
         return Entry(requests: requests, name: isByOutcome ? place : name)
     }
 
-    /// Returns dimensions with the query's values for all series of a name.
+    /// Returns dimensions that have the values of all series with a name, as far as the query groups by them.
     func name(_ index: Int) -> RequestDimensions? { isByOutcome ? known.dimensions[index] : known.names[index] }
 
     private mutating func isSelected(_ place: Int, _ name: Int) -> Bool {

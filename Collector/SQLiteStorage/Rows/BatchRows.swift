@@ -6,8 +6,8 @@ import MartletTelemetry
 /// The ids of the stored batches. The store remembers a batch for `age` after its arrival, and longer while its instance keeps
 /// sending.
 ///
-/// The number of instances in that time limits the size. An instance takes a few bytes for 4096 sequences if all arrived, and 0.5
-/// KiB if some did not, as is usual for details.
+/// The size depends on the number of instances in that time. For every 4096 sequences, an instance takes a few bytes if all
+/// have arrived, and 0.5 KiB if some have not, as is usual for details.
 enum BatchRows {
     /// Records a batch and returns its outcome, which is valid once the transaction is committed. A batch without an id counts as
     /// new, because it cannot be recognized.

@@ -9,8 +9,8 @@ enum CumulativeRows {
     private typealias Stream = CumulativeDifferences.Stream
     private typealias LatestPoint = CumulativeDifferences.LatestPoint
 
-    /// Returns the new requests in the points, and stores the points. Points of streams without room count nothing. Otherwise they
-    /// would count from their start each time.
+    /// Returns the new requests in the points, and stores the points. Points of streams without room are not counted. Otherwise
+    /// each point would be counted from its stream's start.
     static func newRequests(
         in points: [CumulativePoint], resource: Int64, at now: UnixNanoseconds, _ limits: SQLiteLimits,
         _ streams: WriterStreams, in db: Database
@@ -26,7 +26,7 @@ enum CumulativeRows {
             }
         }
         let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
-        // Other processes' streams may be deleted to make room. Until then they belong to the history.
+        // The history is read before room is made, because that may delete streams of other processes.
         let past = isAllKnown ? CumulativeHistory() : try history(of: resource, in: db)
         let new = Set(points.map(Stream.init)).filter { latest[$0] == nil && !damaged.contains($0) }
         let admitted = new.isEmpty ? 0 : try room(for: new.count, at: now, limits, streams, in: db)
@@ -75,7 +75,7 @@ enum CumulativeRows {
         return latestPoint(of: row).map(Found.point) ?? .damaged
     }
 
-    /// Returns `nil` if the disk returned other bytes than were written.
+    /// Returns `nil` if the disk returned bytes other than those written.
     private static func latestPoint(of row: Row) -> CumulativeDifferences.LatestPoint? {
         let sketch: Data = row["sketch"]
         guard let duration = SketchBlob.decode([UInt8](sketch)) else { return nil }
@@ -121,12 +121,12 @@ enum CumulativeRows {
         return min(max(free + freed, 0), wanted)
     }
 
-    /// Deletes the processes that have been silent longest, each with all its streams. If some streams remained, the others would
-    /// look new.
+    /// Deletes the processes that have been silent longest, each with all its streams. If some streams of a process remained,
+    /// its other streams would look new.
     ///
     /// - Parameters:
     ///   - surplus: the number of streams to delete, if that many are silent.
-    ///   - time: the start of the silence that is required, by the collector's clock.
+    ///   - time: the time since which a process must have been silent, by the collector's clock.
     /// - Returns: the number of deleted streams.
     private static func prune(_ surplus: Int, silentSince time: UnixNanoseconds, in db: Database) throws -> Int {
         let processes = try Row.fetchCursor(
@@ -145,9 +145,9 @@ enum CumulativeRows {
         return deleted
     }
 
-    /// Deletes a process but keeps its latest end, so that its earlier requests are not counted
-    /// again if it comes back. The collector's clock
-    /// limits that end. Otherwise a sender with a fast clock would affect all processes that share its resource.
+    /// Deletes a process but keeps its latest end, so that its earlier requests are not counted again if it comes back. That
+    /// end is at most the time of arrival, by the collector's clock. Otherwise a sender with a fast clock would affect all
+    /// processes that share its resource.
     private static func forget(_ process: Row, in db: Database) throws {
         let (resource, start, last): (Int64, Int64, Int64) = (
             process["resource_id"], process["start_time"], process["last"]
@@ -159,7 +159,8 @@ enum CumulativeRows {
     }
 }
 
-/// The writer's record of a full table of cumulative streams.
+/// The writer's state for a full table of cumulative streams: the time of the next search for silent streams, and the number of
+/// uncounted points.
 final class WriterStreams: Sendable {
     /// The wait before the next search, in nanoseconds. A search for silent streams reads all rows.
     private static let pause: UnixNanoseconds = 60 * 1_000_000_000
@@ -167,7 +168,7 @@ final class WriterStreams: Sendable {
     private let nextSearch = Atomic<UnixNanoseconds>(0)
     private let uncounted = Atomic<UInt64>(0)
 
-    /// Points of streams without room, since the start.
+    /// The number of points not counted since the start, because their streams had no room.
     var uncountedPoints: UInt64 { uncounted.load(ordering: .relaxed) }
 
     func countUncounted(_ points: Int) { uncounted.wrappingAdd(UInt64(points), ordering: .relaxed) }

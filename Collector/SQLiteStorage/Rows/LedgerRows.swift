@@ -56,11 +56,11 @@ enum LedgerRows {
     }
 }
 
-/// Reduces a ledger to one reading for each hour once the finest resolution has expired. With one for each batch, a sender that
-/// lives for a year would have three million.
+/// Reduces a ledger to one reading for each hour once the finest resolution has expired. With one reading for each batch, a
+/// sender that lives for a year would have three million.
 ///
-/// The reading with the most captured requests stays and gets the requests of all. So the share of requests that arrived stays the
-/// same for windows of whole hours.
+/// The reading with the most captured requests stays and gets the requests of all readings of its hour. So the share of
+/// requests that arrived stays the same for windows of whole hours.
 enum LedgerThinning {
     /// The largest number of hours that one step thins.
     static let maxHours = 256

@@ -1,8 +1,8 @@
 import GRDB
 import MartletTelemetry
 
-/// Rows by the names of their columns. The statements of series and chunks have fixed texts and read columns by their positions,
-/// because these tables have the most rows.
+/// Access to rows by the names of their columns. The statements of series and chunks instead have fixed texts and read columns
+/// by position, because these tables have the most rows.
 extension Database {
     typealias Column = (name: String, value: (any DatabaseValueConvertible)?)
 

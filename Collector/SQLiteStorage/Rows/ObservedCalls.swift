@@ -49,7 +49,7 @@ enum ObservedCalls {
 
 /// The calls that some spans belong to, with the times at which kept spans show these calls.
 struct CallSightings {
-    /// The largest number of spans that one step looks at. It reads all spans of their traces.
+    /// The largest number of spans that one step looks at. The step also reads all other spans of their traces.
     private static let maxSpans = 2_000
     /// The largest number of pairs of a span and its caller that one step compares, because senders may give many spans the same
     /// id.
@@ -92,8 +92,7 @@ struct CallSightings {
 
 /// The remembered calls.
 enum ObservedCallRows {
-    /// Adds calls, or updates the times of known ones. Past the limit, deletes those that have not been observed for the longest
-    /// time.
+    /// Adds calls, or updates the times of known ones. Past the limit, deletes the least recently observed calls.
     static func add(_ calls: [RememberedCall], atMost limit: Int, in db: Database) throws {
         for one in calls {
             try db.insert(
@@ -116,8 +115,8 @@ enum ObservedCallRows {
         ).execute(arguments: [limit])
     }
 
-    /// Returns the calls that were observed in a window, or both before and after it. If there are more than the limit, it returns
-    /// those observed last. Filters for a version or an instance select none, because these are not remembered.
+    /// Returns the calls that were observed in a window, or both before and after it. If there are more than the limit, it
+    /// returns those observed last. Filters for a version or an instance select none, because remembered calls have neither.
     static func find(
         in window: TimeWindow, _ filter: RequestFilter, limit: Int, in db: Database
     ) throws -> Set<ObservedCall> {

@@ -57,7 +57,7 @@ enum ProcessRows {
             arguments: [resource, tier.rawValue, end, from, to, Data(ProcessBlob.encode(statistics))])
     }
 
-    /// Returns the figures of a row; `nil` if the disk returned other bytes than were written.
+    /// Returns the figures of a row; `nil` if the disk returned bytes other than those written.
     static func decode(_ row: Row) -> ProcessStatistics? {
         let figures: Data = row["figures"]
         return ProcessBlob.decode([UInt8](figures))
@@ -109,7 +109,7 @@ enum ProcessRows {
 }
 
 extension ProcessStatistics {
-    /// Whether the figures include every figure of the others, none of them smaller.
+    /// Whether these figures include every figure of `other`, each with at least the same count.
     fileprivate func includes(_ other: ProcessStatistics) -> Bool {
         other.counts.allSatisfy { counter, count in counts[counter].map { $0 >= count } ?? false }
             && other.gauges.allSatisfy { gauge, samples in gauges[gauge].map { $0.count >= samples.count } ?? false }

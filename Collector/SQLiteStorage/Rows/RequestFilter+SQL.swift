@@ -68,7 +68,7 @@ extension RequestsQuery {
             """
     }
 
-    /// The condition that a row comes after the last row of the page before.
+    /// The condition that a row comes after the last row of the previous page.
     ///
     /// - Parameter key: the column of the order.
     private func isAfterPageBefore(_ key: SQL, in db: Database) throws -> SQL {

@@ -4,7 +4,7 @@ import MartletTelemetry
 import Synchronization
 
 enum ResourceRows {
-    /// Returns the row of a sender. Creates or updates it.
+    /// Creates or updates the row of a sender, and returns its number.
     ///
     /// - Parameter end: the latest end of its points.
     static func id(
@@ -109,7 +109,7 @@ final class WriterResources: Sendable {
 }
 
 extension TelemetryResource {
-    /// The place of an attribute in a dictionary, in bytes.
+    /// The memory that an attribute takes in a dictionary, apart from its texts, in bytes.
     private static let attributeBytes = 64
 
     fileprivate var textBytes: Int {

@@ -60,7 +60,7 @@ enum StatisticsCoverRows {
         ).execute(arguments: arguments + [joined.from, joined.to])
     }
 
-    /// Whether there is no gap between two times in which spans would count.
+    /// Whether two times have no gap between them in which spans would count.
     private static func isNext(_ one: Times, _ other: Times) -> Bool {
         let patience = Int64(clamping: MetricsCover.patience)
         return max(one.from, other.from) - patience <= min(one.to, other.to)
@@ -81,8 +81,8 @@ enum StatisticsCoverRows {
         }
     }
 
-    /// Returns the times in which metrics cover the spans of each sender, by its row. The metrics come from all senders of the same
-    /// service and instance, because metrics and spans of one process may have different resources otherwise.
+    /// Returns the times in which metrics cover the spans of each sender, by its row. The metrics come from all senders of the
+    /// same service and instance, because the metrics and the spans of one process may differ in the rest of their resources.
     ///
     /// - Parameter resource: the only sender of spans to read; `nil` for all.
     static func covers(ofSpansOf resource: Int64? = nil, in db: Database) throws -> [Int64: MetricsCover] {

@@ -1,8 +1,8 @@
 import MartletTelemetry
 
-/// The ages up to which points are kept at each resolution, counted from the end of their interval. Points are kept as they arrived
-/// at first, then one for each minute, then one for each hour. Counts, sums and distributions merge without error. Only the
-/// possible bounds of a window become coarser.
+/// The ages up to which points are kept at each resolution, counted from the end of their interval. Points are first kept as
+/// they arrived, then merged into one for each minute, then into one for each hour. Counts, sums and distributions merge
+/// without error. Only the possible bounds of a window become coarser.
 package struct Retention: Sendable, Equatable {
     /// Nanoseconds.
     package var fine: UnixNanoseconds = 6 * 3_600_000_000_000
@@ -32,12 +32,13 @@ package struct Retention: Sendable, Equatable {
     }
 }
 
-/// The times before which rolled-up chunks are deleted, or may be at any moment. They are ends of slots of the tier above.
+/// The times before which rolled-up chunks are deleted, or may be deleted at any moment. Each is the end of a slot of the tier
+/// above.
 package struct ExpiredTimes: Sendable, Equatable {
     /// Nanoseconds since 1970.
     package var fine: Int64
     package var minutes: Int64
-    /// The time before which summaries expire. Other points have all of their data. It is the end of a slot of summaries.
+    /// The time before which summaries expire: the end of a summary slot. Other points have all data of the summaries.
     package var summaries: Int64
 
     package init(fine: Int64, minutes: Int64, summaries: Int64 = 0) {

@@ -1,13 +1,13 @@
 import MartletTelemetry
 import Synchronization
 
-/// The time that retention uses. It follows the collector's clock, which may be wrong: after a boot it may be years ahead until it
-/// is set, and all data would be past its age.
+/// The time that retention uses. It follows the collector's clock, which may be wrong: after a boot it may be years ahead until
+/// it is set, and all data would then seem to have expired.
 ///
-/// After a jump, the new time is believed on two conditions: the clock has run on for ``patience``, and most senders seen in that
-/// time are closer to it than to the time before the jump. Until then retention uses the earlier of the two times, so a wrong clock
-/// deletes nothing. A collector that was off for a month also sees a jump. Its senders agree with the clock after the start, even
-/// if their own clocks are wrong by some hours. Pure.
+/// After a jump, the new time is believed on two conditions: the clock has run on for ``patience``, and most senders seen in
+/// that time are closer to the new time than to the time before the jump. Until then retention uses the earlier of the two
+/// times, so a wrong clock deletes nothing. A collector that was off for a month also sees a jump. Its senders agree with the
+/// clock after the start, even if their own clocks are wrong by some hours. Pure.
 package struct RetentionClock: Sendable, Equatable {
     /// The largest number of senders that are counted.
     static let maxSenders = 1_000
@@ -61,7 +61,7 @@ package struct RetentionClock: Sendable, Equatable {
     /// Records a batch.
     ///
     /// - Parameters:
-    ///   - sender: a number of the sender.
+    ///   - sender: the number that identifies the sender.
     ///   - end: the latest time in the batch, by the sender's clock.
     package mutating func hear(from sender: Int64, until end: Int64) {
         guard pendingJump != nil, end > 0,
@@ -117,7 +117,7 @@ package final class StoreClock: Sendable {
         }
     }
 
-    /// Returns the time that ages are counted from while a batch is stored.
+    /// Returns the time from which ages are measured while a batch is stored.
     package func time(at now: UnixNanoseconds) -> Int64 {
         state.withLock { min($0.clock?.time ?? .max, Int64(clamping: now)) }
     }

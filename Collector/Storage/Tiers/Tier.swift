@@ -2,7 +2,7 @@ import MartletTelemetry
 
 /// A time resolution of stored points. Stores keep the raw value.
 package enum Tier: Int, Sendable, CaseIterable {
-    /// Intervals shorter than a minute. An agent's intervals have 10 s.
+    /// Intervals shorter than a minute. An agent's intervals last 10 s.
     case fine = 0
     case minute = 1
     case hour = 2
@@ -29,8 +29,8 @@ package enum Tier: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The wait, in nanoseconds, after the end of a slot of the tier above before this tier's points in it are rolled up. An
-    /// agent's batch takes some seconds to arrive. Each later point costs another row.
+    /// The wait between the end of a slot of the tier above and the roll-up of this tier's points in it, in nanoseconds. An
+    /// agent's batch takes some seconds to arrive, and each later point costs another row.
     package var rollUpDelay: Int64 { self == .fine ? 60_000_000_000 : 300_000_000_000 }
 
     /// Returns the latest end of a slot that is not after `time`. The slots of a tier are contiguous, each `(end - length, end]`.
@@ -40,8 +40,8 @@ package enum Tier: Int, Sendable, CaseIterable {
     package func slotEnd(of time: Int64) -> Int64 { time.roundedUp(to: length) }
 }
 
-/// The slots of summaries. A summary adds up, by endpoint and outcome, the points of all processes of one version of a service in
-/// one slot. A store may keep summaries, so queries over whole slots cost less than others.
+/// The slots of summaries. A summary adds up, by endpoint and outcome, the points of all processes of one version of a service
+/// in one slot. A store may keep summaries to make queries over whole slots cheaper.
 package enum SummarySlot {
     /// The length of a slot, in nanoseconds. It divides the hour and is a whole number of minutes.
     package static let length: Int64 = 180_000_000_000

@@ -32,7 +32,7 @@ package struct SlotGrid: Sendable, Equatable {
     package let count: Int
     /// The length of the finest slots that the store has at the window's start, in nanoseconds; 1 if it has points as they arrived.
     package let finest: UInt64
-    /// The offset that makes a slot's end a multiple of the step when added.
+    /// The offset that, added to a slot's end, gives a multiple of the step.
     package let shift: UInt64
 
     /// - Parameters:

@@ -1,16 +1,16 @@
-/// The ranges of chunks that make up a window. A chunk holds the points of one sender and one end of interval, in one row of a
-/// store. Each delivered point counts once, at the coarsest resolution that fits. Pure.
+/// The ranges of chunks that make up a window. A chunk is a row of a store with the points of one sender whose intervals end at
+/// the same time. Each delivered point is counted once, at the coarsest resolution that fits. Pure.
 ///
-/// A chunk that has not been rolled up is the only copy of its points and counts by its own end. The points of a rolled-up chunk
-/// are also in the tier above. There, the coarser chunk counts if its slot lies wholly within the window, and the finer one counts
-/// at the window's edges. If the finer one has expired, the window grows to the whole slots that it touches, so that its figures
-/// match its time.
+/// A chunk that has not been rolled up is the only copy of its points, and is counted if its end lies in the window. The points
+/// of a rolled-up chunk are also in the tier above. The coarser chunk is counted if its slot lies wholly within the window; at
+/// the window's edges, the finer chunks are counted instead. If these have expired, the window grows to the whole slots that it
+/// touches, so that its figures match its time.
 package struct WindowRanges: Sendable {
     /// The query's window, or a wider one.
     package let window: TimeWindow
     private let whole: Part
     private let expired: ExpiredTimes
-    /// The parts of the window that summaries count.
+    /// The parts of the window that are counted from summaries.
     private var summaries: [Part] = []
     package private(set) var ranges: [ChunkRange] = []
 
@@ -64,7 +64,7 @@ package struct WindowRanges: Sendable {
 
     private typealias Part = (from: Int64, to: Int64)
 
-    /// Returns the part of the window that slots of this tier count; empty if `from` is not before `to`.
+    /// Returns the part of the window that is counted from slots of this tier; empty if `from` is not before `to`.
     private func core(of tier: Tier, _ step: UInt64?) -> Part {
         if let step, step % UInt64(tier.length) > 0 { return (whole.from, whole.from) }
         return (tier.slotEnd(of: whole.from), tier.slotEnd(notAfter: whole.to))
@@ -85,7 +85,7 @@ package struct WindowRanges: Sendable {
         add(.minute, isRolled: true, .delivered, to: (last, part.to))
     }
 
-    /// Returns the whole summary slots within a part that minutes count.
+    /// Returns the whole summary slots of a part, among those counted from minutes.
     private func summarized(_ part: Part, within minutes: Part) -> Part {
         let from = max(part.from, minutes.from, expired.minutes, expired.summaries)
         return (SummarySlot.end(notBefore: from), SummarySlot.end(notAfter: min(part.to, minutes.to)))
@@ -126,7 +126,7 @@ package struct ChunkRange: Sendable, Equatable {
     }
 
     package var tier: Tier
-    /// Whether the chunks are rolled up or not. Says nothing about summaries.
+    /// Whether the chunks have been rolled up. Has no meaning for summaries.
     package var isRolled: Bool
     package var contents: Contents
     package var from: Int64
