@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
     var allowedHost: [String] = []
 
     @Option(help: "How long points of each resolution are kept.")
-    var retention = Retention().text
+    var retention = RetentionOption.usual
 
     @Option(help: "How long details of requests (spans) are kept.")
     var details = "24h"

@@ -141,6 +141,12 @@ struct ServeSettings {
 
 /// The flag `--retention 10s=6h,1m=7d,1h=400d`.
 enum RetentionOption {
+    /// The default, from that of ``Retention``.
+    static let usual: String = {
+        let (retention, hour) = (Retention(), UInt64(3_600_000_000_000))
+        return "10s=\(retention.fine / hour)h,1m=\(retention.minutes / hour / 24)d,1h=\(retention.hours / hour / 24)d"
+    }()
+
     /// Returns the retention. A resolution that is not named keeps its default.
     static func parse(_ text: String) throws -> Retention {
         var retention = Retention()
@@ -159,14 +165,14 @@ enum RetentionOption {
         }
         guard retention.isOrdered else {
             throw ValidationError(
-                "--retention must keep a coarser resolution at least as long as a finer one (default: \(Retention().text))"
+                "--retention must keep a coarser resolution at least as long as a finer one (default: \(usual))"
             )
         }
         return retention
     }
 
     private static let problem = ValidationError(
-        "--retention must give the resolutions 10s, 1m or 1h a length of time each, such as \(Retention().text)")
+        "--retention must give the resolutions 10s, 1m or 1h a length of time each, such as \(usual)")
 }
 
 /// A size such as `64MiB`, `500KB` or plain bytes.

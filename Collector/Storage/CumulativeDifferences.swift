@@ -155,7 +155,7 @@ package struct CumulativeHistory: Sendable, Equatable {
 /// Sums of statistics by key. Their memory grows with the amount added, not with the spread of the values. In contrast, a
 /// single sketch has every bucket between its smallest and its largest value, so a sketch of two values can take 32 KiB.
 struct StatisticsSums<Key: Hashable> {
-    /// The number of buckets by which each addition raises the limit, on top of its own.
+    /// The number of buckets that each addition adds to the limit, besides the buckets that it contains.
     private static var bucketsOfOne: Int { 64 }
 
     private var sums: [Key: RequestStatistics] = [:]

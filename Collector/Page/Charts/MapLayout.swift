@@ -66,12 +66,12 @@ struct MapLayout: Sendable, Equatable {
         var (order, seen) = ([MapPlace](), Set<MapPlace>())
         // Depth first: a place precedes all places that it calls, except those from which calls lead back to it. The map draws
         // few edges.
-        func pageRequest(_ place: MapPlace) {
+        func visit(_ place: MapPlace) {
             guard seen.insert(place).inserted else { return }
-            for callee in callees[place] ?? [] { pageRequest(callee) }
+            for callee in callees[place] ?? [] { visit(callee) }
             order.insert(place, at: 0)
         }
-        for place in places.filter({ !called.contains($0) }) + places { pageRequest(place) }
+        for place in places.filter({ !called.contains($0) }) + places { visit(place) }
         var depths: [MapPlace: Int] = [:]
         for (index, place) in order.enumerated() {
             for callee in callees[place] ?? [] where order[(index + 1)...].contains(callee) {

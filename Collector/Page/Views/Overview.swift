@@ -31,10 +31,10 @@ package struct Overview: Sendable {
         self.pageRequest = pageRequest
         facts = try await FrameData(pageRequest, in: storage)
         wanted = try pageRequest.parameters.choice(.kind)
-        let questions = try OverviewQueries(pageRequest, wanted ?? .client)
-        let answers = try await storage.statistics(questions.all)
+        let queries = try OverviewQueries(pageRequest, wanted ?? .client)
+        let answers = try await storage.statistics(queries.all)
         let ofReport = answers.dropLast(2)
-        let senders = try await storage.withoutSlots(ifTooMany: answers[ofReport.endIndex], questions.senders)
+        let senders = try await storage.withoutSlots(ifTooMany: answers[ofReport.endIndex], queries.senders)
         kind = wanted ?? (senders.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(
             seenSince: pageRequest.window.from, pageRequest.filter, limit: AgentsReport.maxAgents)
@@ -44,9 +44,9 @@ package struct Overview: Sendable {
         totals = Totals(of: kind, in: senders)
         hosts = CalledHosts(
             try answers[ofReport.endIndex + 1].get(), wanted: pageRequest.parameters[.top].flatMap(Int.init))
-        if kind == questions.kind {
-            rows = try await questions.rows(of: Array(ofReport), in: storage)
-            parameters = questions.parameters(of: rows.report)
+        if kind == queries.kind {
+            rows = try await queries.rows(of: Array(ofReport), in: storage)
+            parameters = queries.parameters(of: rows.report)
         } else {
             let served = try OverviewQueries(pageRequest, kind)
             rows = try await served.rows(of: try await storage.statistics(served.report.queries), in: storage)

@@ -52,7 +52,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         /// The sender's latest timestamp minus the collector's time at its last arrival, in seconds. A positive value means that
         /// the sender's clock is ahead. `nil` if it sent no time.
         package var clockSeconds: Double?
-        /// What the sender's requests are counted from, `metrics` or `spans`, by their kind. `nil` for Martlet's agents, which
+        /// The source of the sender's counts, `metrics` or `spans`, by the kind of request. `nil` for Martlet's agents, which
         /// always send metrics, and for a sender that reported no request.
         package var statistics: [String: String]?
         /// The name and version of its runtime, such as `swift 6.3`; `nil` if unknown.

@@ -55,7 +55,7 @@ package struct EqualSiblings: Sendable, Equatable {
     }
 }
 
-/// What rows have in common that differ only in their endpoints, and there only in the digits of one segment.
+/// A group of rows whose endpoints differ only in the digits of one segment, and which are equal in all other dimensions.
 private struct Family: Hashable {
     private let others: [Dimension: String?]
     private let pattern: String

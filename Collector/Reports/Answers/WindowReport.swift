@@ -99,8 +99,8 @@ package struct UnwatchedTime: Sendable, Equatable, Codable {
     }
 }
 
-/// The senders' clocks that are ahead of the collector's. Their requests get times that are too late, and the latest ones fall
-/// after the window.
+/// Senders whose clocks are ahead of the collector's. Their requests carry times in the future, so the latest ones fall after
+/// the window.
 package struct ClocksAhead: Sendable, Equatable, Codable {
     package var senders: Int
     /// The largest difference seen, in seconds. The clock is ahead by at least this much.

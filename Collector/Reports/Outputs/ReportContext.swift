@@ -1,7 +1,7 @@
 import MartletStorage
 import MartletTelemetry
 
-/// What a table needs in addition to the figures of its report.
+/// The data that a table needs in addition to its report.
 package struct ReportContext: Sendable {
     /// The flags of the report and of its source, by their names without dashes. None of them is a secret.
     package var flags: [CommandFlag] = []

@@ -84,7 +84,7 @@ package struct TimeExpression {
     }
 }
 
-/// A time zone, given by how many seconds its clocks are ahead of UTC at a time.
+/// A time zone: its distance from UTC in seconds, for any time.
 package struct UTCOffset: Sendable {
     /// Takes seconds since 1970.
     let seconds: @Sendable (Int) -> Int

@@ -76,7 +76,9 @@ package enum TimeText {
         return overflow ? nil : sum
     }
 
-    /// Returns the part of a unit that the digits after the decimal point stand for.
+    /// Returns the nanoseconds of the digits after a decimal point.
+    ///
+    /// - Parameter length: the length of the unit in nanoseconds.
     private static func nanoseconds(places: Substring, of length: UInt64) -> UInt64? {
         guard (1...maxPlaces).contains(places.utf8.count), places.utf8.allSatisfy({ "0123456789".utf8.contains($0) }),
             let numerator = UInt64(places)

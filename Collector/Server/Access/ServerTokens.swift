@@ -51,7 +51,7 @@ package final class IngestTokens: Sendable {
 /// A file with a token on each line. Blank lines and lines that begin with `#` are skipped.
 package enum TokenFile {
     package static func tokens(_ path: String) throws(FileFailure) -> [String] {
-        let text = String(decoding: try FileFailure.contents(of: path), as: UTF8.self)
+        let text = String(decoding: try Data(ofFile: path), as: UTF8.self)
         let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
         let tokens = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
         guard !tokens.isEmpty else { throw FileFailure(description: "\(path) contains no token") }

@@ -67,12 +67,14 @@ extension ServerTLS.Identity {
 /// A fault of a file, as a sentence for the user who named the file. It quotes nothing from the file.
 package struct FileFailure: Error, CustomStringConvertible {
     package var description: String
+}
 
-    static func contents(of path: String) throws(FileFailure) -> Data {
+extension Data {
+    init(ofFile path: String) throws(FileFailure) {
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
             throw FileFailure(description: "\(path) is missing or cannot be read")
         }
-        return data
+        self = data
     }
 }
 
@@ -92,7 +94,7 @@ package enum PEMFile {
     private static func read<Content>(
         _ path: String, _ content: String, _ parse: ([UInt8]) throws -> Content
     ) throws(FileFailure) -> Content {
-        let bytes = Array(try FileFailure.contents(of: path))
+        let bytes = Array(try Data(ofFile: path))
         guard let parsed = try? parse(bytes) else {
             throw FileFailure(description: "\(path) contains no \(content) in PEM")
         }

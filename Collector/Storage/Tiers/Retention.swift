@@ -13,12 +13,6 @@ package struct Retention: Sendable, Equatable {
     /// the one before.
     package init() {}
 
-    /// The text of `--retention`, such as `10s=6h,1m=7d,1h=400d`.
-    package var text: String {
-        let hour: UInt64 = 3_600_000_000_000
-        return "10s=\(fine / hour)h,1m=\(minutes / hour / 24)d,1h=\(hours / hour / 24)d"
-    }
-
     /// Whether no resolution expires before a finer one. Coarser figures are made from finer ones.
     package var isOrdered: Bool { fine > 0 && fine <= minutes && minutes <= hours }
 

@@ -1,3 +1,4 @@
+import Foundation
 import MartletTelemetry
 import Synchronization
 
@@ -137,5 +138,12 @@ package final class StoreClock: Sendable {
             state.saved = time
             return time
         }
+    }
+}
+
+/// The system's clock.
+package enum SystemClock {
+    package static let now: @Sendable () -> UnixNanoseconds = {
+        UnixNanoseconds(max(0, Date().timeIntervalSince1970) * 1e9)
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import MartletTelemetry
 
 /// The times in `(from, to]`. A point belongs to the window if its interval ends in the window.
@@ -86,12 +85,5 @@ package struct SlotGrid: Sendable, Equatable {
     private static func number(at time: UnixNanoseconds, _ step: UInt64, _ shift: UInt64) -> UInt64 {
         let shifted = time.addingReportingOverflow(shift)
         return (shifted.overflow ? .max : shifted.partialValue) / step
-    }
-}
-
-/// The system's clock.
-package enum SystemClock {
-    package static let now: @Sendable () -> UnixNanoseconds = {
-        UnixNanoseconds(max(0, Date().timeIntervalSince1970) * 1e9)
     }
 }

@@ -19,8 +19,8 @@ struct SensitiveNames: Sendable {
     /// or are ordinary words.
     private static let harmlessEnds = [
         "publickey", "primarykey", "foreignkey", "partitionkey", "sortkey", "hashkey", "rangekey", "rowkey",
-        "routingkey",
-        "cachekey", "idempotencykey", "surrogatekey", "groupkey", "objectkey", "lookupkey", "messagekey", "dedupkey",
+        "routingkey", "cachekey", "idempotencykey", "surrogatekey", "groupkey", "objectkey", "lookupkey", "messagekey",
+        "dedupkey",
         "deduplicationkey", "translationkey", "i18nkey", "hotkey", "sitekey", "shardkey", "uniquekey", "naturalkey",
         "monkey", "donkey", "turkey", "hockey", "jockey", "whiskey", "websocketkey", "keykey",
     ].map { Array($0.utf8) }

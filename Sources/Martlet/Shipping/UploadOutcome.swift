@@ -108,7 +108,7 @@ extension UploadAnswer {
             || text.contains("HTTPS server")
     }
 
-    /// What a person should check after an answer that is not OTLP's.
+    /// A hint for a person after an answer that is not OTLP's.
     var strangeness: String {
         if text.contains("SSL certificate") { return "a proxy requires a client certificate" }
         if text.contains("HTTPS") { return "the port expects https" }

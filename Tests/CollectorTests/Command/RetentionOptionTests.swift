@@ -7,8 +7,8 @@ import Testing
 @Suite struct RetentionOptionTests {
     @Test func unnamedRetentionKeepsItsDefault() throws {
         let hour: UInt64 = 3_600_000_000_000
-        #expect(Retention().text == "10s=6h,1m=7d,1h=400d")
-        #expect(try RetentionOption.parse(Retention().text) == Retention())
+        #expect(RetentionOption.usual == "10s=6h,1m=7d,1h=400d")
+        #expect(try RetentionOption.parse(RetentionOption.usual) == Retention())
         let retention = try RetentionOption.parse("1h=30d,10s=90m")
         #expect((retention.fine, retention.minutes, retention.hours) == (hour * 3 / 2, 168 * hour, 720 * hour))
     }

@@ -60,25 +60,25 @@ package struct Endpoint: Sendable {
         totals = Totals(of: kind, in: overTime)
         requests = overTime.totals[kind] ?? RequestGroup(values: [])
 
-        let questions = try EndpointQueries(pageRequest: pageRequest, kind: kind, window: window)
-        if questions.all != guess.all { answers = try await storage.statistics(questions.all) }
-        let earlier = questions.comparable(try answers[0].get())
-        windowBefore = questions.windowBefore
+        let queries = try EndpointQueries(pageRequest: pageRequest, kind: kind, window: window)
+        if queries.all != guess.all { answers = try await storage.statistics(queries.all) }
+        let earlier = queries.comparable(try answers[0].get())
+        windowBefore = queries.windowBefore
         before = earlier.map { $0.totals[kind] ?? RequestGroup(values: []) }
         timeBefore = earlier?.window
         failures = FailureList(try answers[1].get(), before: earlier)
         let senders = try answers[2].get()
         traits = FailureTrait.all(of: requests, senders: senders)
         other = try await OtherSide(
-            try answers.dropFirst(3).first?.get(), questions, pageRequest.filter.wanted[.service], in: storage)
-        let agents = try await storage.agents(seenSince: questions.before.window.from, limit: AgentsReport.maxAgents)
+            try answers.dropFirst(3).first?.get(), queries, pageRequest.filter.wanted[.service], in: storage)
+        let agents = try await storage.agents(seenSince: queries.before.window.from, limit: AgentsReport.maxAgents)
             .agents
-        let seen = SeenVersions(agents.filter { questions.environment.matches($0.resource) })
+        let seen = SeenVersions(agents.filter { queries.environment.matches($0.resource) })
         versions = EndpointVersion.all(of: senders, kind, other.answer, seen)
         rules = RulesNotice(pageRequest, [requests], agents)
         marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
-        examples = try await EndpointExamples(questions.kept, in: storage)
+        examples = try await EndpointExamples(queries.kept, in: storage)
         processes = try await ServiceProcesses(pageRequest, TimeAxis(window, marks: marks), in: storage)
         empty = totals.measures == nil ? try await NoResultsView(pageRequest, in: storage) : nil
         compared = try await Self.compared(pageRequest, kind, in: storage)

@@ -129,13 +129,13 @@ struct OtherSide: Sendable {
     ///
     /// - Parameter answer: the answer to ``EndpointQueries/peers``.
     init(
-        _ answer: StatisticsAnswer?, _ questions: EndpointQueries, _ callers: Set<String>?, in storage: some Storage
+        _ answer: StatisticsAnswer?, _ queries: EndpointQueries, _ callers: Set<String>?, in storage: some Storage
     ) async throws {
-        guard let answer, answer.groups.isEmpty, var query = questions.peers, query.filter.wanted[.host] != nil else {
+        guard let answer, answer.groups.isEmpty, var query = queries.peers, query.filter.wanted[.host] != nil else {
             (self.answer, hosts) = (answer, nil)
             return
         }
-        let calls = try await storage.calls(in: query.window, questions.environment, limit: Self.maxCalls).filter {
+        let calls = try await storage.calls(in: query.window, queries.environment, limit: Self.maxCalls).filter {
             callers?.contains($0.caller) ?? true && query.filter.matches(host: $0.calledHost)
         }
         guard !calls.isEmpty else {
