@@ -20,7 +20,7 @@ struct MapLayout: Sendable, Equatable {
     }
 
     /// The width of a box and of the space between two columns, in pixels.
-    static let (boxWidth, gap) = (211.0, 160.0)
+    static let (boxWidth, gap) = (201.0, 160.0)
     private static let (least, pitch, space, margin, side) = (76.0, 26.0, 44.0, 40.5, 20.5)
 
     let boxes: [Box]
