@@ -89,7 +89,7 @@ extension Dimension {
         case .endpoint: request.endpoint = value ?? ""
         case .error: request.error = value
         case .rule: request.rule = value
-        case .service, .environment, .version, .instance, .kind, .host, .status: break
+        default: break
         }
     }
 }
