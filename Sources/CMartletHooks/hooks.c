@@ -104,7 +104,7 @@ enum martlet_install_result martlet_install(
         enum martlet_install_result result = check(&methods[hook]);
         if (result != MARTLET_INSTALLED) return result;
     }
-    martlet_change(before);
+    __atomic_store_n(&before_method, before, __ATOMIC_RELEASE);
     for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
         hooked[hook] = methods[hook];
         original[hook] = (swift_method)*methods[hook].slots[0];
@@ -118,8 +118,6 @@ enum martlet_install_result martlet_install(
     }
     return MARTLET_INSTALLED;
 }
-
-void martlet_change(martlet_before before) { __atomic_store_n(&before_method, before, __ATOMIC_RELEASE); }
 
 static bool holds(void *const *slot, enum martlet_hook hook) {
     return __atomic_load_n(slot, __ATOMIC_RELAXED) == (void *)replacement[hook];
@@ -150,8 +148,6 @@ enum martlet_install_result martlet_install(
     (void)methods, (void)before;
     return MARTLET_NOT_A_METHOD;
 }
-
-void martlet_change(martlet_before before) { (void)before; }
 
 void martlet_remove(void) {}
 

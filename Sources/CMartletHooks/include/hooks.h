@@ -32,9 +32,6 @@ enum martlet_install_result {
 // MARTLET_INSTALLED. Not thread-safe. Call it once, or again after martlet_remove.
 enum martlet_install_result martlet_install(const struct martlet_method methods[MARTLET_HOOKS], martlet_before before);
 
-// Replaces `before`. Thread-safe.
-void martlet_change(martlet_before before);
-
 // Restores all methods. A thread that is in a hook leaves it as usual.
 void martlet_remove(void);
 

@@ -103,12 +103,12 @@ struct AgentLoop: ~Copyable {
         delays.send()
     }
 
-    /// Warns if another library has removed a hook. Does not reinstall it.
+    /// Warns if another library has removed a hook, or if requests do not reach one. Does not reinstall it.
     private func checkHooks() {
         if let missing = capture.missingHooks() {
             log.warn(of: .hooks, "Capture: \(missing)")
         } else {
-            log.noteEnd(of: .hooks, "Capture: the hooks are back")
+            log.noteEnd(of: .hooks, "Capture: requests reach the hooks again")
         }
     }
 

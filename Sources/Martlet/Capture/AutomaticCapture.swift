@@ -6,8 +6,9 @@ import Synchronization
 
 /// Captures every request of every session with code that runs before three methods: the native loader's
 /// `startLoading`, where the observer becomes the loader's client; its `stopLoading`, which may come first; and the
-/// tasks' `resume`, where a request begins for its caller. The agent writes no hook before it has found every slot, and
-/// removes all hooks if one is not called. Switching capture off sets a flag and leaves the hooks in their slots.
+/// tasks' `resume`, where a request begins for its caller. The agent writes no hook before it has found every slot. It
+/// calls none of the three methods itself (``HookCalls``). Switching capture off sets a flag and leaves the hooks in their
+/// slots.
 enum AutomaticCapture {
     enum Failure: String, Error {
         case noNativeLoader = "Foundation's HTTP loader was not found"
@@ -15,7 +16,6 @@ enum AutomaticCapture {
         case noStopLoading = "the slot of URLProtocol.stopLoading was not found"
         case noResume = "the slot of URLSessionTask.resume was not found"
         case notWritten = "the hooks could not be installed"
-        case notCalled = "a hook was installed but is not called"
     }
 
     /// Installs the hooks once in a process. Later calls return or throw the outcome of the first. Thread-safe.
@@ -27,23 +27,23 @@ enum AutomaticCapture {
         }.get()
     }
 
-    /// A sentence that names the hooks that are no longer in their slots; `nil` if all are. A library that replaced a
-    /// hook may or may not still call it. Thread-safe.
-    static var missingHooks: String? {
+    /// Returns a sentence about the hooks that requests may not reach; `nil` if there is no such hook. Either another
+    /// library replaced the hook, and may or may not still call it, or Foundation does not call it. Thread-safe.
+    static func missingHooks(at now: UInt64 = Clock.monotonic()) -> String? {
         let methods = [
             (MARTLET_HOOK_START_LOADING, "URLProtocol.startLoading"),
             (MARTLET_HOOK_STOP_LOADING, "URLProtocol.stopLoading"), (MARTLET_HOOK_RESUME, "URLSessionTask.resume"),
         ]
         let lost = methods.filter { !martlet_is_in_place($0.0) }.map(\.1)
-        guard !lost.isEmpty else { return nil }
+        guard !lost.isEmpty else { return HookCalls.noted.doubt(at: now) }
         return "requests may be missed: the hook was replaced in \(lost.joined(separator: ", "))"
     }
 
     private static let outcome = Lock<Result<Void, Failure>?>(nil)
 
     /// Installs the hooks. Call it only while none is installed.
-    static func attempt() -> Result<Void, Failure> {
-        guard let loader = NativeLoader.type else { return .failure(.noNativeLoader) }
+    static func attempt(loader: URLProtocol.Type? = NativeLoader.type) -> Result<Void, Failure> {
+        guard let loader else { return .failure(.noNativeLoader) }
         guard
             let startLoading = VTable.index(
                 plain: PlainProtocol.self, overriding: StartingProtocol.self, base: URLProtocol.self)
@@ -61,14 +61,10 @@ enum AutomaticCapture {
             method(of: [loader], at: startLoading), method(of: [loader], at: stopLoading),
             method(of: tasks, at: resume),
         ].compactMap(\.self)
-        guard methods.count == MARTLET_HOOKS, martlet_install(methods, HookCheck.noteCall) == MARTLET_INSTALLED else {
+        HookCalls.forget()
+        guard methods.count == MARTLET_HOOKS, martlet_install(methods, before) == MARTLET_INSTALLED else {
             return .failure(.notWritten)
         }
-        guard HookCheck.allAreCalled(loader: loader) else {
-            martlet_remove()
-            return .failure(.notCalled)
-        }
-        martlet_change(before)
         return .success(())
     }
 
@@ -86,6 +82,7 @@ enum AutomaticCapture {
     }
 
     private static let before: martlet_before = { hook, object in
+        HookCalls.note(hook)
         guard CaptureSwitch.isActive, let object else { return true }
         switch hook {
         case MARTLET_HOOK_RESUME: resumed(Unmanaged.fromOpaque(object).takeUnretainedValue())
@@ -150,64 +147,58 @@ private final class StoppingProtocol: URLProtocol { override func stopLoading() 
 private class PlainTask: URLSessionTask, @unchecked Sendable {}
 private final class OverridingTask: URLSessionTask, @unchecked Sendable { override func resume() {} }
 
-/// Checks that the hooks are called: it calls each hooked method once and checks that every call was noted. It makes no
-/// session, because the first session of a process fixes the protocols of `URLSession.shared`. It makes no request and
-/// sends nothing.
-///
-/// The calls go through the vtable, as Foundation's do: the compiler cannot bind a method that any module may override.
-/// The calls have no side effects. A task that is suspended once more often than it is resumed stays suspended, and a
-/// loader that is stopped before its start stays idle, like the loader of a task that was cancelled at once.
-enum HookCheck {
-    private struct Call: Hashable {
-        let hook: UInt32
-        /// The address of the task or loader.
-        let object: UInt
+/// The hooks that were called since their installation. Only the service's own requests show whether Foundation calls a
+/// hook. The agent does not try it with calls of its own: a later Foundation may have a `fatalError` on their way, which
+/// would end every service at its start.
+struct HookCalls: Sendable {
+    /// The time of the first `resume`, by the monotonic clock; 0 before it.
+    var firstResume: UInt64
+    /// Whether a loader has started.
+    var hasStartedLoading: Bool
+
+    private static let firstResume = Atomic<UInt64>(0)
+    private static let hasStartedLoading = Atomic<Bool>(false)
+
+    /// The calls in this process. Thread-safe.
+    static var noted: HookCalls {
+        HookCalls(
+            firstResume: firstResume.load(ordering: .relaxed),
+            hasStartedLoading: hasStartedLoading.load(ordering: .relaxed))
     }
 
-    private static let calls = Lock<Set<Call>>([])
-
-    /// The function that runs before the hooked methods during the check. It notes each call.
-    static let noteCall: martlet_before = { hook, object in
-        let call = Call(hook: hook.rawValue, object: UInt(bitPattern: object))
-        _ = calls.withLock { $0.insert(call) }
-        return true
+    /// Notes a call. After the first calls it only reads, so threads do not share a written cache line. Thread-safe.
+    static func note(_ hook: martlet_hook) {
+        switch hook {
+        case MARTLET_HOOK_RESUME:
+            if firstResume.load(ordering: .relaxed) == 0 { firstResume.store(Clock.monotonic(), ordering: .relaxed) }
+        case MARTLET_HOOK_START_LOADING:
+            if !hasStartedLoading.load(ordering: .relaxed) { hasStartedLoading.store(true, ordering: .relaxed) }
+        default: break
+        }
     }
 
-    static func allAreCalled(loader type: URLProtocol.Type) -> Bool {
-        defer { calls.withLock { $0 = [] } }
-        guard let url = URL(string: "http://127.0.0.1/") else { return false }
-        let loader = type.init(request: URLRequest(url: url), cachedResponse: nil, client: nil)
-        loader.task = CancelledTask()
-        let tasks = [URLSessionDataTask(), URLSessionUploadTask(), URLSessionDownloadTask()]
-        for task in tasks { suspendAndResume(task) }
-        stopThenStart(loader)
-        let expected =
-            tasks.map { call(MARTLET_HOOK_RESUME, $0) }
-            + [call(MARTLET_HOOK_STOP_LOADING, loader), call(MARTLET_HOOK_START_LOADING, loader)]
-        return withExtendedLifetime((tasks, loader)) { calls.withLock { $0.isSuperset(of: expected) } }
+    static func forget() {
+        firstResume.store(0, ordering: .relaxed)
+        hasStartedLoading.store(false, ordering: .relaxed)
     }
 
-    private static func call(_ hook: martlet_hook, _ object: AnyObject) -> Call {
-        Call(hook: hook.rawValue, object: UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
+    /// Returns a sentence about a hook that Foundation does not seem to call; `nil` for none, and before the first request.
+    /// A request reaches `startLoading` right after `resume`, unless one of the service's own protocols takes it.
+    func doubt(at now: UInt64) -> String? {
+        let isWaiting = firstResume == 0 || now &- firstResume < InFlightRequests.maxTimeToLoader.nanoseconds
+        switch (hasStartedLoading, firstResume) {
+        case (true, 0):
+            return
+                "requests are captured without their caller's trace and without their wait: URLSession does not call "
+                + "the hook in URLSessionTask.resume"
+        case (false, _) where !isWaiting:
+            return
+                "no request has reached the hook in URLProtocol.startLoading: either all of them are answered by the "
+                + "service's own protocols, or this version of Foundation needs MARTLET_CAPTURE=explicit and "
+                + "captureWithMartlet() on the configuration of each session"
+        default: return nil
+        }
     }
-
-    /// Suspends and resumes a task. The function is not inlined, so that the compiler does not know the task's class and
-    /// calls through the vtable.
-    @inline(never) private static func suspendAndResume(_ task: URLSessionTask) {
-        task.suspend()
-        task.resume()
-    }
-
-    @inline(never) private static func stopThenStart(_ loader: URLProtocol) {
-        loader.stopLoading()
-        loader.startLoading()
-    }
-}
-
-/// A task that was cancelled before its loader started.
-private final class CancelledTask: URLSessionDataTask, @unchecked Sendable {
-    override var state: URLSessionTask.State { .canceling }
-    override var error: (any Error)? { URLError(.cancelled) }
 }
 
 /// Finds a method's slot in a class, without symbol names.

@@ -13,7 +13,7 @@ enum InFlightRequests {
     static let limit = 65_536
     /// How long a task may have no native loader. After that, the agent assumes that one of the service's own protocols
     /// has taken the task.
-    private static let maxTimeToLoader = Duration.seconds(60)
+    static let maxTimeToLoader = Duration.seconds(60)
 
     /// An estimate of the memory for a request in flight, in bytes: 200 for its observation, 110 for its observer, and
     /// its entry here. The task holds the request itself.

@@ -158,7 +158,7 @@ extension EffectiveCapture {
     private static func automatic(_ install: () throws(AutomaticCapture.Failure) -> Void) -> EffectiveCapture {
         do {
             try install()
-            return EffectiveCapture(mode: .automatic, missingHooks: { AutomaticCapture.missingHooks })
+            return EffectiveCapture(mode: .automatic, missingHooks: { AutomaticCapture.missingHooks() })
         } catch {
             return EffectiveCapture(
                 mode: .explicit,

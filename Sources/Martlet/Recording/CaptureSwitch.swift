@@ -221,8 +221,8 @@ struct EffectiveCapture: Sendable {
     var limits: [String] = []
     /// Why no rule can change requests in this process; `nil` if rules can.
     var rulesLimit: String?
-    /// Returns a sentence that names the hooks that were removed since the installation; `nil` if all are in place.
-    /// Requests of removed hooks may be missed.
+    /// Returns a sentence about the hooks that requests may not reach: another library replaced them, or Foundation does
+    /// not call them; `nil` if there is no such hook.
     var missingHooks: @Sendable () -> String? = { nil }
 
     static let switchedOff = EffectiveCapture(mode: .off, reason: "MARTLET_ENABLED is false")

@@ -4,6 +4,7 @@ import Foundation
 import FoundationNetworking
 import InMemoryLogging
 import Logging
+import Synchronization
 import Testing
 
 @testable import Martlet
@@ -44,14 +45,16 @@ extension AgentTests {
             }
         }
 
-        @Test func missingHooksAreNotCalled() throws {
+        /// A method of Foundation's may end the process if it is called in an unexpected state.
+        @Test func installationCallsNoMethodOfTheLoader() throws {
             try withoutHooks {
-                let loader = try #require(NativeLoader.type)
-                #expect(!HookCheck.allAreCalled(loader: loader))
+                CountingLoader.calls.store(0, ordering: .relaxed)
+                try AutomaticCapture.attempt(loader: CountingLoader.self).get()
+                #expect(CountingLoader.calls.load(ordering: .relaxed) == 0)
             }
         }
 
-        @Test func checkOfTheHooksCountsNoRequest() async throws {
+        @Test func installationCountsNoRequest() async throws {
             try await withAgent { agent, _, _ in
                 martlet_remove()
                 try AutomaticCapture.attempt().get()
@@ -59,6 +62,36 @@ extension AgentTests {
                 #expect(agent.status.ledger.captured == 0)
                 #expect(agent.status.captureReason == nil)
             }
+        }
+
+        @Test func loaderThatNoRequestReachesIsReportedAfterAMinute() async throws {
+            try await withAgent { agent, _, base in
+                martlet_remove()
+                defer {
+                    martlet_remove()
+                    _ = AutomaticCapture.attempt()
+                }
+                try AutomaticCapture.attempt(loader: CountingLoader.self).get()
+                let minute = InFlightRequests.maxTimeToLoader.nanoseconds
+                #expect(AutomaticCapture.missingHooks(at: Clock.monotonic() + minute) == nil)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                #expect(agent.status.captureReason == nil)
+                let reason = try #require(AutomaticCapture.missingHooks(at: Clock.monotonic() + minute))
+                #expect(reason.contains("URLProtocol.startLoading"))
+                #expect(reason.contains("captureWithMartlet()"))
+            }
+        }
+
+        @Test func doubtEndsWhenARequestReachesBothHooks() {
+            let minute = InFlightRequests.maxTimeToLoader.nanoseconds
+            func doubt(_ firstResume: UInt64, _ hasStartedLoading: Bool, at now: UInt64) -> String? {
+                HookCalls(firstResume: firstResume, hasStartedLoading: hasStartedLoading).doubt(at: now)
+            }
+            #expect(doubt(0, false, at: 2 * minute) == nil)
+            #expect(doubt(1, false, at: minute) == nil)
+            #expect(doubt(1, false, at: minute + 1)?.contains("startLoading") == true)
+            #expect(doubt(0, true, at: 1)?.contains("URLSessionTask.resume") == true)
+            #expect(doubt(1, true, at: 2 * minute) == nil)
         }
 
         @Test func hookRemovedByAnotherLibraryIsReportedAndNotReinstalled() async throws {
@@ -108,6 +141,14 @@ extension AgentTests {
             return page.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
         }
     }
+}
+
+/// A protocol in the place of Foundation's loader that counts the calls of its methods.
+private final class CountingLoader: URLProtocol {
+    static let calls = Atomic<Int>(0)
+
+    override func startLoading() { Self.calls.add(1, ordering: .relaxed) }
+    override func stopLoading() { Self.calls.add(1, ordering: .relaxed) }
 }
 
 /// Slots that belong to no class, one for each method.
