@@ -19,6 +19,7 @@ enum {
     NO_SIGNAL = OPT_LONG + 99,
     TIMEOUT_MS = OPT_LONG + 155,
     PROTOCOLS = OPT_LONG + 181,
+    NO_TUNNEL_HEADERS = OPT_LONG + 265,
     AUTHORITIES_KEPT_SECONDS = OPT_LONG + 321,
     QUICK_EXIT = OPT_LONG + 322,
     WRITE_DATA = OPT_OBJECT + 1,
@@ -28,17 +29,20 @@ enum {
     CLIENT_KEY = OPT_OBJECT + 87,
     AUTHORITIES_FOLDER = OPT_OBJECT + 97,
     URL = OPT_OBJECT + 2,
+    PROXY = OPT_OBJECT + 4,
     ERROR_BUFFER = OPT_OBJECT + 10,
     HTTP_HEADER = OPT_OBJECT + 23,
     HEADER_DATA = OPT_OBJECT + 29,
     COPY_POST_FIELDS = OPT_OBJECT + 165,
+    HOSTS_WITHOUT_PROXY = OPT_OBJECT + 177,
     WRITE_FUNCTION = OPT_FUNCTION + 11,
     HEADER_FUNCTION = OPT_FUNCTION + 79,
     OPEN_SOCKET_FUNCTION = OPT_FUNCTION + 163,
     CLOSE_SOCKET_FUNCTION = OPT_FUNCTION + 208,
     POST_FIELD_SIZE = OPT_OFF_T + 120,
 };
-enum { RESPONSE_CODE = 0x200000 + 2, REQUEST_SIZE = 0x200000 + 12, HTTP_AND_HTTPS = 1 | 2, MESSAGE_DONE = 1, ERROR_SIZE = 256 };
+enum { RESPONSE_CODE = 0x200000 + 2, REQUEST_SIZE = 0x200000 + 12, TUNNEL_CODE = 0x200000 + 22 };
+enum { HTTP_AND_HTTPS = 1 | 2, MESSAGE_DONE = 1, ERROR_SIZE = 256 };
 
 struct message {
     int kind;
@@ -235,8 +239,20 @@ static int close_socket(void *context, int number) {
     return 0;
 }
 
+// An empty proxy means none. Otherwise libcurl would take one from the environment.
+static bool set_proxy(martlet_uploader *uploader, const char *proxy) {
+    bool is_set = curl.set_option(uploader->easy, PROXY, proxy) == 0;
+    // The caller has already compared the host with `no_proxy`.
+    curl.set_option(uploader->easy, HOSTS_WITHOUT_PROXY, "");
+    // The answer to CONNECT is the proxy's.
+    curl.set_option(uploader->easy, NO_TUNNEL_HEADERS, 1L);
+    // A libcurl that was built without proxies lacks the options.
+    return is_set || !proxy[0];
+}
+
 static bool set_up(
-    martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
+    martlet_uploader *uploader, const char *url, const char *proxy, const uint8_t *body, size_t length,
+    int64_t timeout_milliseconds) {
     void *easy = uploader->easy;
     curl.easy_reset(easy);
     // The error buffer is set before the other options, so that it receives their errors.
@@ -257,7 +273,7 @@ static bool set_up(
            curl.set_option(easy, WRITE_FUNCTION, take_body) == 0 &&
            curl.set_option(easy, WRITE_DATA, uploader) == 0 &&
            curl.set_option(easy, HEADER_FUNCTION, take_header) == 0 &&
-           curl.set_option(easy, HEADER_DATA, uploader) == 0 && set_files(uploader);
+           curl.set_option(easy, HEADER_DATA, uploader) == 0 && set_files(uploader) && set_proxy(uploader, proxy);
 }
 
 bool martlet_upload_add_header(martlet_uploader *uploader, const char *line) {
@@ -267,7 +283,8 @@ bool martlet_upload_add_header(martlet_uploader *uploader, const char *line) {
 }
 
 bool martlet_upload_begin(
-    martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds) {
+    martlet_uploader *uploader, const char *url, const char *proxy, const uint8_t *body, size_t length,
+    int64_t timeout_milliseconds) {
     uploader->has_head = false;
     uploader->status = 0;
     uploader->body_length = 0;
@@ -275,12 +292,20 @@ bool martlet_upload_begin(
     uploader->retry_after[0] = uploader->rejected_requests[0] = uploader->store[0] = uploader->content_type[0] = 0;
     uploader->error[0] = 0;
     if (!wake(uploader)) return fail(uploader, "libcurl has no memory or no descriptors");
-    if (!set_up(uploader, url, body, length, timeout_milliseconds)) {
+    if (!set_up(uploader, url, proxy, body, length, timeout_milliseconds)) {
         return fail(uploader, "libcurl does not take an option");
     }
     if (curl.add(uploader->multi, uploader->easy) != 0) return fail(uploader, "libcurl does not take the upload");
     uploader->is_begun = true;
     return true;
+}
+
+// Returns whether any byte of the request was sent. libcurl counts the request for a tunnel too, so a proxy that refused
+// one is the exception.
+static bool is_sent(void *easy) {
+    long sent = 0, tunnel = 0;
+    if (curl.get_info(easy, TUNNEL_CODE, &tunnel) == 0 && tunnel >= 300) return false;
+    return curl.get_info(easy, REQUEST_SIZE, &sent) != 0 || sent > 0;
 }
 
 // Returns the state of the upload. It is running as long as libcurl has no message.
@@ -290,9 +315,8 @@ static enum martlet_upload_state result(martlet_uploader *uploader) {
     while ((message = curl.read_message(uploader->multi, &left))) {
         if (message->kind != MESSAGE_DONE) continue;
         int code = message->data.result;
-        long sent = 0;
         curl.get_info(uploader->easy, RESPONSE_CODE, &uploader->status);
-        uploader->is_sent = curl.get_info(uploader->easy, REQUEST_SIZE, &sent) != 0 || sent > 0;
+        uploader->is_sent = is_sent(uploader->easy);
         // The status counts if its head has ended, even if the body was truncated. A provisional answer does not count.
         if (uploader->has_head && uploader->status >= 200) return MARTLET_UPLOAD_ANSWERED;
         fail(uploader, code == 0 ? "the answer ended within its head" : curl.describe(code));

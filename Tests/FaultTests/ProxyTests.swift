@@ -35,5 +35,44 @@ extension FaultTests {
                 try await scene.expectEverythingCountedOnce()
             }
         }
+
+        /// The service's own requests go to `127.0.0.1`, which the environment excludes, so only uploads could come.
+        @Test func proxyOfTheEnvironmentGetsNoUploadsForACollectorOnTheHost() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let proxy = try Gate(collector: collector.port) { _, _ in .pass }
+                let address = "http://127.0.0.1:\(proxy.port)"
+                let service = try scene.start(
+                    "life", collector: collector.port, requests: 200,
+                    environment: [
+                        "MARTLET_ENDPOINT": "http://localhost:\(collector.port)", "http_proxy": address,
+                        "all_proxy": address, "no_proxy": "127.0.0.1",
+                    ])
+                let end = try await scene.end(of: service)
+                #expect(proxy.uploads.isEmpty)
+                #expect(end.lost == 0 && end.waiting == 0, "\(end); \(scene.seed)")
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        /// Only the proxy knows the collector's name.
+        @Test func uploadsToAPublicNameGoOverTheConfiguredProxy() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let proxy = try Gate(collector: collector.port) { _, _ in .pass }
+                let service = try scene.start(
+                    "life", collector: collector.port, requests: 200,
+                    environment: [
+                        "MARTLET_ENDPOINT": "http://collector.example.com",
+                        "MARTLET_PROXY": "http://grace:hunter2@127.0.0.1:\(proxy.port)",
+                    ])
+                let end = try await scene.end(of: service)
+                #expect(end.lost == 0 && end.waiting == 0, "\(end); \(scene.seed)")
+                let uploads = proxy.uploads.map(\.message)
+                #expect(uploads.allSatisfy { $0.target.hasPrefix("http://collector.example.com/v1/") })
+                #expect(uploads.allSatisfy { $0.proxyAuthorization == "Basic Z3JhY2U6aHVudGVyMg==" })
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
     }
 }

@@ -31,14 +31,23 @@ struct UploadMessage: Sendable {
 
     var batch: String { Self.field(BatchID.headerName, in: head) ?? "" }
 
+    /// The target of the request: a path, or the whole address if the agent takes the receiver for a proxy.
+    var target: String { head.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
+
+    /// The credentials for a proxy.
+    var proxyAuthorization: String? { Self.field("Proxy-Authorization", in: head) }
+
     var isMetrics: Bool { batch.hasSuffix(Signal.metrics.rawValue) }
 
     /// Whether a request to ClickHouse inserts rows into a table.
     func inserts(into table: String) -> Bool { head.contains("query=INSERT%20INTO%20\(table)%20") }
 
-    /// The bytes to pass to the collector, with a header that closes the connection after the answer.
+    /// The bytes to pass to the collector, with a path as the target and a header that closes the connection after the
+    /// answer.
     var bytes: [UInt8] {
-        let lines = head.components(separatedBy: "\r\n").filter { !$0.lowercased().hasPrefix("connection:") }
+        let authority = Self.field("Host", in: head) ?? ""
+        let own = head.replacingOccurrences(of: " http://\(authority)/", with: " /")
+        let lines = own.components(separatedBy: "\r\n").filter { !$0.lowercased().hasPrefix("connection:") }
         return Array((lines + ["Connection: close", "", ""]).joined(separator: "\r\n").utf8) + body
     }
 

@@ -32,9 +32,11 @@ void martlet_uploader_set_file(martlet_uploader *uploader, enum martlet_file kin
 // Adds a header to the next upload: a whole line without its line break. Returns false if that fails.
 bool martlet_upload_add_header(martlet_uploader *uploader, const char *line);
 
-// Begins an upload. Everything is copied. Returns false if it could not begin; `martlet_upload_error` gives the reason.
+// Begins an upload over a proxy, or directly if `proxy` is empty. The environment's proxies do not matter. Everything is
+// copied. Returns false if the upload could not begin; `martlet_upload_error` gives the reason.
 bool martlet_upload_begin(
-    martlet_uploader *uploader, const char *url, const uint8_t *body, size_t length, int64_t timeout_milliseconds);
+    martlet_uploader *uploader, const char *url, const char *proxy, const uint8_t *body, size_t length,
+    int64_t timeout_milliseconds);
 
 enum martlet_upload_state { MARTLET_UPLOAD_RUNNING, MARTLET_UPLOAD_ANSWERED, MARTLET_UPLOAD_FAILED };
 

@@ -113,9 +113,16 @@ enum EnvironmentValue {
     }
 
     /// An absolute http or https URL with a host and a possible port, without query and fragment.
-    static func address(_ text: String) -> URL? {
+    static func address(_ text: String) -> URL? { url(text, schemes: ["http", "https"]) }
+
+    /// The URL of a proxy, with one of libcurl's schemes (CURLOPT_PROXY).
+    static func proxy(_ text: String) -> URL? {
+        url(text, schemes: ["http", "https", "socks4", "socks4a", "socks5", "socks5h"])
+    }
+
+    private static func url(_ text: String, schemes: Set<String>) -> URL? {
         guard name(text) != nil, let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty,
-            ["http", "https"].contains(parts.scheme?.lowercased()), parts.query == nil, parts.fragment == nil,
+            schemes.contains(parts.scheme?.lowercased() ?? ""), parts.query == nil, parts.fragment == nil,
             parts.port.map((1...65535).contains) ?? true
         else { return nil }
         return parts.url

@@ -132,6 +132,7 @@ extension MartletConfiguration {
                 "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", unless: "MARTLET_TEMPORALITY", default: "delta",
                 as: EnvironmentValue.temporality) ?? temporality
         transport = reader.value("MARTLET_TRANSPORT", default: "automatic choice", as: EnvironmentValue.choice)
+        proxy = reader.value("MARTLET_PROXY", default: "that of https_proxy for https", as: EnvironmentValue.proxy)
         certificate = file("CERTIFICATE", &reader)
         clientCertificate = file("CLIENT_CERTIFICATE", &reader)
         clientKey = file("CLIENT_KEY", &reader)

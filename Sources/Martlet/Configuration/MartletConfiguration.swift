@@ -158,6 +158,15 @@ public struct MartletConfiguration: Sendable {
     /// The transport of uploads. `MARTLET_TRANSPORT`, default `nil`: ``Transport/urlSession`` if Foundation is sound
     /// (Swift 6.4 and later) or the process has no libcurl to call, else ``Transport/libcurl``.
     public var transport: Transport?
+    /// The proxy of uploads: an `http`, `https` or `socks5` URL, which may contain a user and a password. No log or
+    /// description shows it with its password. Collectors on this host, in a private network and in `no_proxy` are
+    /// reached without one. `MARTLET_PROXY`, default `nil`: `https_proxy` or `all_proxy` for https, and none for http,
+    /// because it would read the token.
+    public var proxy: URL? {
+        get { secretProxy.value }
+        set { secretProxy.value = newValue }
+    }
+    private var secretProxy = Secret<URL?>(nil)
     /// A PEM file with the authorities that the collector's certificate may be signed by, instead of the system's.
     /// `MARTLET_CERTIFICATE`, default the system's, or those of `SSL_CERT_FILE` and `SSL_CERT_DIR`.
     public var certificate: URL?

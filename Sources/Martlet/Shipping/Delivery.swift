@@ -267,7 +267,7 @@ struct Delivery {
             backlogPause.note(.nanoseconds(Int64(clamping: now &- start)), at: now)
             routes.note(answer, over: route)
         }
-        return UploadOutcome(end, signal: route.signal)
+        return UploadOutcome(end, signal: route.signal, over: uploader.way(to: route.address))
     }
 
     private func settle(

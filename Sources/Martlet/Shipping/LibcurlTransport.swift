@@ -40,7 +40,8 @@ final class LibcurlTransport: UploadTransport {
         // An empty `Expect` saves a round trip before a large body.
         _ = martlet_upload_add_header(uploader, "Expect:")
         let milliseconds = Int64(clamping: upload.timeout.nanoseconds / 1_000_000)
-        _ = martlet_upload_begin(uploader, upload.url, upload.body, upload.body.count, milliseconds)
+        _ = martlet_upload_begin(
+            uploader, upload.url, upload.proxy?.absoluteString ?? "", upload.body, upload.body.count, milliseconds)
     }
 
     func proceed(for duration: Duration) -> UploadEnd? {

@@ -32,17 +32,18 @@ enum UploadOutcome: Equatable {
     ///
     /// The buffer's limit applies nevertheless. A 429, or a 503 of the collector itself, means that the batch was not
     /// taken. Any other failure of a server may come from a proxy that has passed the batch on.
-    init(_ answer: UploadAnswer, signal: Signal) {
+    init(_ answer: UploadAnswer, signal: Signal, over way: UploadWay = .direct) {
         let status = answer.status
         let partial = (200..<300).contains(status) ? PartialSuccess(inBody: answer.body, signal: signal) : nil
         let said = (partial?.message ?? RPCStatus.message(inBody: answer.body))
             .printable(upTo: MartletLimits.reasonLength)
-        let reason = said.isEmpty ? "status \(status)" : "status \(status): \(said)"
+        let answered = said.isEmpty ? "status \(status)" : "status \(status): \(said)"
+        let reason = answered + way.note
         self =
             switch status {
             case 200..<300 where !answer.isOTLP, 400 where answer.isPage:
-                .retry(.longest, mayHaveArrived: false, reason: "\(reason); \(answer.strangeness)")
-            case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: reason))
+                .retry(.longest, mayHaveArrived: false, reason: "\(answered); \(answer.strangeness)\(way.note)")
+            case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: answered))
             case 408, 425, 429, 500, 502, 503, 504, 507, 520...530:
                 .retry(
                     answer.retryAfter.map(RetryWait.notBefore) ?? .backOff,
@@ -55,12 +56,13 @@ enum UploadOutcome: Equatable {
 
     /// Without an answer a batch is sent again with the same id, so that a collector that already has it counts it
     /// once.
-    init(_ end: UploadEnd, signal: Signal) {
+    init(_ end: UploadEnd, signal: Signal, over way: UploadWay = .direct) {
         switch end {
-        case .answered(let answer): self.init(answer, signal: signal)
+        case .answered(let answer): self.init(answer, signal: signal, over: way)
         case .failed(let mayHaveArrived, let reason):
-            self = .retry(.backOff, mayHaveArrived: mayHaveArrived, reason: reason)
-        case .timedOut(let reason): self = .retry(.costly, mayHaveArrived: true, reason: reason)
+            self = .retry(.backOff, mayHaveArrived: mayHaveArrived, reason: reason + way.noteWithoutAnswer)
+        case .timedOut(let reason):
+            self = .retry(.costly, mayHaveArrived: true, reason: reason + way.noteWithoutAnswer)
         }
     }
 }

@@ -12,16 +12,18 @@ final class Uploader {
     /// The header fields that all uploads have.
     private let commonHeaders: [(name: String, value: String)]
     private let timeout: Duration
+    private let proxies: UploadProxies
     private let transport: any UploadTransport
 
     init(_ configuration: MartletConfiguration, log: AgentLog) {
         let (headers, refused) = Self.headers(of: configuration)
         commonHeaders = headers
         timeout = configuration.exportTimeout
+        proxies = UploadProxies(configuration)
         let (libcurl, files) = (LibcurlTransport(), UploadTLS(configuration))
         let choice = TransportChoice(
             asked: configuration.transport, hasLibcurl: libcurl != nil,
-            variablesNeedingLibcurl: files.variablesNeedingLibcurl)
+            variablesNeedingLibcurl: files.variablesNeedingLibcurl + proxies.settingsNeedingLibcurl)
         libcurl?.use(files)
         transportName = choice.transport
         if let libcurl, choice.transport == .libcurl { transport = libcurl } else { transport = URLSessionTransport() }
@@ -39,8 +41,13 @@ final class Uploader {
     func start(_ body: [UInt8], batch: BatchID, isCompressed: Bool, to address: URL) {
         let url = address.appendingPathComponent("v1/\(batch.signal.rawValue)").absoluteString
         transport.start(
-            Upload(url: url, headers: headers(of: batch, isCompressed: isCompressed), body: body, timeout: timeout))
+            Upload(
+                url: url, headers: headers(of: batch, isCompressed: isCompressed), body: body, timeout: timeout,
+                proxy: way(to: address).proxy))
     }
+
+    /// Returns the way to a collector. `URLSession` itself follows the environment.
+    func way(to address: URL) -> UploadWay { transportName == .libcurl ? proxies.way(to: address) : .direct }
 
     /// Returns the header fields of a configuration, and the names of those that uploads cannot have.
     private static func headers(
@@ -84,6 +91,8 @@ struct Upload: Sendable {
     let headers: [(name: String, value: String)]
     let body: [UInt8]
     let timeout: Duration
+    /// `nil` for none. `URLSession` ignores it.
+    var proxy: URL?
 }
 
 /// Uploads one batch at a time. Only for the agent's thread.

@@ -22,7 +22,7 @@ import Testing
         "MARTLET_RULES": { $0.rulesFile == nil }, "MARTLET_BUFFER_DIR": { $0.bufferDirectory == nil },
         "MARTLET_BUFFER_ADOPT": { $0.bufferAdopt.isEmpty }, "MARTLET_TRANSPORT": { $0.transport == nil },
         "MARTLET_CERTIFICATE": { $0.certificate == nil }, "MARTLET_CLIENT_CERTIFICATE": { $0.clientCertificate == nil },
-        "MARTLET_CLIENT_KEY": { $0.clientKey == nil },
+        "MARTLET_CLIENT_KEY": { $0.clientKey == nil }, "MARTLET_PROXY": { $0.proxy == nil },
     ]
 
     @Test func defaultsMatchTheDocumentAndTheWarnings() {
@@ -100,7 +100,7 @@ import Testing
             "MARTLET_COMPRESSION": "none", "MARTLET_TEMPORALITY": "Cumulative", "MARTLET_EXPORT_TIMEOUT": "1m",
             "MARTLET_LOG_LEVEL": "debug", "MARTLET_TRANSPORT": "URLSession", "MARTLET_CERTIFICATE": "ca.pem",
             "MARTLET_CLIENT_CERTIFICATE": "/etc/martlet/client.pem", "MARTLET_CLIENT_KEY": "/etc/martlet/client.key",
-            "MARTLET_RULES": "/etc/shop/rules.json5",
+            "MARTLET_RULES": "/etc/shop/rules.json5", "MARTLET_PROXY": "http://grace:hunter2@proxy:3128",
         ]
         #expect(Set(environment.keys) == Set(Self.variables))
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(environment)
@@ -143,6 +143,7 @@ import Testing
         #expect(configuration.clientCertificate?.path == "/etc/martlet/client.pem")
         #expect(configuration.clientKey?.path == "/etc/martlet/client.key")
         #expect(configuration.rulesFile?.path == "/etc/shop/rules.json5")
+        #expect(configuration.proxy?.absoluteString == "http://grace:hunter2@proxy:3128")
     }
 
     @Test func specificationVariablesAreUsedIfMartletsAreUnset() {
@@ -241,6 +242,7 @@ import Testing
         configuration.serviceName = "visible"
         configuration.token = "hunter2"
         configuration.headers = ["api-key": "hunter3"]
+        configuration.proxy = URL(string: "http://grace:hunter4@proxy")
         var dumped = ""
         dump(configuration, to: &dumped)
         for text in ["\(configuration)", String(reflecting: configuration), dumped] {
