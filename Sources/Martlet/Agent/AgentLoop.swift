@@ -253,7 +253,15 @@ struct AgentLoop: ~Copyable {
     private mutating func deliverUntilNextCheck(isCallerWaiting: Bool) -> Bool {
         sealer.measureBuffer()
         guard delivery.begin(isCallerWaiting: isCallerWaiting, pause: min(nextSeal, nextCheck)) else { return true }
+        // A caller waits for the requests of this process.
+        if isCallerWaiting { deliverOwn() }
         for directory in sealer.directories { delivery.deliverAbandoned(in: directory, except: memory.instance) }
+        if !isCallerWaiting { deliverOwn() }
+        delivery.deliverElsewhere()
+        return !delivery.isPaused
+    }
+
+    private mutating func deliverOwn() {
         if var old = retired.take() {
             delivery.deliver(own: &old)
             if !memory.isEmpty { old.removeSums() }
@@ -265,8 +273,6 @@ struct AgentLoop: ~Copyable {
             outbox = consume open
         }
         delivery.deliver(own: &memory)
-        delivery.deliverElsewhere()
-        return !delivery.isPaused
     }
 }
 

@@ -133,6 +133,14 @@ enum MartletLimits {
     static let quarantine = Duration.seconds(7 * 86400)
     /// The age at which a lock without a directory counts as stale. A starting process creates its lock first.
     static let staleLock = Duration.seconds(60)
+    /// Directories of other processes that a round opens, unless it removes them: each costs some system calls.
+    static let visits = 32
+    /// Directories of other processes that a round compares with what it saw before.
+    static let looks = 512
+    /// How long the agent relies on what it saw in a directory that seems unchanged.
+    static let sighting = Duration.seconds(3600)
+    /// Directories of other processes that the agent remembers.
+    static let sightings = 4096
     /// The age at which a batch with an unknown outcome is not sent again: a collector remembers batches for 30 days.
     static let unknownOutcome = Duration.seconds(21 * 86400)
     /// The share of `MARTLET_BUFFER_MAX` above which the agent makes room.

@@ -57,10 +57,7 @@ struct StoredBatch: Sendable, Equatable {
             // Files that are already gone and dangling links are listed too, because other processes may still see
             // them.
             _ = lstat("\(path)/\(name)", &status)
-            let time = status.st_mtim
-            return StoredBatch(
-                file: file, size: Int(status.st_size),
-                modified: UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec))
+            return StoredBatch(file: file, size: Int(status.st_size), modified: status.modified)
         }
     }
 

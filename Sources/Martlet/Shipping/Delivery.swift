@@ -2,9 +2,10 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Uploads batches, the oldest first: those of dead instances, then this instance's, and last those that dead instances
-/// recorded for other collectors. It sends one at a time, and waits for the collector's acknowledgement before the
-/// next. After a failure that may pass, the batch goes to another collector if that is allowed, and waits otherwise.
+/// Uploads batches, the oldest of each instance first: those of dead instances, then this instance's, and last those
+/// that dead instances recorded for other collectors. While a caller waits, this instance's come first. It sends one at
+/// a time, and waits for the collector's acknowledgement before the next. After a failure that may pass, the batch goes
+/// to another collector if that is allowed, and waits otherwise.
 struct Delivery {
     private let configuration: MartletConfiguration
     private let uploader: Uploader
@@ -20,8 +21,9 @@ struct Delivery {
     private var sums: OutgoingSums
     private var routes = UploadRoutes()
     private var backlogPause: BacklogThrottle
-    /// Dead instances of this round whose batches are for other collectors.
-    private var foreignOutboxes: [(instance: String, directory: URL)] = []
+    private var abandoned = AbandonedOutboxes()
+    /// Dead instances of this round whose batches can be sent to other collectors.
+    private var foreign: [AbandonedOutboxes.Place] = []
     private var news: DeliveryLog
     private var pause: UInt64 = .max
     /// Whether a caller waits for the end of the round.
@@ -79,7 +81,8 @@ struct Delivery {
         guard routes.begin(over: ownRoutes, at: Clock.monotonic(), isCallerWaiting: isCallerWaiting) else {
             return false
         }
-        foreignOutboxes = []
+        foreign = []
+        abandoned.beginRound()
         return true
     }
 
@@ -92,18 +95,43 @@ struct Delivery {
         deliverAll(of: &store, to: own, isOwn: true)
     }
 
-    /// Delivers the batches that earlier processes left in a directory, except those for other collectors.
+    /// Delivers the batches that earlier processes left in a directory, except those for other collectors. Opens only a
+    /// few of their directories in a round (``AbandonedOutboxes``). Makes batches of their journals even while nothing
+    /// can be sent, because a journal takes far more room on the disk.
     mutating func deliverAbandoned(in directory: URL, except present: String) {
-        for instance in BufferDirectory.instances(in: directory) where instance != present && !isOver {
-            guard var outbox = Outbox.adopt(instance: instance, in: directory) else { continue }
-            recovery.recover(&outbox)
-            if outbox.addresses(for: configuration).present == configuration.collectors {
-                deliverAll(of: &outbox, to: own, isOwn: false)
-            } else {
-                foreignOutboxes.append((instance, directory))
-            }
-            outbox.close()
+        while !isTimeUp() {
+            let routes = routes
+            let place = abandoned.next(in: directory, except: present) { !routes.areBlocked($0) }
+            guard let place else { return }
+            visit(place)
         }
+    }
+
+    private mutating func visit(_ place: AbandonedOutboxes.Place) {
+        guard var outbox = Outbox.adopt(instance: place.instance, in: place.serviceDirectory) else {
+            return abandoned.note(nil, at: place)
+        }
+        recovery.recover(&outbox)
+        let addresses = outbox.addresses(for: configuration)
+        if addresses.present == configuration.collectors {
+            deliverAll(of: &outbox, to: own, isOwn: false)
+        } else if addresses.present != nil {
+            foreign.append(place)
+        }
+        leave(outbox, at: place, addresses)
+        if isTimeUp() { abandoned.putBack(place) }
+    }
+
+    /// Closes a dead instance's outbox, and remembers what stays in it.
+    private mutating func leave(
+        _ outbox: consuming Outbox, at place: AbandonedOutboxes.Place, _ addresses: (recorded: [URL]?, present: [URL]?)
+    ) {
+        var outbox = outbox
+        let left = outbox.batches() ?? []
+        let seen = AbandonedOutboxes.Sighting(
+            modified: place.modified, recorded: addresses.recorded, present: addresses.present, left)
+        outbox.close()
+        if place.modified == nil { abandoned.noteRemoved(place) } else { abandoned.note(seen, at: place) }
     }
 
     /// Delivers batches for other collectors to the addresses that they were recorded for, if possible, and warns of
@@ -113,25 +141,23 @@ struct Delivery {
         if isPaused { return }
         news.endRound(waiting: routes.waiting)
         elsewhereDeadline = isCallerWaiting ? Clock.monotonic() &+ MartletLimits.elsewhereWait.nanoseconds : .max
-        var left: [[URL]?: [BatchFile]] = [:]
-        var locked: Set<[URL]?> = []
-        for foreign in foreignOutboxes where !isPaused && !isElsewhereTimeUp() {
-            guard var outbox = Outbox.adopt(instance: foreign.instance, in: foreign.directory) else { continue }
-            let (recorded, present) = outbox.addresses(for: configuration)
-            if let present {
-                deliverAll(of: &outbox, to: CollectorOrder.ranked(present, for: instance), isOwn: false)
-            } else {
-                locked.insert(recorded)
-            }
-            left[recorded, default: []] += (outbox.batches() ?? []).map(\.file)
-            outbox.close()
+        for place in foreign where !isPaused && !isElsewhereTimeUp() {
+            guard var outbox = Outbox.adopt(instance: place.instance, in: place.serviceDirectory) else { continue }
+            let addresses = outbox.addresses(for: configuration)
+            deliverAll(of: &outbox, to: CollectorOrder.ranked(addresses.present ?? [], for: instance), isOwn: false)
+            leave(outbox, at: place, addresses)
         }
         if isPaused || isElsewhereTimeUp() { return }
-        let requests = left.values.joined().reduce(0) { $0 &+ $1.requests }
-        // A round that was cut short has not seen all instances.
-        if !isOver { board.update { $0.waitingElsewhere = requests } }
-        for (collectors, files) in left where !files.isEmpty {
-            news.note(files, for: collectors, isLocked: locked.contains(collectors))
+        reportElsewhere()
+    }
+
+    /// Reports the batches that wait for other collectors, as far as they were seen.
+    private mutating func reportElsewhere() {
+        let waiting = abandoned.sightings.values.filter { $0.batches > 0 && $0.present != configuration.collectors }
+        let requests = waiting.reduce(0) { $0 &+ $1.requests }
+        board.update { $0.waitingElsewhere = requests }
+        for (collectors, seen) in Dictionary(grouping: waiting, by: \.recorded) {
+            news.note(seen, for: collectors)
         }
     }
 
@@ -146,11 +172,16 @@ struct Delivery {
         return now >= elsewhereDeadline
     }
 
+    /// Returns whether the round has to stop, because the next check is due or the process ends.
+    private mutating func isTimeUp() -> Bool {
+        let now = Clock.monotonic()
+        if now >= pause { isPaused = true }
+        return isPaused || now >= requests.stopBy ?? .max
+    }
+
     private var ownRoutes: [UploadRoute] { UploadRoutes.all(to: own) }
 
     private func isOwn(_ address: URL) -> Bool { own.contains(address) }
-
-    private var isOver: Bool { isPaused || routes.areBlocked(ownRoutes) }
 
     private mutating func deliverAll(
         of outbox: inout some BatchStore & ~Copyable, to collectors: [URL], isOwn: Bool

@@ -57,14 +57,16 @@ struct DeliveryLog {
     /// Warns of batches that earlier processes left for other collectors.
     ///
     /// - Parameters:
+    ///   - seen: the directories of those processes.
     ///   - collectors: their addresses; `nil` if they cannot be read.
-    ///   - isLocked: whether the agent lacks the credentials.
-    func note(_ files: [BatchFile], for collectors: [URL]?, isLocked: Bool) {
-        let count = "\(files.count) batches of earlier processes (\(files.reduce(0) { $0 &+ $1.requests }) requests)"
+    func note(_ seen: [AbandonedOutboxes.Sighting], for collectors: [URL]?) {
+        let (batches, requests) = seen.reduce((0, 0)) { ($0.0 + $1.batches, $0.1 &+ $1.requests) }
+        let count = "\(batches) batches of earlier processes (\(requests) requests)"
         guard let collectors else {
             return log.warn(
                 of: .elsewhere(nil), "\(count) wait in the buffer: the address of their collector cannot be read")
         }
+        let isLocked = seen.contains { $0.present == nil }
         let lock = isLocked ? "MARTLET_TOKEN, MARTLET_HEADERS or the client certificate has changed" : nil
         guard let obstacle = lock ?? collectors.lazy.compactMap({ obstacles[$0] }).first else { return }
         let addresses = CollectorAddress.text(collectors)
