@@ -7,7 +7,7 @@ import Synchronization
 /// processes add none.
 enum SeriesRows {
     /// The columns of dimensions.
-    private static let names = columns(of: nil).map(\.name)
+    private static let names = columns.map(\.name)
     private static let list = names.joined(separator: ", ")
     private static let finding =
         "SELECT id, day FROM series WHERE service = ? AND \(names.map { "\($0) = ?" }.joined(separator: " AND "))"
@@ -26,7 +26,7 @@ enum SeriesRows {
     }
 
     private static func arguments(_ dimensions: RequestDimensions) -> StatementArguments {
-        StatementArguments(columns(of: dimensions).map(\.value))
+        StatementArguments(columns.map { $0.value(dimensions) })
     }
 
     static func update(_ id: Int64, day: Int64, in db: Database) throws {
@@ -39,15 +39,17 @@ enum SeriesRows {
         return try Int.fetchOne(statement, arguments: [service, day]) ?? 0
     }
 
-    /// Returns the columns of the dimensions with their values, in a fixed order; the values are empty for `nil`.
-    static func columns(of dimensions: RequestDimensions?) -> [Database.Column] {
-        [
-            ("kind", dimensions.map { text(of: $0.kind, $0.source) } ?? ""), ("method", dimensions?.method ?? ""),
-            ("host", dimensions?.host ?? ""), ("port", dimensions?.port ?? 0),
-            ("endpoint", dimensions?.endpoint ?? ""), ("status", dimensions?.status ?? 0),
-            ("error", dimensions?.error ?? ""), ("rule", dimensions?.rule ?? ""),
-        ]
-    }
+    /// The columns of the dimensions, in a fixed order. The values are empty for `nil`.
+    static let columns = [
+        NamedColumn<RequestDimensions?>("kind") { $0.map { text(of: $0.kind, $0.source) } ?? "" },
+        NamedColumn<RequestDimensions?>("method") { $0?.method ?? "" },
+        NamedColumn<RequestDimensions?>("host") { $0?.host ?? "" },
+        NamedColumn<RequestDimensions?>("port") { $0?.port ?? 0 },
+        NamedColumn<RequestDimensions?>("endpoint") { $0?.endpoint ?? "" },
+        NamedColumn<RequestDimensions?>("status") { $0?.status ?? 0 },
+        NamedColumn<RequestDimensions?>("error") { $0?.error ?? "" },
+        NamedColumn<RequestDimensions?>("rule") { $0?.rule ?? "" },
+    ]
 
     /// `client`, or `client spans` for requests that only spans reported.
     private static func text(of kind: RequestKind, _ source: StatisticsSource) -> String {
@@ -94,7 +96,7 @@ enum SeriesRows {
             status: row["status"], error: row["error"], rule: row["rule"])
     }
 
-    /// Returns the dimensions from the values of ``columns(of:)``; `nil` for an unknown kind.
+    /// Returns the dimensions from the values of ``columns``; `nil` for an unknown kind.
     static func dimensions(
         kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String,
         rule: String

@@ -15,25 +15,50 @@ enum DetailRows {
             try SpanJSON.encode(detail.attributes), try SpanJSON.encode(detail.events),
             try SpanJSON.encode(detail.links),
         ]
-        let identity: [Database.Column] = [
-            ("received", Int64(clamping: now)), ("resource_id", resource), ("service", service),
-            ("trace_id", detail.traceID.blob), ("span_id", detail.spanID.blob),
-            ("parent_span_id", detail.parentSpanID?.blob ?? Data()),
-        ]
-        let request: [Database.Column] = [
-            ("failed", detail.request.map(RequestClass.init)?.isFailure ?? false), ("url", detail.url),
-            ("bytes_sent", Int64(clamping: detail.bytesSent)),
-            ("bytes_received", Int64(clamping: detail.bytesReceived)), ("message", detail.message ?? ""),
-        ]
-        let span: [Database.Column] = [
-            ("start_time", Int64(clamping: detail.start)), ("duration", Int64(clamping: detail.durationNanoseconds)),
-            ("name", detail.name), ("span_kind", detail.kind.rawValue), ("is_error", detail.isError),
-            ("trace_state", detail.traceState), ("attributes", json[0]), ("events", json[1]), ("links", json[2]),
-            ("dropped_attributes", Int64(detail.droppedAttributes)), ("dropped_events", Int64(detail.droppedEvents)),
-            ("dropped_links", Int64(detail.droppedLinks)), ("bytes", bytes(of: detail, service, json)),
-        ]
-        try db.insert(into: "detail", identity + SeriesRows.columns(of: detail.request) + request + span)
+        try insertion.insert(
+            NewRow(span: detail, json: json, resource: resource, service: service, received: Int64(clamping: now)),
+            in: db)
     }
+
+    /// A span with what its row has besides.
+    private struct NewRow {
+        let span: SpanRecord
+        /// The attributes, events and links.
+        let json: [String]
+        let resource: Int64
+        let service: String
+        let received: Int64
+    }
+
+    private typealias Column = NamedColumn<NewRow>
+
+    private static let insertion = RowInsertion(
+        into: "detail",
+        identity + SeriesRows.columns.map { column in Column(column.name) { column.value($0.span.request) } } + request
+            + span)
+
+    private static let identity = [
+        Column("received") { $0.received }, Column("resource_id") { $0.resource }, Column("service") { $0.service },
+        Column("trace_id") { $0.span.traceID.blob }, Column("span_id") { $0.span.spanID.blob },
+        Column("parent_span_id") { $0.span.parentSpanID?.blob ?? Data() },
+    ]
+    private static let request = [
+        Column("failed") { $0.span.request.map(RequestClass.init)?.isFailure ?? false }, Column("url") { $0.span.url },
+        Column("bytes_sent") { Int64(clamping: $0.span.bytesSent) },
+        Column("bytes_received") { Int64(clamping: $0.span.bytesReceived) },
+        Column("message") { $0.span.message ?? "" },
+    ]
+    private static let span = [
+        Column("start_time") { Int64(clamping: $0.span.start) },
+        Column("duration") { Int64(clamping: $0.span.durationNanoseconds) }, Column("name") { $0.span.name },
+        Column("span_kind") { $0.span.kind.rawValue }, Column("is_error") { $0.span.isError },
+        Column("trace_state") { $0.span.traceState }, Column("attributes") { $0.json[0] },
+        Column("events") { $0.json[1] }, Column("links") { $0.json[2] },
+        Column("dropped_attributes") { Int64($0.span.droppedAttributes) },
+        Column("dropped_events") { Int64($0.span.droppedEvents) },
+        Column("dropped_links") { Int64($0.span.droppedLinks) },
+        Column("bytes") { bytes(of: $0.span, $0.service, $0.json) },
+    ]
 
     /// The bytes of a row: its texts, its numbers and its index entries.
     private static func bytes(of detail: SpanRecord, _ service: String, _ json: [String]) -> Int {

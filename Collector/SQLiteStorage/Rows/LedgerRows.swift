@@ -16,15 +16,32 @@ enum LedgerRows {
         """
 
     static func insert(_ reading: LedgerReading, requests: UInt64, resource: Int64, in db: Database) throws {
-        let numbers = [
-            ("time", reading.time), ("captured", reading.captured), ("delivered", reading.delivered),
-            ("waiting", reading.waiting), ("requests", requests), ("age", reading.age),
-            ("unwatched", reading.unwatched), ("cpu", reading.agentCPU),
-        ]
-        try db.insert(
-            into: "ledger",
-            [("resource_id", resource), ("dropped", DroppedText.text(of: reading.dropped))]
-                + numbers.map { ($0, Int64(clamping: $1)) }, onConflict: conflict)
+        try insertion.insert(NewRow(reading: reading, requests: requests, resource: resource), in: db)
+    }
+
+    private struct NewRow {
+        let reading: LedgerReading
+        let requests: UInt64
+        let resource: Int64
+    }
+
+    private static let insertion = RowInsertion(into: "ledger", columns + numbers, onConflict: conflict)
+
+    private static let columns = [
+        NamedColumn<NewRow>("resource_id") { $0.resource },
+        NamedColumn<NewRow>("dropped") { DroppedText.text(of: $0.reading.dropped) },
+    ]
+    private static let numbers = [
+        number("time") { $0.reading.time }, number("captured") { $0.reading.captured },
+        number("delivered") { $0.reading.delivered }, number("waiting") { $0.reading.waiting },
+        number("requests") { $0.requests }, number("age") { $0.reading.age },
+        number("unwatched") { $0.reading.unwatched }, number("cpu") { $0.reading.agentCPU },
+    ]
+
+    private static func number(
+        _ name: String, _ value: @escaping @Sendable (NewRow) -> UInt64
+    ) -> NamedColumn<NewRow> {
+        NamedColumn(name) { Int64(clamping: value($0)) }
     }
 
     /// Returns the account with the most captured requests, brought up to date. The agent wrote it before its batch and the batches

@@ -92,21 +92,24 @@ struct CallSightings {
 
 /// The remembered calls.
 enum ObservedCallRows {
+    private typealias Column = NamedColumn<RememberedCall>
+
+    private static let insertion = RowInsertion(
+        into: "observed_call",
+        [
+            Column("service") { $0.call.callee }, Column("environment") { $0.environment },
+            Column("served_host") { $0.call.servedHost }, Column("caller") { $0.call.caller },
+            Column("called_host") { $0.call.calledHost }, Column("first_time") { $0.first },
+            Column("last_time") { $0.last },
+        ],
+        onConflict: """
+            ON CONFLICT (service, environment, served_host, caller, called_host) DO UPDATE SET
+            first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time)
+            """)
+
     /// Adds calls, or updates the times of known ones. Past the limit, deletes the least recently observed calls.
     static func add(_ calls: [RememberedCall], atMost limit: Int, in db: Database) throws {
-        for one in calls {
-            try db.insert(
-                into: "observed_call",
-                [
-                    ("service", one.call.callee), ("environment", one.environment),
-                    ("served_host", one.call.servedHost), ("caller", one.call.caller),
-                    ("called_host", one.call.calledHost), ("first_time", one.first), ("last_time", one.last),
-                ],
-                onConflict: """
-                    ON CONFLICT (service, environment, served_host, caller, called_host) DO UPDATE SET
-                    first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time)
-                    """)
-        }
+        for call in calls { try insertion.insert(call, in: db) }
         try db.cachedStatement(
             sql: """
                 DELETE FROM observed_call WHERE id IN (
