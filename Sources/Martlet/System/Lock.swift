@@ -7,46 +7,78 @@ import Synchronization
 /// On Linux a `Mutex` remembers a thread's number from the thread's first use, but the thread that forked has another
 /// number in the child. If a thread of the child waits for a lock that this thread holds, the process traps.
 ///
-/// `@unchecked Sendable`: the value is accessed only under the lock. The cells are Synchronization's own, so the value
-/// is stored in its owner, and a request allocates nothing for its lock.
+/// `@unchecked Sendable`: the value is accessed only under the lock. It is in unsafe memory, because Swift has no other
+/// public place in a struct that threads can change. An object that exists once per request inherits ``LockedObject``.
 struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
-    private let word = _Cell<UInt32>(0)
-    private let value: _Cell<Value>
+    private let word = LockWord()
+    private let value: UnsafeMutablePointer<Value>
 
     init(_ value: consuming sending Value) {
-        self.value = _Cell(value)
+        self.value = .allocate(capacity: 1)
+        self.value.initialize(to: value)
+    }
+
+    deinit {
+        value.deinitialize(count: 1)
+        value.deallocate()
     }
 
     /// Runs `body` with the value, under the lock.
     borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        martlet_lock(word._address)
-        defer { martlet_unlock(word._address) }
-        // The access takes two steps: otherwise the thread sanitizer assumes that the whole lock was changed, including
-        // the word.
-        let address = value._address
-        return try body(&address.pointee)
+        word.lock()
+        defer { word.unlock() }
+        return try body(&value.pointee)
     }
 }
 
-#if compiler(<6.3)
-/// A fixed place in memory for a value, without an allocation. Synchronization's type of this name is public from Swift
-/// 6.3 on.
-private struct _Cell<Value: ~Copyable>: ~Copyable {
-    let _address: UnsafeMutablePointer<Value>
+/// An object with a state and its lock, which are stored in the object itself: a request allocates nothing for its lock.
+///
+/// `@unchecked Sendable`, and without the run-time check of exclusive access: the state is accessed only under the lock.
+class LockedObject<State>: @unchecked Sendable {
+    private let word = LockWord()
+    @exclusivity(unchecked) private var state: State
 
-    init(_ value: consuming Value) {
-        _address = .allocate(capacity: 1)
-        _address.initialize(to: value)
+    init(state: consuming sending State) {
+        self.state = state
     }
 
-    deinit {
-        _address.deinitialize(count: 1)
-        _address.deallocate()
+    /// Runs `body` with the state, under the lock.
+    final func withState<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        word.lock()
+        defer { word.unlock() }
+        return try body(&state)
     }
 }
-#endif
+
+/// A lock in one word: 0 if free, 1 if taken, 2 if taken and a thread may be waiting.
+private struct LockWord: ~Copyable {
+    private let word = Atomic<UInt32>(0)
+
+    @inline(__always)
+    borrowing func lock() {
+        if !word.compareExchange(expected: 0, desired: 1, ordering: .acquiring).exchanged { lockSlowly() }
+    }
+
+    @inline(__always)
+    borrowing func unlock() {
+        if word.exchange(0, ordering: .releasing) == 2 { wakeWaiter() }
+    }
+
+    @inline(never)
+    private borrowing func lockSlowly() { withUnsafePointer(to: word) { martlet_lock_slowly(Self.address($0)) } }
+
+    @inline(never)
+    private borrowing func wakeWaiter() { withUnsafePointer(to: word) { martlet_wake_waiter(Self.address($0)) } }
+
+    /// The word's address for the kernel. An `Atomic` is never copied, so it has one address.
+    private static func address(_ word: UnsafePointer<Atomic<UInt32>>) -> UnsafeMutablePointer<UInt32> {
+        UnsafeMutableRawPointer(mutating: word).assumingMemoryBound(to: UInt32.self)
+    }
+}
 
 /// A value of the process and its lock; a forked child has its own. Thread-safe.
 ///

@@ -6,7 +6,7 @@ import Tracing
 
 /// A running span that is recorded. Thread-safe. No list holds recordings: one that is never ended is released with the
 /// last context that refers to it.
-final class SpanRecording: Sendable {
+final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
     /// The trace context for code within the span; `nil` outside any trace.
     let innerContext: TraceContext?
     /// The span's own trace context; `nil` for a span that is only counted and is not part of the trace.
@@ -17,16 +17,7 @@ final class SpanRecording: Sendable {
     private let clocks = ClockPair()
     /// The scope of the in-memory agent that the span belongs to; `nil` for the process's agent.
     private let scope: CaptureScope?
-    private let state: Lock<State>
     private let process = martlet_process()
-
-    private struct State {
-        var content: SpanContent
-        var isRunning = true
-        /// The nearest client or server span of this process around this one; `nil` for none. Released at the end, so
-        /// that spans do not keep each other alive.
-        var enclosing: SpanRecording?
-    }
 
     /// - Parameters:
     ///   - parent: the parent span, of this process or a remote one.
@@ -42,7 +33,7 @@ final class SpanRecording: Sendable {
         self.parent = parent
         self.start = start
         self.scope = scope
-        state = Lock(State(content: SpanContent(name: name), enclosing: surrounding))
+        super.init(state: SpanState(content: SpanContent(name: name), enclosing: surrounding))
     }
 
     /// Makes a recording that is only counted, and only if the span is a request.
@@ -58,7 +49,7 @@ final class SpanRecording: Sendable {
         parent = nil
         self.start = start
         self.scope = scope
-        state = Lock(State(content: SpanContent(name: name), enclosing: surrounding))
+        super.init(state: SpanState(content: SpanContent(name: name), enclosing: surrounding))
     }
 
     private var isSampled: Bool { ownContext?.isSampled == true }
@@ -67,20 +58,20 @@ final class SpanRecording: Sendable {
     /// its lock belong to the parent.
     private var belongsToThisProcess: Bool { process == martlet_process() }
 
-    var isRunning: Bool { belongsToThisProcess && state.withLock(\.isRunning) }
+    var isRunning: Bool { belongsToThisProcess && withState(\.isRunning) }
 
     var name: String {
-        get { belongsToThisProcess ? state.withLock(\.content.name) : "" }
+        get { belongsToThisProcess ? withState(\.content.name) : "" }
         set { change { $0.name = newValue } }
     }
 
     var attributes: SpanAttributes {
-        get { belongsToThisProcess ? state.withLock(\.content.attributes) : [:] }
+        get { belongsToThisProcess ? withState(\.content.attributes) : [:] }
         set {
             guard belongsToThisProcess else { return }
             // The old attributes are released outside the lock: values may be of the service's own types, whose
             // deinitializers may call back here.
-            _ = state.withLock { state in
+            _ = withState { state in
                 defer { if state.isRunning { state.content.setAttributes(newValue) } }
                 return state.content.attributes
             }
@@ -108,7 +99,7 @@ final class SpanRecording: Sendable {
     func end(at end: UnixNanoseconds) {
         guard belongsToThisProcess else { return }
         let duration = clocks.duration(from: start, to: end)
-        let ended = state.withLock { state -> State? in
+        let ended = withState { state -> SpanState? in
             guard state.isRunning else { return nil }
             let ended = state
             state.isRunning = false
@@ -128,10 +119,19 @@ final class SpanRecording: Sendable {
 
     private func change(_ body: (inout SpanContent) -> Void) {
         guard belongsToThisProcess else { return }
-        state.withLock { state in
+        withState { state in
             if state.isRunning { body(&state.content) }
         }
     }
+}
+
+/// The state of a ``SpanRecording``.
+struct SpanState {
+    var content: SpanContent
+    var isRunning = true
+    /// The nearest client or server span of this process around this one; `nil` for none. Released at the end, so that
+    /// spans do not keep each other alive.
+    var enclosing: SpanRecording?
 }
 
 // MARK: - One request, one count
@@ -146,7 +146,7 @@ extension SpanRecording {
     /// This span if it may be a request, else the nearest span around it that may be one.
     fileprivate var requestSpan: SpanRecording? {
         guard belongsToThisProcess else { return nil }
-        return kind.request == nil ? state.withLock(\.enclosing) : self
+        return kind.request == nil ? withState(\.enclosing) : self
     }
 }
 
