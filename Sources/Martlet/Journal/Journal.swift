@@ -174,8 +174,6 @@ struct JournalSegment: ~Copyable {
 struct JournalLane: ~Copyable {
     /// The word of the lane's ``Head``.
     private let head = Atomic<UInt64>(Head.closed.word)
-    /// The word of the head at the first record that found no room; ``Head/closed`` until then.
-    private let full = Atomic<UInt64>(Head.closed.word)
     /// The offset of the lane in the segment's records, in bytes.
     private let start: Int
     private let capacity: Int
@@ -199,7 +197,7 @@ struct JournalLane: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// The used part of a lane in one word, so that one atomic add reserves the bytes of a record and counts it. The
+    /// The used part of a lane in one word, so that one atomic exchange reserves the bytes of a record and counts it. The
     /// upper 24 bits are the number of records, the lower 40 their bytes. The highest bit of the bytes marks a closed
     /// lane.
     fileprivate struct Head {
@@ -237,21 +235,22 @@ struct JournalLane: ~Copyable {
         case closed
     }
 
-    /// Reserves bytes for a record. Thread-safe; waits for nothing.
+    /// Reserves bytes for a record. Thread-safe; waits for nothing. It tries again only if another thread has reserved
+    /// bytes at the same moment.
     ///
     /// - Parameter length: a multiple of ``JournalFormat/granule``.
     @inline(__always)
     func reserve(_ length: Int) -> Reservation {
-        // Only threads that see room add to the head, so it cannot grow without bound.
-        let seen = Head(word: head.load(ordering: .relaxed))
-        guard seen.bytes <= capacity else { return seen.isClosed ? .closed : .full }
-        let reserved = Head(word: head.wrappingAdd(Head.record(length), ordering: .acquiringAndReleasing).oldValue)
-        let offset = reserved.bytes
-        guard offset + length <= capacity else {
-            // Exactly one record crosses the end of the lane; later records begin beyond it.
-            if offset <= capacity { full.store(reserved.word, ordering: .releasing) }
-            return reserved.isClosed ? .closed : .full
+        var seen = Head(word: head.load(ordering: .relaxed))
+        while true {
+            guard seen.bytes + length <= capacity else { return seen.isClosed ? .closed : .full }
+            let next = seen.word &+ Head.record(length)
+            let exchange = head.weakCompareExchange(
+                expected: seen.word, desired: next, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
+            if exchange.exchanged { break }
+            seen = Head(word: exchange.original)
         }
+        let offset = seen.bytes
         let record = UnsafeMutableRawBufferPointer(rebasing: memory.pointee.records[offset..<offset + length])
         return .reserved(record, seed: memory.pointee.seed &+ UInt64(offset))
     }
@@ -266,12 +265,10 @@ struct JournalLane: ~Copyable {
     /// Whether the lane takes records. Thread-safe.
     var isOpen: Bool { !Head(word: head.load(ordering: .acquiring)).isClosed }
 
-    /// The used part at this moment; `nil` while the lane is closed or about to be full. Thread-safe.
+    /// The used part at this moment; `nil` while the lane is closed. Thread-safe.
     var extent: Extent? {
         let seen = Head(word: head.load(ordering: .acquiring))
-        guard !seen.isClosed else { return nil }
-        let taken = seen.bytes > capacity ? Head(word: full.load(ordering: .acquiring)) : seen
-        return taken.isClosed ? nil : Extent(taken, from: start)
+        return seen.isClosed ? nil : Extent(seen, from: start)
     }
 
     // MARK: Only for the agent's thread
@@ -285,19 +282,14 @@ struct JournalLane: ~Copyable {
         memory.pointee = Memory(
             records: UnsafeMutableRawBufferPointer(rebasing: records[start..<start + capacity]),
             seed: seed &+ UInt64(start))
-        full.store(Head.closed.word, ordering: .relaxed)
         head.store(Head.empty.word, ordering: .releasing)
     }
 
-    /// Closes the lane to further records.
+    /// Closes the lane to further records. Waits for no thread.
     ///
     /// - Returns: the used part; `nil` if the lane was already closed.
     func close() -> Extent? {
         let last = Head(word: head.exchange(Head.closed.word, ordering: .acquiringAndReleasing))
-        guard !last.isClosed else { return nil }
-        guard last.bytes > capacity else { return Extent(last, from: start) }
-        // The thread that crossed the end of the lane is about to store the head.
-        while full.load(ordering: .acquiring) == Head.closed.word { sched_yield() }
-        return Extent(Head(word: full.load(ordering: .acquiring)), from: start)
+        return last.isClosed ? nil : Extent(last, from: start)
     }
 }

@@ -46,15 +46,18 @@ struct JournalRecord: ~Copyable {
 
     /// Finds the texts of a request, and the length of its record.
     init(_ request: borrowing CapturedRequest) {
+        let whole: Range<Int>
         // The text is read once, because a URL assembles it at each call.
         url = request.destination.url?.absoluteString
         if let url {
             let target = url.utf8.withContiguousStorageIfAvailable { TargetRanges(of: $0) }
-            (host, path, port) = target.map { ($0.host, $0.path, $0.port) } ?? (0..<0, 0..<0, 0)
+            (host, whole, port) = target.map { ($0.host, $0.path, $0.port) } ?? (0..<0, 0..<0, 0)
         } else {
             let target = request.destination.target
-            (host, path, port) = (0..<target.host.utf8.count, 0..<target.path.utf8.count, target.port)
+            (host, whole, port) = (0..<target.host.utf8.count, 0..<target.path.utf8.count, target.port)
         }
+        // A path may hold a secret, and is needed only to name the endpoint.
+        path = request.route == nil ? whole : 0..<0
         routeLength = min(request.route?.utf8.count ?? 0, Self.longestText)
         methodLength = min(request.method.utf8.count, Self.longestText)
         errorLength = min(request.error?.utf8.count ?? 0, Self.longestText)

@@ -64,6 +64,24 @@ import Testing
         #expect(try fixture.endInterval().requests == 1)
     }
 
+    /// Until its interval is sealed, a path is in the file as it is in the URL (docs/buffer.md).
+    @Test func pathIsInTheFileOnlyIfItNamesTheEndpoint() throws {
+        let fixture = try JournalFixture { $0.name = { $0.path.hasPrefix("/bot") ? "/bot{token}/send" : nil } }
+        let routed = CapturedRequest(
+            kind: .server, method: "GET", destination: .target(RequestTarget(host: "h", port: 80, path: "/hunter2")),
+            route: "/{word}", start: Clock.wall(), durationNanoseconds: 1)
+        fixture.recorder.record(routed)
+        fixture.recorder.record(RecorderTests.request("http://h/bot4711:hunter2/send"))
+        fixture.recorder.record(RecorderTests.request("http://h/open/swordfish99"))
+        let files = try fixture.segmentFiles().map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
+        #expect(!files.contains("hunter2"))
+        #expect(files.contains("/open/swordfish99"))
+        let endpoints = try fixture.endInterval().series.keys.map(\.endpoint)
+        #expect(Set(endpoints).isSuperset(of: ["/{word}", "/bot{token}/send"]))
+        let sealed = try fixture.segmentFiles().map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
+        #expect(!sealed.contains("swordfish99"))
+    }
+
     /// The first requests of a thread are recorded before the filter is installed, because they load code and allocate
     /// the thread's memory. All requests fit into one segment.
     @Test(.enabled(if: SystemCallFilter.isPossible)) func recordingThreadMakesNoSystemCallAndWaitsForNoOther() throws {
@@ -113,6 +131,23 @@ import Testing
         }
         #expect(fixture.recorder.captured == 25_000)
         #expect(try fixture.endInterval().requests == 20_000)
+    }
+
+    /// Closing a lane waits for no thread, so its head never goes past its end.
+    @Test func shorterRecordsTakeTheRoomThatALongOneLeaves() {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+        defer { memory.deallocate() }
+        memory.initializeMemory(as: UInt8.self, repeating: 0)
+        let segment = JournalSegment(capacity: 4096)
+        segment.open(memory, seed: 1)
+        for length in [1008, 16] {
+            for _ in 0..<JournalSegment.lanes { #expect(segment.reserve(length).isReserved) }
+            #expect(!segment.reserve(length).isReserved)
+        }
+        let extents = segment.close()
+        #expect(extents.map(\.records) == [2, 2, 2, 2])
+        #expect(extents.map(\.range.count) == [1024, 1024, 1024, 1024])
+        #expect(segment.close().isEmpty)
     }
 
     @Test func killedProcessLeavesOnlyTheRecordsOfItsLastInterval() throws {
@@ -170,4 +205,8 @@ import Testing
         #expect(full.withLock { $0 } == 1)
         for slot in 0..<2 { _ = journal.close(bank: 0, slot: slot) }
     }
+}
+
+extension JournalLane.Reservation {
+    fileprivate var isReserved: Bool { if case .reserved = self { true } else { false } }
 }
