@@ -59,6 +59,13 @@ static int protection(const void *address) {
     return result;
 }
 
+static bool has_maps(void) {
+    FILE *maps = fopen("/proc/self/maps", "re");
+    bool has_line = maps && fgetc(maps) != EOF;
+    if (maps) fclose(maps);
+    return has_line;
+}
+
 static bool allows(const void *address, int bit) {
     int bits = protection(address);
     return bits >= 0 && (bits & bit);
@@ -100,6 +107,7 @@ static enum martlet_install_result check(const struct martlet_method *method) {
 
 enum martlet_install_result martlet_install(
     const struct martlet_method methods[MARTLET_HOOKS], martlet_before before) {
+    if (!has_maps()) return MARTLET_NO_MAPS;
     for (int hook = 0; hook < MARTLET_HOOKS; hook++) {
         enum martlet_install_result result = check(&methods[hook]);
         if (result != MARTLET_INSTALLED) return result;

@@ -25,6 +25,8 @@ enum martlet_install_result {
     MARTLET_METHODS_DIFFER = 2,
     // A page could not be made writable.
     MARTLET_NOT_WRITABLE = 3,
+    // The rights of the process's memory are unknown, because /proc/self/maps cannot be read.
+    MARTLET_NO_MAPS = 4,
 };
 
 // Makes `before` run before the methods, which are in the order of their hooks. Checks all slots of all methods before

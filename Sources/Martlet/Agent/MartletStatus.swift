@@ -5,8 +5,9 @@ import MartletTelemetry
 public struct MartletStatus: Sendable {
     /// How requests of `URLSession` are captured.
     public internal(set) var captureMode: CaptureMode
-    /// Why the mode is not the requested one, or which work the agent has given up because of its cost
-    /// (``MartletConfiguration/maxCPU``, ``MartletConfiguration/maxMemory``); `nil` if neither applies.
+    /// Why the mode is not the requested one, which work the agent has given up because of its cost
+    /// (``MartletConfiguration/maxCPU``, ``MartletConfiguration/maxMemory``), or which hook no request has reached although
+    /// requests were made; `nil` if none of these applies.
     public internal(set) var captureReason: String?
     /// The parts of capture that do not work with this Foundation or libcurl, one sentence each; empty if all of them
     /// work.

@@ -16,6 +16,7 @@ enum AutomaticCapture {
         case noStopLoading = "the slot of URLProtocol.stopLoading was not found"
         case noResume = "the slot of URLSessionTask.resume was not found"
         case notWritten = "the hooks could not be installed"
+        case noMaps = "the hooks could not be installed, because /proc/self/maps cannot be read: mount /proc"
     }
 
     /// Installs the hooks once in a process. Later calls return or throw the outcome of the first. Thread-safe.
@@ -62,10 +63,12 @@ enum AutomaticCapture {
             method(of: tasks, at: resume),
         ].compactMap(\.self)
         HookCalls.forget()
-        guard methods.count == MARTLET_HOOKS, martlet_install(methods, before) == MARTLET_INSTALLED else {
-            return .failure(.notWritten)
+        guard methods.count == MARTLET_HOOKS else { return .failure(.notWritten) }
+        switch martlet_install(methods, before) {
+        case MARTLET_INSTALLED: return .success(())
+        case MARTLET_NO_MAPS: return .failure(.noMaps)
+        default: return .failure(.notWritten)
         }
-        return .success(())
     }
 
     /// Returns the method's slots in the classes; `nil` where a class has no slot at `index`, or the slots exceed

@@ -45,6 +45,18 @@ extension AgentTests {
             }
         }
 
+        /// In the second run of the body, no file can be opened or read.
+        @Test(.enabled(if: SystemCallFilter.isPossible)) func unreadableMapsAreReported() {
+            let results = Mutex<[UInt32]>([])
+            _ = SystemCallFilter.calls(inThreads: 1) {
+                let noMethods = [martlet_method](repeating: martlet_method(), count: MARTLET_HOOKS)
+                let result = martlet_install(noMethods) { _, _ in true }
+                results.withLock { $0.append(result.rawValue) }
+            }
+            #expect(results.withLock { $0 } == [MARTLET_NOT_A_METHOD.rawValue, MARTLET_NO_MAPS.rawValue])
+            #expect(AutomaticCapture.Failure.noMaps.rawValue.contains("mount /proc"))
+        }
+
         /// A method of Foundation's may end the process if it is called in an unexpected state.
         @Test func installationCallsNoMethodOfTheLoader() throws {
             try withoutHooks {

@@ -10,7 +10,7 @@ import Testing
 
 extension AgentTests {
     @Suite struct RefusalTests {
-        @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noStopLoading, .noResume, .notWritten])
+        @Test(arguments: [AutomaticCapture.Failure.noStartLoading, .noStopLoading, .noResume, .notWritten, .noMaps])
         func failedHookMakesCaptureExplicitWithTheReason(failure: AutomaticCapture.Failure) {
             let effective = EffectiveCapture.install(.automatic) { () throws(AutomaticCapture.Failure) in throw failure
             }

@@ -32,8 +32,15 @@ enum SystemCallFilter {
         init(_ body: @escaping @Sendable () -> Void, threads: Int) { (self.body, self.threads) = (body, threads) }
     }
 
+    /// The calls are noted in one place, so tests take turns.
+    private static let turn = Mutex(())
+
     /// Runs a body twice in each of several threads at once. Returns the numbers of the system calls in the second run.
     static func calls(inThreads threads: Int, of body: @escaping @Sendable () -> Void) -> [Int32] {
+        turn.withLock { _ in notedCalls(inThreads: threads, of: body) }
+    }
+
+    private static func notedCalls(inThreads threads: Int, of body: @escaping @Sendable () -> Void) -> [Int32] {
         noted.number.store(0, ordering: .relaxed)
         noteTraps()
         let work = Work(body, threads: threads)
