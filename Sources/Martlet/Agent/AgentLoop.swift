@@ -18,6 +18,7 @@ struct AgentLoop: ~Copyable {
     private let keeper: JournalKeeper
     private let capture: EffectiveCapture
     private let log: AgentLog
+    private var clock = ClockWatch()
     private var sealer: Sealer
     private var budget: BudgetWatch
     private let rules: RulesWatch
@@ -95,6 +96,7 @@ struct AgentLoop: ~Copyable {
         if rules.reloadAndReport() { nextSeal = 0 }
         keeper.noteCaptureGap(recorder.captureGap.nanoseconds())
         checkHooks()
+        checkClock()
     }
 
     private mutating func probeDelays() {
@@ -110,6 +112,15 @@ struct AgentLoop: ~Copyable {
         } else {
             log.noteEnd(of: .hooks, "Capture: requests reach the hooks again")
         }
+    }
+
+    /// Says that the wall clock was set forward. The agent cannot know whether the machine was restored from a snapshot.
+    private mutating func checkClock() {
+        guard let step = clock.step() else { return }
+        log.notice(
+            "the clock was set forward by \(Int(step.seconds)) s. If this machine was restored from a snapshot, or this "
+                + "process from a checkpoint, start the service again: a copy of this process has the same identity, and "
+                + "a collector takes its batches for repeats")
     }
 
     /// Seals and delivers one more interval if the last delivery found a loss, which no other batch would report.

@@ -42,7 +42,7 @@ struct ProcessSample {
             $0.st_nlink > 2 ? UInt64($0.st_nlink) - 2 : nil
         }
         gauges[.descriptors] = Self.descriptors()
-        if let start, let now = Self.sinceBoot() { gauges[.uptime] = now - min(start, now) }
+        if let start, let now = Clock.sinceBoot() { gauges[.uptime] = now - min(start, now) }
     }
 
     /// Returns the increase of each counter since an earlier sample.
@@ -99,16 +99,6 @@ struct ProcessSample {
         let ticks = UInt64(clamping: sysconf(Int32(_SC_CLK_TCK)))
         guard fields.count > 19, let start = number(fields[19]), ticks > 0 else { return nil }
         return start / ticks &* 1_000_000_000 &+ start % ticks &* 1_000_000_000 / ticks
-    }
-
-    private static func sinceBoot() -> UInt64? {
-        #if os(Linux)
-        var time = timespec()
-        guard clock_gettime(CLOCK_BOOTTIME, &time) == 0 else { return nil }
-        return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)
-        #else
-        nil
-        #endif
     }
 
     private static func status(of path: String) -> stat? {

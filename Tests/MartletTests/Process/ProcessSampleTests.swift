@@ -4,6 +4,21 @@ import Testing
 
 @testable import Martlet
 
+@Suite struct ClockWatchTests {
+    @Test func clockThatIsSetForwardIsNoticedOnce() {
+        let (second, minute): (UInt64, UInt64) = (1_000_000_000, 60_000_000_000)
+        var watch = ClockWatch()
+        #expect(watch.step(wall: 100 * minute, sinceBoot: minute) == nil)
+        // Both clocks go on while a machine sleeps.
+        #expect(watch.step(wall: 200 * minute, sinceBoot: 101 * minute) == nil)
+        #expect(watch.step(wall: 200 * minute + 59 * second, sinceBoot: 101 * minute) == nil)
+        #expect(watch.step(wall: 260 * minute + 59 * second, sinceBoot: 101 * minute) == .seconds(3600))
+        #expect(watch.step(wall: 261 * minute + 59 * second, sinceBoot: 102 * minute) == nil)
+        #expect(watch.step(wall: 100 * minute, sinceBoot: 103 * minute) == nil)
+        #expect(watch.step(wall: 200 * minute, sinceBoot: nil) == nil)
+    }
+}
+
 @Suite struct ProcessSampleTests {
     private let start = ProcessSample.processStart()
 
