@@ -99,6 +99,15 @@ final class Journal: @unchecked Sendable {
     func use(bank: Int) { current.store(bank * Self.slots, ordering: .releasing) }
 
     func close(bank: Int, slot: Int) -> [JournalLane.Extent] { segments[bank * Self.slots + slot].close() }
+
+    /// Closes some open segments of a bank if none of them has a record.
+    ///
+    /// - Returns: `false` if one has a record. All of them stay open then.
+    func closeIfEmpty(bank: Int, slots: [Int]) -> Bool {
+        let closed = slots.prefix { segments[bank * Self.slots + $0].closeIfEmpty() }
+        if closed.count < slots.count { for slot in closed { segments[bank * Self.slots + slot].reopen() } }
+        return closed.count == slots.count
+    }
 }
 
 /// A segment as the writing threads see it: lanes. Each thread takes the lane of the processor that it runs on, so that
@@ -164,6 +173,16 @@ struct JournalSegment: ~Copyable {
     ///
     /// - Returns: the used part of each lane; empty if the segment was already closed.
     func close() -> [JournalLane.Extent] { (0..<Self.lanes).compactMap { lane($0).pointee.close() } }
+
+    /// Closes the open segment if it has no record; returns `false` if it has one and stays open.
+    func closeIfEmpty() -> Bool {
+        let closed = (0..<Self.lanes).prefix { lane($0).pointee.closeIfEmpty() }
+        if closed.count < Self.lanes { for index in closed.reversed() { lane(index).pointee.reopen() } }
+        return closed.count == Self.lanes
+    }
+
+    /// Opens the segment again after ``closeIfEmpty()``.
+    func reopen() { for index in (0..<Self.lanes).reversed() { lane(index).pointee.reopen() } }
 }
 
 /// A part of a segment that the threads of some processors write to.
@@ -284,6 +303,16 @@ struct JournalLane: ~Copyable {
             seed: seed &+ UInt64(start))
         head.store(Head.empty.word, ordering: .releasing)
     }
+
+    /// Closes the open lane if it has no record.
+    func closeIfEmpty() -> Bool {
+        head.compareExchange(
+            expected: Head.empty.word, desired: Head.closed.word, ordering: .acquiringAndReleasing
+        ).exchanged
+    }
+
+    /// Opens the lane again after ``closeIfEmpty()``.
+    func reopen() { head.store(Head.empty.word, ordering: .releasing) }
 
     /// Closes the lane to further records. Waits for no thread.
     ///

@@ -81,10 +81,9 @@ final class JournalKeeper {
         let other = (inUse + 1) % Journal.banks
         guard banks[other].extents == nil else { return }
         // A thread that has slept since before the last interval may have left a record here. The bank moves once that
-        // record is sealed.
-        guard journal.count(inBank: other) == 0 else { return }
-        let extents = closeSegments(of: other)
-        guard Self.records(extents) == 0 else { return banks[other].extents = extents }
+        // record is sealed, after the bank in use: recovery relies on the order of sequences.
+        let slots = (0..<Self.spare).filter { banks[other].memories[$0] != nil }
+        guard journal.closeIfEmpty(bank: other, slots: slots) else { return }
         for slot in banks[other].memories.indices where slot >= Self.spare || !isReusable(banks[other].memories[slot]) {
             removeMemory(other, slot: slot)
         }

@@ -13,15 +13,22 @@ struct JournalRecovery {
     /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for
     /// the next attempt.
     func recover(_ outbox: inout Outbox) {
-        guard let last = outbox.lastSequence, let found = segments(in: outbox) else { return }
+        guard let batches = outbox.batches(), let found = segments(in: outbox) else { return }
         for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
             do {
-                if sequence > last { try seal(segments, sequence, in: &outbox) }
+                if !Self.isSealed(sequence, in: batches, outbox.account) { try seal(segments, sequence, in: &outbox) }
                 for segment in segments { segment.remove() }
             } catch {
                 return
             }
         }
+    }
+
+    /// Returns whether an interval became a batch that waits or is settled. A waiting batch of a later interval proves
+    /// nothing about an earlier one.
+    private static func isSealed(_ sequence: UInt64, in batches: [StoredBatch], _ account: OutboxAccount) -> Bool {
+        sequence <= account.lastSettledSequence
+            || batches.contains { $0.file.signal == .metrics && $0.file.first...$0.file.sequence ~= sequence }
     }
 
     /// Returns the segments by the sequence of their interval. Removes blank ones and moves damaged ones to quarantine.

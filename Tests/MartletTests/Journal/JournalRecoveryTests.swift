@@ -67,6 +67,38 @@ import Testing
         #expect(journals(in: directory).isEmpty)
     }
 
+    @Test func unsealedIntervalIsRecoveredAlthoughALaterOneIsABatch() throws {
+        let directory = try leaveInstance(requests: 40)
+        let later = BatchFile(sequence: 2, signal: .metrics, requests: 3, isCompressed: false, body: [1])
+        try Data([1]).write(to: directory.appendingPathComponent(later.name))
+        let recovered = try recover()
+        #expect(recovered.batches.map(\.sequence) == [1, 2])
+        #expect(recovered.ledger == .init(captured: 43, waiting: 43))
+        #expect(journals(in: directory).isEmpty)
+    }
+
+    /// A thread that slept through the end of an interval leaves its record in the bank of the next one, and the
+    /// journal moves to another directory meanwhile.
+    @Test func bankInUseIsSealedBeforeTheNextOneWithALateRecord() throws {
+        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        let recorder = Recorder(MartletConfiguration())
+        let keeper = JournalKeeper(recorder.journal)
+        keeper.move(to: first.url)
+        recorder.record(RecorderTests.request("http://host/early"))
+        recorder.journal.use(bank: 1)
+        recorder.record(RecorderTests.request("http://host/late"))
+        recorder.journal.use(bank: 0)
+        keeper.move(to: second.url)
+        for sequence in 1...2 as ClosedRange<UInt64> {
+            #expect(recorder.closeSegments { keeper.close() })
+            #expect(keeper.closedSequence == sequence)
+            let records = try #require(keeper.closedLanes()).count
+            #expect(records == 1)
+            keeper.recycle()
+        }
+        #expect(!keeper.hasStraySegments)
+    }
+
     @Test func intervalSentFromMemoryBecomesABatchThatIsNotChanged() throws {
         _ = try leaveInstance(requests: 40, mayHaveArrived: true)
         let recovered = try recover()
