@@ -39,7 +39,8 @@ public struct MartletStatus: Sendable {
     public internal(set) var ledger: Ledger
     /// Details that were not kept because of a limit, or could not be stored. Counts do not depend on them.
     public internal(set) var droppedDetails: UInt64
-    /// Bytes of all batches of the service that wait on this host, in files or in this process's memory.
+    /// Bytes of all batches of the service that wait on this host, in files (in whole blocks of the disk) or in this
+    /// process's memory.
     public internal(set) var bufferedBytes: Int
     /// Requests that earlier processes on this host recorded for another collector or under another token, and that
     /// still wait for that collector. `MARTLET_BUFFER_ADOPT` sends them to this collector. They are not in ``ledger``.

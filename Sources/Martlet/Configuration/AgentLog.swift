@@ -18,6 +18,8 @@ final class AgentLog: Sendable {
         /// Batches that wait for collectors other than the agent's.
         case elsewhere([URL]?)
         case rejected
+        /// Losses of a dead process.
+        case earlierLoss
         case hooks
         case off
     }

@@ -144,8 +144,8 @@ public struct MartletConfiguration: Sendable {
     /// `$XDG_STATE_HOME/martlet`, `~/.local/state/martlet`, else the temporary directory. If no directory can be written,
     /// batches are sent from memory.
     public var bufferDirectory: URL?
-    /// Bytes on disk that all instances of the service on this host may use together. `MARTLET_BUFFER_MAX`, default 64
-    /// MiB.
+    /// Bytes on disk that all instances of the service on this host may use together, in whole blocks and with the
+    /// directories. `MARTLET_BUFFER_MAX`, default 64 MiB.
     public var bufferMax = 64 << 20
     /// Earlier addresses of the service's collectors. Batches with this service's name that wait only for these addresses
     /// go to ``collectors``, whatever token they were recorded under. `MARTLET_BUFFER_ADOPT`, default none.

@@ -148,6 +148,9 @@ enum MartletLimits {
     /// The share of `MARTLET_BUFFER_MAX` to which the agent then shrinks the buffer, so that it need not make room for
     /// every batch. Requests are dropped only above `MARTLET_BUFFER_MAX` itself.
     static let roomUntil = 0.75
+    /// The share of `MARTLET_BUFFER_MAX` that directories and their files other than batches may take while requests are
+    /// dropped for room.
+    static let directories = 0.25
     /// The share of `MARTLET_BUFFER_MAX` by which the buffer must grow before the next attempt, if the last one made
     /// too little room.
     static let roomGrowth = 1.0 / 64

@@ -14,6 +14,9 @@ protocol BatchStore: ~Copyable {
     /// Returns the batches that wait, oldest first; `nil` if they cannot be listed now.
     mutating func batches() -> [StoredBatch]?
 
+    /// Returns the room that a batch takes, in bytes (``StoredBatch/size``).
+    func size(of file: BatchFile) -> Int
+
     /// Returns the batch's body; `nil` if it is gone or cannot be read now.
     mutating func read(_ file: BatchFile) -> [UInt8]?
 
@@ -40,7 +43,7 @@ protocol BatchStore: ~Copyable {
 /// A batch that is stored in a directory or in memory.
 struct StoredBatch: Sendable, Equatable {
     var file: BatchFile
-    /// The size of its body, in bytes.
+    /// The room that it takes in bytes: on the disk in whole blocks, in memory the size of its body.
     var size: Int
     /// When it was written, or first sent.
     var modified: UnixNanoseconds
@@ -57,7 +60,7 @@ struct StoredBatch: Sendable, Equatable {
             // Files that are already gone and dangling links are listed too, because other processes may still see
             // them.
             _ = lstat("\(path)/\(name)", &status)
-            return StoredBatch(file: file, size: Int(status.st_size), modified: status.modified)
+            return StoredBatch(file: file, size: DiskUse.bytes(status), modified: status.modified)
         }
     }
 

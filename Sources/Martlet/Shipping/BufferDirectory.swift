@@ -73,6 +73,19 @@ enum BufferDirectory {
     }
 }
 
+/// The room that files take on the disk.
+enum DiskUse {
+    /// Returns the room of a file in bytes: its blocks, or its size if that is more. A file system may allocate the
+    /// blocks later, or count none for a directory.
+    static func bytes(_ status: stat) -> Int { max(Int(status.st_size), Int(status.st_blocks) * 512) }
+
+    /// Returns the room of a file or of a directory without its files; 0 if it does not exist.
+    static func bytes(at path: String) -> Int {
+        var status = stat()
+        return lstat(path, &status) == 0 ? bytes(status) : 0
+    }
+}
+
 /// The directory for an outbox's damaged files, kept for inspection: the newest few, for some days.
 struct Quarantine {
     let directory: URL
@@ -93,7 +106,7 @@ struct Quarantine {
         rmdir(directory.path)
     }
 
-    /// The size of the files, in bytes.
+    /// The room of the files on the disk, in bytes.
     var size: Int { files().reduce(0) { $0 + $1.size } }
 
     func removeAll() {
@@ -108,7 +121,7 @@ struct Quarantine {
             let path = directory.appendingPathComponent(name).path
             var status = stat()
             guard lstat(path, &status) == 0 else { return nil }
-            return (path, status.st_ctim.tv_sec, Int(status.st_size))
+            return (path, status.st_ctim.tv_sec, DiskUse.bytes(status))
         }
         return files.sorted { ($0.arrived, $0.path) > ($1.arrived, $1.path) }
     }

@@ -2,8 +2,9 @@ import Foundation
 import MartletOTLP
 import MartletTelemetry
 
-/// Keeps the batches of all instances of a service within `MARTLET_BUFFER_MAX`. It removes files in quarantine first,
-/// then details, then resolution in time (``BatchMerge``), and only then the oldest requests.
+/// Keeps the files of all instances of a service within `MARTLET_BUFFER_MAX`, in the room that they take on the disk. It
+/// removes files in quarantine first, then details, then resolution in time (``BatchMerge``), and only then the oldest
+/// requests.
 ///
 /// It does not change a batch of another living process, which may be sending it. It may only drop such a batch, and
 /// only if it is the oldest of all. That process then finds it missing.
@@ -13,6 +14,10 @@ struct BufferRoom {
     private var merge = BatchMerge()
     /// The size at which room is made, in bytes.
     private var threshold: Int
+    /// The room of everything except batches, as last measured.
+    private(set) var overhead = 0
+    /// Whether a batch was dropped to make room.
+    private(set) var hasDropped = false
 
     init(serviceDirectory: URL, limit: Int) {
         self.serviceDirectory = serviceDirectory
@@ -20,23 +25,26 @@ struct BufferRoom {
         threshold = share(MartletLimits.roomFrom, of: limit)
     }
 
-    /// The size of all batches and quarantined files, in bytes.
-    var size: Int {
-        BufferDirectory.instances(in: serviceDirectory).reduce(0) { sum, instance in
-            let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
-            let batches = StoredBatch.all(in: directory) ?? []
-            return batches.reduce(sum + Quarantine(outbox: directory).size) { $0 + $1.size }
-        }
+    /// The room of all batches and quarantined files, in bytes.
+    var size: Int { measured().batches }
+
+    /// Measures everything. Returns the same as ``size``.
+    mutating func measure() -> Int {
+        let measured = measured()
+        overhead = measured.others
+        return measured.batches
     }
 
-    func isShort(at size: Int) -> Bool { size > min(threshold, limit) }
+    /// - Parameter size: the room of all batches, in bytes.
+    func isShort(at size: Int) -> Bool { size + overhead > min(threshold, limit) }
 
     /// Makes room for `bytes` more.
     ///
     /// - Returns: whether they fit. Nothing is dropped if they can never fit.
     mutating func make(for bytes: Int, own: inout Outbox) -> Bool {
         guard bytes <= limit else { return false }
-        var usage = Usage(size: size + bytes, limit: limit)
+        var usage = Usage(size: measure() + overhead + bytes, limit: limit)
+        usage.size -= removeEmptyDirectories()
         forEachOutbox(&own) { outbox in Self.removeDetails(of: &outbox, &usage) }
         for resolution in MartletLimits.mergeResolutions where usage.mayMerge {
             var merge = merge
@@ -44,7 +52,7 @@ struct BufferRoom {
             self.merge = merge
         }
         threshold = usage.nextThreshold
-        while usage.size > limit, let freed = dropOldest(&own) { usage.size -= freed }
+        dropOldest(&own, &usage)
         return usage.size <= limit
     }
 
@@ -87,28 +95,80 @@ struct BufferRoom {
         }
     }
 
-    /// Drops the oldest batch. A batch that may have arrived is dropped last: its requests would be counted as dropped
-    /// although the collector has them.
-    ///
-    /// - Returns: the size of that batch in bytes; `nil` if nothing can be dropped.
-    private func dropOldest(_ own: inout Outbox) -> Int? {
-        var oldest: (instance: String, batch: StoredBatch)?
-        for instance in BufferDirectory.instances(in: serviceDirectory) {
-            let batches =
-                StoredBatch.all(in: serviceDirectory.appendingPathComponent(instance, isDirectory: true)) ?? []
-            for batch in batches where batch.isDroppedBefore(oldest?.batch) { oldest = (instance, batch) }
+    /// Returns the room of all batches and quarantined files, and the room of the directories and their other files.
+    /// Journals are not counted: the agent adds its own, and makes small batches of those of dead instances.
+    private func measured() -> (batches: Int, others: Int) {
+        BufferDirectory.instances(in: serviceDirectory).reduce(into: (batches: 0, others: 0)) { sum, instance in
+            let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
+            sum.batches += Quarantine(outbox: directory).size
+            sum.others += Self.overhead(of: directory.path)
+            sum.batches += (StoredBatch.all(in: directory) ?? []).reduce(0) { $0 + $1.size }
         }
-        guard let (instance, batch) = oldest else { return nil }
+    }
+
+    /// Returns the room of a directory and of the files in it that are neither batches nor segments of the journal.
+    private static func overhead(of directory: String) -> Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        let others = names.filter { !$0.hasSuffix(JournalFormat.fileSuffix) && BatchFile(name: $0) == nil }
+        return others.reduce(DiskUse.bytes(at: directory)) { $0 + DiskUse.bytes(at: "\(directory)/\($1)") }
+    }
+
+    /// Whether so many processes have left directories that these must go, with the losses that they have to report.
+    private var isCrowded: Bool { overhead > share(MartletLimits.directories, of: limit) }
+
+    /// Removes directories of dead processes in which no batch waits, if there are too many.
+    ///
+    /// - Returns: the room that this freed, in bytes.
+    private mutating func removeEmptyDirectories() -> Int {
+        let before = overhead
+        for instance in BufferDirectory.instances(in: serviceDirectory) where isCrowded {
+            let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
+            guard StoredBatch.all(in: directory)?.isEmpty == true else { continue }
+            overhead -= close(Outbox.adopt(instance: instance, in: serviceDirectory))
+        }
+        return before - overhead
+    }
+
+    /// Drops the oldest batches until the rest fits. Batches that may have arrived are dropped last: their requests
+    /// would be counted as dropped although the collector has them.
+    private mutating func dropOldest(_ own: inout Outbox, _ usage: inout Usage) {
+        guard usage.size > limit else { return }
+        let all = BufferDirectory.instances(in: serviceDirectory).flatMap { instance in
+            let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
+            return (StoredBatch.all(in: directory) ?? []).map { (instance: instance, batch: $0) }
+        }
+        for (instance, batch) in all.sorted(by: { $0.batch.isDroppedBefore($1.batch) }) where usage.size > limit {
+            usage.size -= drop(batch, of: instance, &own)
+        }
+    }
+
+    /// - Returns: the room that this freed, in bytes.
+    private mutating func drop(_ batch: StoredBatch, of instance: String, _ own: inout Outbox) -> Int {
         let path = serviceDirectory.appendingPathComponent("\(instance)/\(batch.file.name)").path
+        var freed = 0
         if instance == own.instance {
             own.dropToMakeRoom(batch.file)
         } else if var outbox = Outbox.adopt(instance: instance, in: serviceDirectory) {
             outbox.dropToMakeRoom(batch.file)
-            outbox.close()
+            freed = close(outbox)
+            overhead -= freed
         } else {
             unlink(path)
         }
-        return Outbox.isMissing(path) ? batch.size : nil
+        guard Outbox.isMissing(path) else { return freed }
+        hasDropped = true
+        return freed + batch.size
+    }
+
+    /// Closes a dead instance's outbox. Its directory goes if no batch waits in it.
+    ///
+    /// - Returns: the room of the directory, in bytes; 0 if it stays.
+    private func close(_ outbox: consuming Outbox?) -> Int {
+        guard let outbox else { return 0 }
+        let directory = outbox.directory.path
+        let bytes = Self.overhead(of: directory)
+        outbox.close(isForgotten: isCrowded)
+        return Outbox.isMissing(directory) ? bytes : 0
     }
 
     /// Runs `body` for the outboxes of dead instances, which are older, and then for `own`.
@@ -125,8 +185,7 @@ struct BufferRoom {
 private func share(_ share: Double, of limit: Int) -> Int { Int(Double(limit) * share) }
 
 extension StoredBatch {
-    fileprivate func isDroppedBefore(_ other: StoredBatch?) -> Bool {
-        guard let other else { return true }
+    fileprivate func isDroppedBefore(_ other: StoredBatch) -> Bool {
         guard file.mayHaveArrived == other.file.mayHaveArrived else { return other.file.mayHaveArrived }
         return (modified, file.sequence, file.part) < (other.modified, other.file.sequence, other.file.part)
     }
@@ -221,7 +280,7 @@ struct BatchMerge {
                 requests: group.batches.reduce(0) { $0 &+ $1.file.requests }, isCompressed: last.isCompressed),
             (try? outbox.merge(group.batches, into: merged)) != nil
         else { return 0 }
-        return group.batches.reduce(0) { $0 + $1.size } - merged.body.count
+        return group.batches.reduce(0) { $0 + $1.size } - outbox.size(of: merged.file)
     }
 
     private mutating func refuse(_ pair: Pair) {

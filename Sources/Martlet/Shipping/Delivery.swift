@@ -114,7 +114,7 @@ struct Delivery {
         recovery.recover(&outbox)
         let addresses = outbox.addresses(for: configuration)
         if addresses.present == configuration.collectors {
-            deliverAll(of: &outbox, to: own, isOwn: false)
+            deliverAll(ofDead: &outbox, to: own)
         } else if addresses.present != nil {
             foreign.append(place)
         }
@@ -144,7 +144,7 @@ struct Delivery {
         for place in foreign where !isPaused && !isElsewhereTimeUp() {
             guard var outbox = Outbox.adopt(instance: place.instance, in: place.serviceDirectory) else { continue }
             let addresses = outbox.addresses(for: configuration)
-            deliverAll(of: &outbox, to: CollectorOrder.ranked(addresses.present ?? [], for: instance), isOwn: false)
+            deliverAll(ofDead: &outbox, to: CollectorOrder.ranked(addresses.present ?? [], for: instance))
             leave(outbox, at: place, addresses)
         }
         if isPaused || isElsewhereTimeUp() { return }
@@ -182,6 +182,18 @@ struct Delivery {
     private var ownRoutes: [UploadRoute] { UploadRoutes.all(to: own) }
 
     private func isOwn(_ address: URL) -> Bool { own.contains(address) }
+
+    /// Delivers a dead instance's batches, and then the losses that none of them has reported.
+    private mutating func deliverAll(ofDead outbox: inout Outbox, to collectors: [URL]) {
+        deliverAll(of: &outbox, to: collectors, isOwn: false)
+        guard let losses = recovery.storeLosses(of: &outbox) else { return }
+        let reasons = losses.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue) \($0.value)" }
+        log.warn(
+            of: .earlierLoss,
+            "Requests of an earlier process are lost: \(reasons.joined(separator: ", ")); the collector gets the numbers"
+        )
+        deliverAll(of: &outbox, to: collectors, isOwn: false)
+    }
 
     private mutating func deliverAll(
         of outbox: inout some BatchStore & ~Copyable, to collectors: [URL], isOwn: Bool
@@ -323,8 +335,11 @@ struct Delivery {
             postpone(route, .backOff, "\(reason); the parts of the divided batch cannot be stored")
             return []
         }
-        board.update { $0.bufferedBytes += parts.reduce(-batch.size) { $0 + $1.body.count } }
-        return parts.map { StoredBatch(file: $0.file, size: $0.body.count, modified: Clock.wall()) }
+        let stored = parts.map {
+            StoredBatch(file: $0.file, size: outbox.size(of: $0.file), modified: Clock.wall())
+        }
+        board.update { $0.bufferedBytes += stored.reduce(-batch.size) { $0 + $1.size } }
+        return stored
     }
 
     /// Returns how many of a batch's requests the collector rejected. If the collector counts data points, this is known

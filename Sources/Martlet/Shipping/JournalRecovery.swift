@@ -31,6 +31,30 @@ struct JournalRecovery {
             || batches.contains { $0.file.signal == .metrics && $0.file.first...$0.file.sequence ~= sequence }
     }
 
+    /// Stores a batch that has only the ledger, if the account has losses that no earlier batch reported. Call it once
+    /// all other batches of metrics are gone.
+    ///
+    /// - Returns: the losses; `nil` if no batch was stored.
+    func storeLosses(of outbox: inout Outbox) -> [DropReason: UInt64]? {
+        guard outbox.hasUnreportedLoss, let left = outbox.batches(), let last = outbox.lastSequence,
+            !left.contains(where: { $0.file.signal == .metrics }), segments(in: outbox)?.isEmpty == true
+        else { return nil }
+        let now = Clock.wall()
+        let batch = MetricsBatch(
+            resource: (try? outbox.owner?.resource) ?? resource(ofInstance: outbox.instance), start: now, end: now,
+            series: [:], instanceStart: now, ledger: outbox.ledger(unsealed: 0))
+        do {
+            let encoded = try EncodedBatch(
+                batch.otlp(), sequence: last + 1, signal: .metrics, requests: 0,
+                isCompressed: configuration.compression == .gzip)
+            try outbox.store(encoded.body, as: encoded.file)
+        } catch {
+            return nil
+        }
+        outbox.noteReport()
+        return batch.ledger.dropped
+    }
+
     /// Returns the segments by the sequence of their interval. Removes blank ones and moves damaged ones to quarantine.
     /// `nil` if one cannot be read now: its interval would be sealed without it for good.
     private func segments(in outbox: borrowing Outbox) -> [UInt64: [RecoveredSegment]]? {

@@ -37,6 +37,8 @@ struct MemoryOutbox: BatchStore {
 
     func read(_ file: BatchFile) -> [UInt8]? { index(of: file).map { waiting[$0].body } }
 
+    func size(of file: BatchFile) -> Int { read(file)?.count ?? 0 }
+
     mutating func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile? {
         guard let index = index(of: file) else { return nil }
         if file.mayHaveArrived, file.place == place { return file }

@@ -1,4 +1,5 @@
 import Foundation
+import MartletOTLP
 import MartletTelemetry
 
 /// One instance's batches on disk and the account of those that are gone, locked by this process. The instance is this
@@ -16,6 +17,10 @@ struct Outbox: BatchStore, ~Copyable {
     var isOwnerSynced = true
     /// Requests in the outbox's files, as far as this process knows.
     var waiting: UInt64 = 0
+    /// Whether the instance is dead.
+    private let isAdopted: Bool
+    /// The requests that were ever stored, and the highest sequence of their batches, as last noted (``noteStored(_:)``).
+    private var stored: (requests: UInt64, sequence: UInt64) = (0, 0)
 
     enum AccountSaving {
         case saved
@@ -53,13 +58,16 @@ struct Outbox: BatchStore, ~Copyable {
         guard !isMissing(directory.path) || isLeftOver(path, of: instance),
             let lock = FileLock(path: path, isNew: false)
         else { return nil }
-        var outbox = Outbox(instance: instance, in: serviceDirectory, lock: lock)
+        var outbox = Outbox(instance: instance, in: serviceDirectory, lock: lock, isAdopted: true)
         guard outbox.recover(nil) else { return nil }
         return outbox
     }
 
-    private init(instance: String, in serviceDirectory: URL, lock: consuming FileLock) {
+    private init(
+        instance: String, in serviceDirectory: URL, lock: consuming FileLock, isAdopted: Bool = false
+    ) {
         self.instance = instance
+        self.isAdopted = isAdopted
         self.serviceDirectory = serviceDirectory
         self.directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
         self.lock = lock
@@ -89,7 +97,8 @@ struct Outbox: BatchStore, ~Copyable {
 
     /// The highest sequence of any batch so far; `nil` if the batches cannot be listed now.
     var lastSequence: UInt64? {
-        StoredBatch.all(in: directory)?.reduce(account.lastSettledSequence) { max($0, $1.file.sequence) }
+        let last = max(account.lastSettledSequence, stored.sequence)
+        return StoredBatch.all(in: directory)?.reduce(last) { max($0, $1.file.sequence) }
     }
 
     /// Returns the ledger of a dead instance, which only its account and its batches show.
@@ -105,9 +114,14 @@ struct Outbox: BatchStore, ~Copyable {
     mutating func store(
         _ bytes: [UInt8], as file: BatchFile, modified: UnixNanoseconds? = nil
     ) throws(WholeFile.Failure) {
+        try write(bytes, as: file)
+        if let modified { setAge(of: file, modified) }
+        noteStored(file)
+    }
+
+    private mutating func write(_ bytes: [UInt8], as file: BatchFile) throws(WholeFile.Failure) {
         try syncOwner()
         try WholeFile.write(bytes, to: path(of: file), in: directory.path)
-        if let modified { setAge(of: file, modified) }
         waiting &+= file.requests
     }
 
@@ -124,6 +138,8 @@ struct Outbox: BatchStore, ~Copyable {
         return nil
     }
 
+    func size(of file: BatchFile) -> Int { DiskUse.bytes(at: path(of: file)) }
+
     /// Marks a batch in its name.
     func mark(_ file: BatchFile, at place: PossibleHolder?) -> BatchFile? {
         if file.mayHaveArrived, file.place == place { return file }
@@ -137,8 +153,21 @@ struct Outbox: BatchStore, ~Copyable {
         return sent
     }
 
+    /// Whether the account of a dead instance has losses that must be reported before its directory is removed.
+    var hasUnreportedLoss: Bool { isAdopted && account.hasUnreportedLoss }
+
+    /// Whether the directory has not changed for so long that no process is expected to report its losses.
+    private var isOld: Bool {
+        var status = stat()
+        guard stat(directory.path, &status) == 0 else { return false }
+        return time(nil) - status.st_mtim.tv_sec > MartletLimits.quarantine.components.seconds
+    }
+
     /// Removes directory and lock if nothing waits. Releases the lock. The outbox cannot be used afterwards.
-    consuming func close() {
+    ///
+    /// - Parameter isForgotten: whether to remove them even if the account has losses to report.
+    consuming func close(isForgotten: Bool = false) {
+        if hasUnreportedLoss, !isForgotten, !isOld { return }
         rmdir(quarantine.directory.path)
         let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
         guard names != nil || Self.isMissing(directory.path) else { return }
@@ -150,7 +179,7 @@ struct Outbox: BatchStore, ~Copyable {
     // MARK: -
 
     /// Files that describe the batches and are useless without them.
-    private static let ownFiles: Set = [OutboxAccount.fileName, CumulativeSums.fileName, ownerFileName]
+    private static let ownFiles: Set = [OutboxAccount.fileName, CumulativeSums.fileName, storedFileName, ownerFileName]
     static let ownerFileName = "resource"
 
     /// Removes the temporary files of interrupted writes.
@@ -223,7 +252,7 @@ extension Outbox {
     /// Replaces a batch with parts that cover the same requests. If they cannot be stored, throws and changes nothing.
     mutating func replace(_ file: BatchFile, with parts: [EncodedBatch]) throws {
         do {
-            for part in parts { try store(part.body, as: part.file) }
+            for part in parts { try write(part.body, as: part.file) }
         } catch {
             for part in parts where unlink(path(of: part.file)) == 0 { waiting &-= part.file.requests }
             throw error
@@ -244,15 +273,23 @@ extension Outbox {
     /// Moves a damaged file into quarantine, and counts its requests as lost.
     mutating func setAside(_ file: BatchFile) {
         account.drop(file.requests, .corrupt)
+        if file.signal == .metrics { account.noteReport(false) }
         takeOut(file, isWhole: false)
     }
 
     // MARK: -
 
+    /// Notes that a batch has all losses of the account.
+    mutating func noteReport() {
+        account.noteReport()
+        saving = .due
+        removeSettled()
+    }
+
     /// Lists the batches that wait, as ``batches()`` does.
     ///
-    /// - Parameter isFirst: whether this is the first listing. Before it no batch is known, so none can have
-    ///   disappeared.
+    /// - Parameter isFirst: whether this is the first listing. Before it only the number of stored requests is known
+    ///   (``noteStored(_:)``).
     @discardableResult
     mutating func list(isFirst: Bool) -> [StoredBatch]? {
         removeSettled()
@@ -292,7 +329,8 @@ extension Outbox {
     private mutating func count(_ present: [StoredBatch], isFirst: Bool) {
         let requests = present.reduce(0) { $0 &+ $1.file.requests }
         defer { waiting = requests }
-        guard !isFirst, requests != waiting else { return }
+        if isFirst { waiting = max(requests, stored.requests - min(stored.requests, account.total)) }
+        guard requests != waiting else { return }
         if requests < waiting { account.drop(waiting - requests, .gone) } else { account.restore(requests - waiting) }
         saving = .due
     }
@@ -339,13 +377,42 @@ extension Outbox {
     /// - Returns: `false` if the file exists and cannot be read now.
     mutating func readAccount() -> Bool {
         let path = path(OutboxAccount.fileName)
+        stored = readStored()
         guard let bytes = FileManager.default.contents(atPath: path) else { return Self.isMissing(path) }
         if let read = OutboxAccount(text: String(decoding: bytes, as: UTF8.self)) {
             account = read
         } else {
             quarantine.take(path, as: OutboxAccount.fileName)
+            // Without the account it is unknown how many of the stored requests are gone.
+            stored.requests = 0
         }
         return true
+    }
+}
+
+/// The file with the number of all requests that were ever stored. The number only grows, so after a power cut an old
+/// one does no harm: it only hides that a batch is missing.
+extension Outbox {
+    static let storedFileName = "stored"
+
+    /// Notes how many requests were stored until now, so that the next process sees if a batch was removed.
+    private mutating func noteStored(_ file: BatchFile) {
+        // The next process compares the number with the account on disk.
+        guard saving == .saved else { return }
+        stored = (account.total &+ waiting, max(stored.sequence, file.sequence))
+        let numbers = "\(stored.requests) \(stored.sequence)"
+        let text = "\(numbers) \(Gzip.crc32(Array(numbers.utf8)))\n"
+        try? WholeFile.replaceUnsynced(path(Self.storedFileName), with: Array(text.utf8))
+    }
+
+    /// Reads what was noted last; zeroes if the file is missing or damaged.
+    private func readStored() -> (requests: UInt64, sequence: UInt64) {
+        let bytes = FileManager.default.contents(atPath: path(Self.storedFileName)) ?? Data()
+        let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
+        guard words.count == 3, let requests = UInt64(words[0]), let sequence = UInt64(words[1]),
+            words[2] == "\(Gzip.crc32(Array("\(requests) \(sequence)".utf8)))"
+        else { return (0, 0) }
+        return (requests, sequence)
     }
 }
 

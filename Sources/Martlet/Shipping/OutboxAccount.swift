@@ -9,6 +9,8 @@ struct OutboxAccount: Sendable, Equatable {
     private(set) var dropped: [DropReason: UInt64] = [:]
     /// The highest sequence of a batch that was settled.
     private(set) var lastSettledSequence: UInt64 = 0
+    /// The dropped requests that the last batch for a dead instance's losses reported.
+    private(set) var reported: UInt64 = 0
     /// Names of settled files that may still exist: the last one, and those that could not be removed.
     var settled: Set<String> = []
 
@@ -34,6 +36,14 @@ struct OutboxAccount: Sendable, Equatable {
         dropped[.gone] = gone > requests ? gone - requests : nil
     }
 
+    /// Whether the account has losses for which a dead instance needs another batch.
+    var hasUnreportedLoss: Bool { lost != reported }
+
+    /// - Parameter isReported: `false` if the batch that reported the losses is lost.
+    mutating func noteReport(_ isReported: Bool = true) { reported = isReported ? lost : 0 }
+
+    private var lost: UInt64 { dropped.values.reduce(0, &+) }
+
     mutating func noteSettled(_ sequence: UInt64) { lastSettledSequence = max(lastSettledSequence, sequence) }
 
     /// Requests that are delivered or dropped.
@@ -56,6 +66,7 @@ extension OutboxAccount {
     var text: String {
         var lines = [Self.title, "delivered \(delivered)", "sealed \(lastSettledSequence)"]
         lines += dropped.sorted { $0.key.rawValue < $1.key.rawValue }.map { "dropped \($0.key.rawValue) \($0.value)" }
+        if reported > 0 { lines.append("reported \(reported)") }
         lines += settled.sorted().map { "settled \($0)" }
         let body = lines.joined(separator: "\n") + "\n"
         return body + "crc \(Gzip.crc32(Array(body.utf8)))\n"
@@ -76,6 +87,7 @@ extension OutboxAccount {
         switch (words.first, words.count) {
         case ("settled", 2): settled.insert(words[1])
         case ("delivered", 2): return Self.read(words[1], into: &delivered)
+        case ("reported", 2): return Self.read(words[1], into: &reported)
         case ("sealed", 2): return Self.read(words[1], into: &lastSettledSequence)
         case ("dropped", 3):
             // A newer version may have more reasons.

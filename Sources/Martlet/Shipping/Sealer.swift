@@ -104,7 +104,8 @@ struct Sealer: ~Copyable {
         let (file, body) = (interval.metrics.file, interval.metrics.body)
         if makeRoom(for: body.count, in: &outbox) {
             try outbox.store(body, as: file)
-            board.update { $0.bufferedBytes += body.count }
+            let size = outbox.size(of: file)
+            board.update { $0.bufferedBytes += size }
         } else {
             outbox.drop(file.requests, .bufferFull, sequence: file.sequence)
         }
@@ -123,7 +124,8 @@ struct Sealer: ~Copyable {
         guard let details = interval.details, makeRoom(for: details.body.count, in: &outbox),
             (try? outbox.store(details.body, as: details.file)) != nil
         else { return recorder.countDroppedDetails(interval.detailCount) }
-        board.update { $0.bufferedBytes += details.body.count }
+        let size = outbox.size(of: details.file)
+        board.update { $0.bufferedBytes += size }
     }
 
     /// Stores an interval in memory, because no directory can be used.
@@ -188,9 +190,10 @@ struct Sealer: ~Copyable {
 
     /// Measures the buffer now and then, because other instances of the service change it too.
     mutating func measureBuffer() {
-        guard let room, Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure) else { return }
+        guard Clock.hasPassed(MartletLimits.bufferMeasure, since: lastMeasure), let bytes = room?.measure() else {
+            return
+        }
         lastMeasure = Clock.monotonic()
-        let bytes = room.size
         board.update { $0.bufferedBytes = bytes + $0.memoryBatchBytes }
     }
 
@@ -243,10 +246,12 @@ struct Sealer: ~Copyable {
     }
 
     private func note(_ account: OutboxAccount) {
-        if account.dropped[.bufferFull] != board.status.account.dropped[.bufferFull] {
-            log.warn(of: .bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches are dropped")
-        }
+        if account.dropped[.bufferFull] != board.status.account.dropped[.bufferFull] { warnOfFullBuffer() }
         board.update { $0.account = account }
+    }
+
+    private func warnOfFullBuffer() {
+        log.warn(of: .bufferFull, "The buffer is full (MARTLET_BUFFER_MAX); the oldest batches are dropped")
     }
 
     /// Makes room for `bytes` more. Looks at the files only if the counted size shows that room is short.
@@ -257,8 +262,9 @@ struct Sealer: ~Copyable {
         let bytes = bytes + min(keeper.fileBytes, configuration.bufferMax / 4)
         guard var room, room.isShort(at: board.status.bufferedBytes + bytes) else { return true }
         let isThere = room.make(for: bytes, own: &outbox)
-        let left = room.size
+        let left = room.measure()
         board.update { $0.bufferedBytes = left }
+        if room.hasDropped { warnOfFullBuffer() }
         self.room = room
         return isThere
     }

@@ -19,9 +19,12 @@ import Testing
             for sequence in 1...4 as ClosedRange<UInt64> {
                 try outbox.store(Self.details, as: Self.file(sequence, .traces, body: Self.details))
             }
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: 500)
-            #expect(room.size == 401)
-            let isThere = room.make(for: 100, own: &outbox)
+            let block = try Self.block(in: temporary)
+            let others = total - 5 * block
+            // Room is made until 3/4 are in use.
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: (others + 4 * block + block / 2) * 4 / 3)
+            #expect(room.size == 5 * block)
+            let isThere = room.make(for: block, own: &outbox)
             #expect(isThere)
             let left = outbox.batches()?.map { "\($0.file.sequence) \($0.file.signal)" }
             #expect(left == ["1 metrics", "3 traces", "4 traces"])
@@ -33,7 +36,7 @@ import Testing
         var sample = SampleBatch(seed: 1)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
             let isThere = room.make(for: 1, own: &outbox)
             #expect(isThere)
             let files = (outbox.batches() ?? []).map(\.file)
@@ -50,7 +53,7 @@ import Testing
         var sample = SampleBatch(seed: 2)
         try open { outbox in
             try fill(&outbox, &sample, count: 6)
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
             _ = room.make(for: 1, own: &outbox)
             let seconds = outbox.batches()?.map { $0.modified / 1_000_000_000 }
             #expect(seconds == [sample.time - 1])
@@ -63,7 +66,7 @@ import Testing
             try fill(&outbox, &sample, count: 6)
             let third = outbox.batches()?[2].file
             let sent = outbox.mark(try #require(third), at: nil)
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
             _ = room.make(for: 1, own: &outbox)
             let files = (outbox.batches() ?? []).map(\.file)
             #expect(files.map { [$0.first, $0.sequence] } == [[1, 2], [3, 3], [4, 6]])
@@ -77,7 +80,7 @@ import Testing
             try fill(&outbox, &sample, count: 3)
             sample.resource.captureMode = "off"
             try fill(&outbox, &sample, count: 3, from: 4)
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total * 2 / 3)
             for _ in 1...2 { _ = room.make(for: 1, own: &outbox) }
             let files = (outbox.batches() ?? []).map(\.file)
             #expect(files.map { [$0.first, $0.sequence] } == [[1, 3], [4, 6]])
@@ -89,7 +92,7 @@ import Testing
         try open { outbox in
             try fill(&outbox, &sample, count: 2)
             try fill(&outbox, &sample, count: 2, from: 4)
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
             _ = room.make(for: 1, own: &outbox)
             let ranges = (outbox.batches() ?? []).map { [$0.file.first, $0.file.sequence] }
             #expect(ranges == [[1, 2], [4, 5]])
@@ -104,7 +107,7 @@ import Testing
             let bad = try #require(third)
             try Data([1]).write(to: outbox.directory.appendingPathComponent(bad.name))
             try Self.age(bad, at: sample.time - 31, in: outbox.directory)
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: size)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
             _ = room.make(for: 1, own: &outbox)
             let ranges = (outbox.batches() ?? []).map { [$0.file.first, $0.file.sequence] }
             #expect(ranges == [[1, 2], [4, 6]])
@@ -116,7 +119,7 @@ import Testing
         var sample = SampleBatch(seed: 7)
         var dead = try Outbox.create(instance: "dead", in: temporary.url)
         try fill(&dead, &sample, count: 6)
-        let limit = size
+        let limit = total
         dead.close()
         try open { own in
             var room = BufferRoom(serviceDirectory: temporary.url, limit: limit)
@@ -142,9 +145,10 @@ import Testing
         dead.close()
         try open { own in
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: 250)
-            let isThere = room.make(for: 100, own: &own)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
+            let isThere = room.make(for: 1, own: &own)
             #expect(isThere)
+            #expect(room.hasDropped)
             #expect(sequences(of: &own) == [1])
         }
         guard var adopted = Outbox.adopt(instance: "dead", in: temporary.url) else {
@@ -160,8 +164,8 @@ import Testing
             try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
             let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details), at: nil)
             try own.store(Self.details, as: Self.file(3, .metrics, requests: 6, body: Self.details))
-            var room = BufferRoom(serviceDirectory: temporary.url, limit: 250)
-            let isThere = room.make(for: 100, own: &own)
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
+            let isThere = room.make(for: 1, own: &own)
             #expect(isThere)
             let files = own.batches()?.map(\.file)
             #expect(files == sent.map { [$0] })
@@ -183,16 +187,60 @@ import Testing
         var sample = SampleBatch(seed: 8)
         try open { outbox in
             try fill(&outbox, &sample, count: 30)
-            let limit = size
+            let limit = total
             var room = BufferRoom(serviceDirectory: temporary.url, limit: limit)
             #expect(room.isShort(at: limit * 9 / 10))
             _ = room.make(for: 1, own: &outbox)
             #expect(room.size <= limit * 3 / 4)
-            #expect(!room.isShort(at: limit * 8 / 10))
+            #expect(!room.isShort(at: limit / 2))
         }
     }
 
+    /// Ended processes left a batch each: the disk has hundreds of times more blocks for them than the batches have
+    /// bytes.
+    @Test func smallFilesAndDirectoriesFitTheLimitOnTheDisk() throws {
+        let limit = 1 << 20
+        for number in 1...150 { try leaveInstance("dead-\(number)") }
+        #expect(try Self.blocks(in: temporary) > limit)
+        try open { own in
+            try own.store([1], as: Self.file(1, .metrics, requests: 1))
+            var room = BufferRoom(serviceDirectory: temporary.url, limit: limit)
+            let isThere = room.make(for: 1, own: &own)
+            #expect(isThere)
+            #expect(sequences(of: &own) == [1])
+        }
+        #expect(try Self.blocks(in: temporary) <= limit)
+        #expect(ranges(of: "dead-150") == [[1, 1]])
+    }
+
     // MARK: -
+
+    /// Leaves the directory of an ended process with a batch of one byte, without waiting for the disk.
+    private func leaveInstance(_ instance: String) throws {
+        let directory = temporary.url.appendingPathComponent(instance)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        try Data().write(to: temporary.url.appendingPathComponent("\(instance).lock"))
+        try Data("{}".utf8).write(to: directory.appendingPathComponent(Outbox.ownerFileName))
+        let file = Self.file(1, .metrics, requests: 1)
+        try Data([1]).write(to: directory.appendingPathComponent(file.name))
+    }
+
+    /// Returns the bytes of all blocks of a folder's files and folders.
+    private static func blocks(in folder: TemporaryFolder) throws -> Int {
+        try folder.contents().reduce(0) { sum, name in
+            var status = stat()
+            try #require(lstat(folder.path(name), &status) == 0)
+            return sum + Int(status.st_blocks) * 512
+        }
+    }
+
+    /// Returns the room that a file of one byte takes.
+    static func block(in folder: TemporaryFolder) throws -> Int {
+        let path = folder.path("one byte")
+        try Data([1]).write(to: URL(fileURLWithPath: path))
+        defer { unlink(path) }
+        return DiskUse.bytes(at: path)
+    }
 
     static let details = [UInt8](repeating: 7, count: 100)
 
@@ -213,7 +261,12 @@ import Testing
         }
     }
 
-    private var size: Int { BufferRoom(serviceDirectory: temporary.url, limit: 0).size }
+    /// The room of everything.
+    private var total: Int {
+        var room = BufferRoom(serviceDirectory: temporary.url, limit: .max)
+        let batches = room.measure()
+        return batches + room.overhead
+    }
 
     private func ranges(of instance: String) -> [[UInt64]] {
         (StoredBatch.all(in: temporary.url.appendingPathComponent(instance)) ?? []).map {

@@ -124,8 +124,10 @@ extension AgentTests {
                 }
                 let service = directory.url.appendingPathComponent("shop")
                 var other = try Outbox.create(instance: "other", in: service)
-                var room = BufferRoom(serviceDirectory: service, limit: 600)
-                let isThere = room.make(for: 600, own: &other)
+                var room = BufferRoom(serviceDirectory: service, limit: .max)
+                let full = room.measure() + room.overhead
+                room = BufferRoom(serviceDirectory: service, limit: full)
+                let isThere = room.make(for: 1, own: &other)
                 #expect(isThere)
                 other.close()
                 _ = try await URLSession.shared.data(from: base / "hello/x")

@@ -112,7 +112,8 @@ import Testing
         }
         adopted.settle(Self.file(1), as: .delivered(rejected: 0))
         adopted.close()
-        #expect(temporary.contents() == ["dead", "dead.lock", "dead/account", "dead/photo.tmp", "uploads"])
+        #expect(
+            temporary.contents() == ["dead", "dead.lock", "dead/account", "dead/photo.tmp", "dead/stored", "uploads"])
     }
 
     @Test func writeThatFailsAtItsLastStepLeavesNoFile() throws {

@@ -13,8 +13,8 @@ extension SettlingTests {
             for sequence in 1...4 as ClosedRange<UInt64> {
                 try outbox.store([1], as: Self.file(sequence, requests: 10))
             }
-            try outbox.store([7], as: merged)
         }
+        try Data([7]).write(to: url(merged.name))
         try open { outbox in
             let files = outbox.batches()?.map(\.file)
             #expect(files == [Self.file(1, requests: 10), merged])
@@ -28,8 +28,8 @@ extension SettlingTests {
             for sequence in 2...3 as ClosedRange<UInt64> {
                 try outbox.store([1], as: Self.file(sequence, requests: 10))
             }
-            try outbox.store([8], as: merged)
         }
+        try Data([8]).write(to: url(merged.name))
         try open { outbox in
             #expect(sequences(of: &outbox) == [2, 3])
             #expect(outbox.ledger(unsealed: 0) == .init(captured: 20, waiting: 20))
@@ -58,8 +58,9 @@ extension SettlingTests {
         whole.mayHaveArrived = true
         try open { outbox in
             try outbox.store([1], as: whole)
-            try outbox.store([1], as: Self.part("0", requests: 8))
-            try outbox.store([1], as: Self.part("1", requests: 12))
+        }
+        for part in [Self.part("0", requests: 8), Self.part("1", requests: 12)] {
+            try Data([1]).write(to: url(part.name))
         }
         try open { outbox in
             let files = outbox.batches()?.map(\.file)
