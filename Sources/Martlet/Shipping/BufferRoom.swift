@@ -124,7 +124,9 @@ struct BufferRoom {
         for instance in BufferDirectory.instances(in: serviceDirectory) where isCrowded {
             let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
             guard StoredBatch.all(in: directory)?.isEmpty == true else { continue }
-            overhead -= close(Outbox.adopt(instance: instance, in: serviceDirectory))
+            let room = Self.overhead(of: directory.path)
+            Outbox.adopt(instance: instance, in: serviceDirectory)?.close(isForgotten: true)
+            overhead -= room - Self.overhead(of: directory.path)
         }
         return before - overhead
     }
@@ -144,31 +146,22 @@ struct BufferRoom {
 
     /// - Returns: the room that this freed, in bytes.
     private mutating func drop(_ batch: StoredBatch, of instance: String, _ own: inout Outbox) -> Int {
-        let path = serviceDirectory.appendingPathComponent("\(instance)/\(batch.file.name)").path
-        var freed = 0
+        let directory = serviceDirectory.appendingPathComponent(instance).path
+        let path = "\(directory)/\(batch.file.name)"
+        let before = Self.overhead(of: directory)
         if instance == own.instance {
             own.dropToMakeRoom(batch.file)
         } else if var outbox = Outbox.adopt(instance: instance, in: serviceDirectory) {
             outbox.dropToMakeRoom(batch.file)
-            freed = close(outbox)
-            overhead -= freed
+            outbox.close(isForgotten: isCrowded)
         } else {
             unlink(path)
         }
+        let freed = before - Self.overhead(of: directory)
+        overhead -= freed
         guard Outbox.isMissing(path) else { return freed }
         hasDropped = true
         return freed + batch.size
-    }
-
-    /// Closes a dead instance's outbox. Its directory goes if no batch waits in it.
-    ///
-    /// - Returns: the room of the directory, in bytes; 0 if it stays.
-    private func close(_ outbox: consuming Outbox?) -> Int {
-        guard let outbox else { return 0 }
-        let directory = outbox.directory.path
-        let bytes = Self.overhead(of: directory)
-        outbox.close(isForgotten: isCrowded)
-        return Outbox.isMissing(directory) ? bytes : 0
     }
 
     /// Runs `body` for the outboxes of dead instances, which are older, and then for `own`.
