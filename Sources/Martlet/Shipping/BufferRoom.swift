@@ -45,10 +45,10 @@ struct BufferRoom {
         guard bytes <= limit else { return false }
         var usage = Usage(size: measure() + overhead + bytes, limit: limit)
         usage.size -= removeEmptyDirectories()
-        forEachOutbox(&own) { outbox in Self.removeDetails(of: &outbox, &usage) }
+        forEachOutbox(&own, where: Self.hasDetails) { outbox in Self.removeDetails(of: &outbox, &usage) }
         for resolution in MartletLimits.mergeResolutions where usage.mayMerge {
             var merge = merge
-            forEachOutbox(&own) { outbox in merge.run(resolution, in: &outbox, &usage) }
+            forEachOutbox(&own, where: Self.hasNeighbours) { outbox in merge.run(resolution, in: &outbox, &usage) }
             self.merge = merge
         }
         threshold = usage.nextThreshold
@@ -84,6 +84,15 @@ struct BufferRoom {
     }
 
     // MARK: -
+
+    private static func hasDetails(_ directory: URL) -> Bool {
+        Quarantine(outbox: directory).size > 0
+            || StoredBatch.all(in: directory)?.contains { $0.file.signal == .traces } == true
+    }
+
+    private static func hasNeighbours(_ directory: URL) -> Bool {
+        (StoredBatch.all(in: directory) ?? []).count { $0.file.signal == .metrics } > 1
+    }
 
     private static func removeDetails(of outbox: inout Outbox, _ usage: inout Usage) {
         if usage.isLow { return }
@@ -165,9 +174,13 @@ struct BufferRoom {
     }
 
     /// Runs `body` for the outboxes of dead instances, which are older, and then for `own`.
-    private func forEachOutbox(_ own: inout Outbox, _ body: (inout Outbox) -> Void) {
+    ///
+    /// - Parameter isWanted: whether a dead instance's directory is worth opening.
+    private func forEachOutbox(_ own: inout Outbox, where isWanted: (URL) -> Bool, _ body: (inout Outbox) -> Void) {
         for instance in BufferDirectory.instances(in: serviceDirectory) where instance != own.instance {
-            guard var outbox = Outbox.adopt(instance: instance, in: serviceDirectory) else { continue }
+            guard isWanted(serviceDirectory.appendingPathComponent(instance, isDirectory: true)),
+                var outbox = Outbox.adopt(instance: instance, in: serviceDirectory)
+            else { continue }
             body(&outbox)
             outbox.close()
         }

