@@ -39,20 +39,24 @@ struct JournalRecovery {
         guard outbox.hasUnreportedLoss, let left = outbox.batches(), let last = outbox.lastSequence,
             !left.contains(where: { $0.file.signal == .metrics }), segments(in: outbox)?.isEmpty == true
         else { return nil }
-        let now = Clock.wall()
-        let batch = MetricsBatch(
-            resource: (try? outbox.owner?.resource) ?? resource(ofInstance: outbox.instance), start: now, end: now,
-            series: [:], instanceStart: now, ledger: outbox.ledger(unsealed: 0))
-        do {
-            let encoded = try EncodedBatch(
-                batch.otlp(), sequence: last + 1, signal: .metrics, requests: 0,
-                isCompressed: configuration.compression == .gzip)
-            try outbox.store(encoded.body, as: encoded.file)
-        } catch {
-            return nil
-        }
+        let batch = ledgerBatch(of: outbox)
+        guard (try? store(batch, sequence: last + 1, in: &outbox)) != nil else { return nil }
         outbox.noteReport()
         return batch.ledger.dropped
+    }
+
+    private func ledgerBatch(of outbox: borrowing Outbox) -> MetricsBatch {
+        let now = Clock.wall()
+        return MetricsBatch(
+            resource: (try? outbox.owner?.resource) ?? resource(ofInstance: outbox.instance), start: now, end: now,
+            series: [:], instanceStart: now, ledger: outbox.ledger(unsealed: 0))
+    }
+
+    private func store(_ batch: MetricsBatch, sequence: UInt64, in outbox: inout Outbox) throws {
+        let encoded = try EncodedBatch(
+            batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,
+            isCompressed: configuration.compression == .gzip)
+        try outbox.store(encoded.body, as: encoded.file)
     }
 
     /// Returns the segments by the sequence of their interval. Removes blank ones and moves damaged ones to quarantine.

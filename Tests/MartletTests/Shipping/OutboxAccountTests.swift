@@ -10,6 +10,7 @@ import Testing
         account.deliver(345)
         account.drop(12, .bufferFull)
         account.drop(3, .corrupt)
+        account.noteReport()
         account.noteSettled(17)
         account.settled = ["00000000000000000012-metrics-345-1c291ca3.sent.otlp.gz"]
         return account
