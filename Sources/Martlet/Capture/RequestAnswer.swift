@@ -53,7 +53,7 @@ final class RequestAnswer: Sendable {
 }
 
 /// The values of `error.type` for requests that got no response: a small, fixed set. `docs/capture.md` has it as a table.
-enum ErrorType: String {
+enum ErrorType: String, CaseIterable {
     case dns
     case connectionRefused = "connection_refused"
     /// No route, an unreachable network, a proxy that refuses its tunnel, …

@@ -15,8 +15,13 @@ enum MartletLimits {
     static let recordsPerFold = 512
     /// Series whose names are remembered while an interval is folded.
     static let knownSeries = 1024
-    /// Distinct values of `error.type` in addition to statuses; further values from instruments become `_OTHER`.
+    /// Distinct values of `error.type` in addition to statuses and the agent's own names; further values from
+    /// instruments become `_OTHER`.
     static let errorTypes = 100
+    /// Different names of the segment behind one path and host. With one more, the segment is a value.
+    static let namesOfAPlace = 50
+    /// Hosts under which the service serves. Further hosts are not counted separately.
+    static let servedHosts = 20
     /// Details kept by sampling in one interval; further sampled requests are only counted.
     static let sampledDetails = 1000
     /// Details of failed requests kept in one interval whatever the rate.

@@ -7,40 +7,48 @@ enum SegmentShape: Equatable {
     /// A value. Its suffix is kept separately: a short extension (`4711.json`) or a method (`4711:cancel`).
     case value(suffix: ArraySlice<UInt8>)
 
-    /// The length from which a hexadecimal number is a value. A shorter one may be a word (`facade`, `beef`).
-    private static let shortestHexadecimal = 8
-    /// The longest run of digits in a name. A longer run is a number, regardless of the text around it (`order12345`).
-    private static let longestNumberInName = 4
-    /// The shortest segment that is tested for random text. A shorter one is not tested (`k8s`, `xmlrpc`).
+    /// The shortest segment that is tested for random text. A shorter one is not tested (`vpcs`, `xmlrpc`).
     private static let shortestRandom = 7
+    /// The shortest segment that is tested for random text if it has capitals behind its first character.
+    private static let shortestRandomOfBothCases = 4
 
     init(of segment: ArraySlice<UInt8>) {
-        let suffix = Self.method(of: segment) ?? Self.fileExtension(of: segment) ?? []
+        let suffix = Self.suffix(of: segment)
         self = Self.isName(segment.prefix(segment.count - suffix.count)) ? .name : .value(suffix: suffix)
+    }
+
+    /// Returns the part of a segment that stays if the rest is a value; empty for none.
+    static func suffix(of segment: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        method(of: segment) ?? fileExtension(of: segment) ?? []
     }
 
     /// Returns whether a segment is one of the known names that begin with a symbol: `@me` for the caller, or `$` and
     /// letters, such as OData's `$metadata` and `$batch`.
     private static func isWellKnown(_ segment: ArraySlice<UInt8>) -> Bool {
         segment.elementsEqual("@me".utf8)
-            || segment.first == UInt8(ascii: "$") && segment.count > 1 && segment.dropFirst().allSatisfy(\.isLetter)
+            || segment.first == UInt8(ascii: "$") && segment.count > 1
+                && segment.dropFirst().allSatisfy(\.isASCIILetter)
     }
 
     private static func isName(_ segment: ArraySlice<UInt8>) -> Bool {
         if isWellKnown(segment) { return true }
         var counts = Counts()
         for byte in segment { counts.add(byte) }
-        return !counts.isValue && (segment.count < shortestRandom || !RandomTextDetector.isRandom(segment))
+        guard !counts.isValue, !counts.hasDigits || NumberedName.isName(segment) else { return false }
+        let rest = counts.hasDigits ? segment.dropFirst(NumberedName.version(of: segment).count) : segment
+        let isOfBothCases = counts.hasLower && rest.dropFirst().contains { $0.isASCIILetter && !$0.isLower }
+        return rest.count < (isOfBothCases ? shortestRandomOfBothCases : shortestRandom)
+            || !RandomTextDetector.isRandom(rest)
     }
 
     /// Returns a segment's extension: a dot and one to five letters. `nil` if there is none, or if the segment has
     /// other symbols, as a mail address does.
     private static func fileExtension(of segment: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let dot = segment.lastIndex(of: UInt8(ascii: ".")), dot > segment.startIndex,
-            segment.allSatisfy({ $0.isDigit || $0.isLetter || $0.isSeparator })
+            segment.allSatisfy({ $0.isASCIIDigit || $0.isASCIILetter || $0.isSeparator })
         else { return nil }
         let suffix = segment[dot...]
-        return (2...6).contains(suffix.count) && suffix.dropFirst().allSatisfy(\.isLetter) ? suffix : nil
+        return (2...6).contains(suffix.count) && suffix.dropFirst().allSatisfy(\.isASCIILetter) ? suffix : nil
     }
 
     /// Returns a segment's custom method (`messages:batchGet`, Google's AIP-136): its only colon and a verb in camel
@@ -48,7 +56,7 @@ enum SegmentShape: Equatable {
     private static func method(of segment: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard let colon = segment.firstIndex(of: UInt8(ascii: ":")), colon > segment.startIndex else { return nil }
         let verb = segment[(colon + 1)...]
-        guard (3...40).contains(verb.count), verb.allSatisfy(\.isLetter), verb.first?.isLower == true,
+        guard (3...40).contains(verb.count), verb.allSatisfy(\.isASCIILetter), verb.first?.isLower == true,
             !RandomTextDetector.isRandom(verb)
         else { return nil }
         return segment[colon...]
@@ -56,56 +64,43 @@ enum SegmentShape: Equatable {
 
     /// The counts of a segment's characters by kind.
     private struct Counts {
-        private var digits = 0
-        private var hexadecimal = 0
         private var letters = 0
-        private var hasLower = false
+        private(set) var hasDigits = false
+        private(set) var hasLower = false
         private var hasHyphen = false
         private var hasSigns = false
-        private var number = 0
-        private var longestNumber = 0
 
         mutating func add(_ byte: UInt8) {
-            number = byte.isDigit ? number + 1 : 0
-            longestNumber = max(longestNumber, number)
-            if byte.isDigit {
-                digits += 1
-            } else if byte.isLetter {
+            if byte.isASCIIDigit {
+                hasDigits = true
+            } else if byte.isASCIILetter {
                 letters += 1
                 hasLower = hasLower || byte.isLower
             } else if !byte.isSeparator {
                 hasSigns = true
             }
             if byte == UInt8(ascii: "-") { hasHyphen = true }
-            if byte.isHexadecimal { hexadecimal += 1 }
         }
 
         var isValue: Bool {
             // Other symbols occur in escapes, addresses, coordinates, lists and keys, but not in names of an interface.
             hasSigns
                 // `4711`, `2024-01-15`, `10.0`
-                || digits > 0 && letters == 0
-                || longestNumber > SegmentShape.longestNumberInName
-                // `PROJ-123`
-                || digits > 0 && letters > 1 && !hasLower && hasHyphen
-                // `507f1f77bcf86cd799439011`, `6f9619ff-8b86-d011-b42d-00c04fc964ff`
-                || digits > 0 && hexadecimal == digits + letters && hexadecimal >= SegmentShape.shortestHexadecimal
+                || hasDigits && letters == 0
+                // `ENG-7`
+                || hasDigits && letters > 1 && !hasLower && hasHyphen
         }
     }
 }
 
+/// The kinds of characters in a segment.
 extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    var isLower: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
 
-    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
-
-    fileprivate var isLower: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
-
-    fileprivate var isSeparator: Bool {
+    var isSeparator: Bool {
         self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
     }
 
-    fileprivate var isHexadecimal: Bool { isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) }
 }
 
 /// Distinguishes words from random text. It compares two explanations of a segment's letters and digits: words in
@@ -116,9 +111,9 @@ extension UInt8 {
 /// joined by hyphens, underscores or capitals or followed by a version. Fewer than 1 in 1,000 random texts of 16 to 200
 /// characters are taken for words (`SegmentShapeTests`).
 struct RandomTextDetector {
-    /// The margin by which the random explanation must be cheaper, in quarter bits. When in doubt, a text counts as
-    /// words.
-    private static let margin = 30
+    /// The margin by which the random explanation must be cheaper, in quarter bits. A short text has little surprise
+    /// either way. When in doubt, a text counts as words.
+    private static func margin(_ count: Int) -> Int { min(30, max(15, count + 8)) }
 
     // The surprise of the next character's kind in a text of words, without that of the letter or digit itself.
     private static let capitalInside = 26
@@ -127,6 +122,7 @@ struct RandomTextDetector {
     private static let digitBehindLetter = 20
     private static let digitFirst = 8
     private static let separator = 18
+    private static let acronym = 26
     // The surprise of the letter or digit itself.
     private static let firstLetter = 17
     private static let digit = 14
@@ -148,9 +144,18 @@ struct RandomTextDetector {
     /// - Parameter segment: ASCII letters and digits; any other byte separates words.
     static func isRandom(_ segment: ArraySlice<UInt8>) -> Bool {
         var likeness = RandomTextDetector()
-        for byte in segment { likeness.add(byte) }
+        var rest = segment
+        while let byte = rest.first {
+            if let length = Acronyms.length(of: rest) {
+                likeness.addAcronym(rest.prefix(length))
+                rest = rest.dropFirst(length)
+            } else {
+                likeness.add(byte)
+                rest = rest.dropFirst()
+            }
+        }
         let asWords = likeness.lower == 0 ? likeness.costOfCapitals : likeness.costOfWords
-        return asWords > likeness.costOfRandom + margin
+        return asWords > likeness.costOfRandom + margin(segment.count)
     }
 
     private mutating func add(_ byte: UInt8) {
@@ -163,6 +168,14 @@ struct RandomTextDetector {
             add(Self.separator)
             previous = .start
         }
+    }
+
+    private mutating func addAcronym(_ letters: ArraySlice<UInt8>) {
+        for letter in letters {
+            if letter.isLower { lower += 1 } else { upper += 1 }
+        }
+        add(Self.acronym)
+        (previous, isHexadecimal) = (.start, false)
     }
 
     private mutating func addDigit() {
@@ -205,6 +218,30 @@ struct RandomTextDetector {
         if lower > 0, upper > 0 { return 24 * (characters + separators) }
         let each = digits == 0 ? 19 : isHexadecimal ? 16 : 21
         return each * characters + 24 * separators
+    }
+}
+
+/// Abbreviations in names whose letters are not those of English words.
+enum Acronyms {
+    /// Returns the length of the acronym that a text begins with; `nil` for none.
+    static func length(of text: ArraySlice<UInt8>) -> Int? {
+        guard let first = text.first, first.isASCIILetter else { return nil }
+        return byLetter[Int((first | 0x20) - UInt8(ascii: "a"))].first { acronym in
+            text.count >= acronym.count && zip(text, acronym).allSatisfy { $0 | 0x20 == $1 }
+        }?.count
+    }
+
+    static let all = """
+        acct ajax apk api arn aws bgp btn cdn cfg cli cms cpu crl crm crt csrf css csv dhcp dkim dns eks erp fhir gcp
+        gif gpg gps gpu graphql grpc gtm guid html http iam ics ios iot ipfs jpg json jwk jws jwt kms ksql kube ldap lfs lms mdm
+        mfa mgmt mqtt mtls nfs nft nsg oauth oidc opml otp pdf pgp php pki png psd psql rbac rds rdp rpc rss rsvp saas
+        saml scim sdk sftp sms smtp sns sql sqs ssh ssl sso svc svg tcp tftp tls tmp ttl udp url usr utm uuid vcs
+        vlan vpc vpn vps waf webp wms wmts wsdl xhr xls xml xmpp xss xsrf yml
+        """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }
+
+    /// The acronyms by their first letter, the longest first.
+    private static let byLetter: [[[UInt8]]] = (UInt8(ascii: "a")...UInt8(ascii: "z")).map { letter in
+        all.filter { $0.first == letter }.sorted { $0.count > $1.count }
     }
 }
 

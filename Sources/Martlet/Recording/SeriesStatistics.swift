@@ -3,7 +3,8 @@ import MartletTelemetry
 /// The statistics of each series in one interval. A plain value.
 struct SeriesStatistics: Sendable {
     private let namer: EndpointNamer
-    private var endpoints: EndpointBudget
+    private var endpoints: EndpointBudgets
+    private var places: VaryingPlaces
     private var errorTypes = ErrorTypeBudget()
     private var start: UnixNanoseconds
     /// The latest end among the interval's requests from the journal; 0 if there were none.
@@ -36,7 +37,8 @@ struct SeriesStatistics: Sendable {
 
     init(_ configuration: MartletConfiguration, start: UnixNanoseconds) {
         namer = EndpointNamer(templates: configuration.endpoints)
-        endpoints = EndpointBudget(limit: configuration.maxEndpoints)
+        endpoints = EndpointBudgets(limit: configuration.maxEndpoints)
+        places = VaryingPlaces(limit: configuration.maxEndpoints)
         self.start = start
     }
 
@@ -96,10 +98,21 @@ struct SeriesStatistics: Sendable {
         let target = identity.target
         var dimensions = RequestDimensions(
             kind: identity.kind, method: identity.method, host: target.host, port: target.port,
-            endpoint: identity.route ?? namer.endpoint(ofPath: target.path), status: identity.status,
+            endpoint: identity.route ?? endpoint(identity.kind, target), status: identity.status,
             error: identity.error)
         dimensions.rule = identity.rule
-        return indices[dimensions] == nil ? errorTypes.admit(endpoints.admit(dimensions, at: start)) : dimensions
+        guard indices[dimensions] == nil else { return dimensions }
+        return errorTypes.admit(endpoints.admit(dimensions, at: start), at: start)
+    }
+
+    /// Names a request whose instrument names no endpoint.
+    private mutating func endpoint(_ kind: RequestKind, _ target: RequestTarget) -> String {
+        guard kind == .client else { return namer.endpoint(ofUnroutedPath: target.path) }
+        return namer.endpoint(ofPath: target.path) { segment, prefix in
+            let judgement = places.judge(segment, after: prefix, of: target, at: start)
+            if judgement == .firstValue { endpoints.release(String(decoding: prefix, as: UTF8.self), of: target) }
+            return judgement != .name
+        }
     }
 
     /// Returns the statistics of the interval and begins the next one.
@@ -117,6 +130,8 @@ struct SeriesStatistics: Sendable {
         indices.removeAll(keepingCapacity: true)
         indicesByRecord.removeAll(keepingCapacity: true)
         endpoints.forgetUnused(at: end)
+        errorTypes.forgetUnused(at: end)
+        places.forgetUnused(at: end)
         return interval
     }
 }
@@ -130,31 +145,4 @@ struct RecordedInterval: Sendable {
     var details: [SpanRecord] = []
     /// The nanoseconds without capture, from the recorder's start to the end of the interval.
     var captureGap: UInt64 = 0
-}
-
-/// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first
-/// types keep their names, and later ones become `_OTHER`. Statuses, and the types that determine the outcome of a
-/// request, always stay.
-struct ErrorTypeBudget: Sendable {
-    private static let own: Set = [RequestOutcome.hungError, RequestOutcome.cancelledError]
-
-    private let limit: Int
-    private var named: Set<String> = []
-
-    init(limit: Int = MartletLimits.errorTypes) {
-        self.limit = limit
-    }
-
-    mutating func admit(_ wanted: RequestDimensions) -> RequestDimensions {
-        guard let error = wanted.error, !Self.own.contains(error), error != wanted.status.map(String.init),
-            !named.contains(error)
-        else { return wanted }
-        guard named.count >= limit else {
-            named.insert(error)
-            return wanted
-        }
-        var dimensions = wanted
-        dimensions.error = RequestDimensions.otherMethodOrError
-        return dimensions
-    }
 }

@@ -76,14 +76,9 @@ struct EndedSpan: Sendable {
 
     // MARK: - Counting
 
-    /// The endpoint of an incoming request that matched no route.
-    static let unmatchedRoute = "{unmatched}"
-
-    /// Returns the route of a request; `nil` if the path decides. A path that the server does not know is not an
-    /// endpoint, because clients may try any path. For such a path, Hummingbird reports the route `NotFound`.
+    /// Returns the route of a request; `nil` for none. For a path without a route, Hummingbird reports the route `NotFound`.
     private func route(of http: HTTPSpanAttributes) -> String? {
-        let isMissing = kind == .server && (http.status == 404 || http.status == 405)
-        if isMissing, http.route == nil || http.route == "NotFound" { return Self.unmatchedRoute }
+        if kind == .server, http.status == 404 || http.status == 405, http.route == "NotFound" { return nil }
         return http.route?.cut(toBytes: MartletLimits.spanName)
     }
 
