@@ -209,7 +209,8 @@ extension MartletAgent {
     /// span: it is counted already and would count twice. Thread-safe; takes some microseconds and waits for nothing.
     ///
     /// - Parameter request: a request as ``MartletRequest/init(_:_:kind:endpoint:status:errorType:start:duration:bytesSent:bytesReceived:)``
-    ///   makes it, or one of ``requests``. If its endpoint is empty, the path decides. A method that no RFC names is `_OTHER`.
+    ///   makes it, or one of ``requests``. If its endpoint is empty, the path decides; that of an answered
+    ///   request is then `{unmatched}`, unless a template matches. A method that no RFC names is `_OTHER`.
     public func record(_ request: MartletRequest) {
         guard isCapturing else { return }
         let recorder = core.recorder

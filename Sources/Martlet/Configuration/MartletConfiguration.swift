@@ -78,7 +78,8 @@ public struct MartletConfiguration: Sendable {
     /// conditions as ``name``: at the start of a `URLSession` request and again when it continues after a challenge,
     /// and at the end of any other request. Default none.
     public var ignore: (@Sendable (MartletTarget) -> Bool)?
-    /// The maximum number of distinct endpoints. Requests to a further one are counted under `{other}` of its host.
+    /// The maximum number of distinct endpoints of outgoing requests, and of incoming ones. Requests to a further one are
+    /// counted under `{other}` of the host.
     /// `MARTLET_MAX_ENDPOINTS`, default 1000.
     public var maxEndpoints = 1000
     /// The share of traces whose details are kept, 0...1, decided by trace id. Counts and distributions are exact at any

@@ -20,6 +20,12 @@ enum MartletLimits {
     static let errorTypes = 100
     /// Different names of the segment behind one path and host. With one more, the segment is a value.
     static let namesOfAPlace = 50
+    /// Bytes of the largest body that is believed of an instrument of another client or server.
+    static let largestBody: UInt64 = 1 << 40
+    /// Bytes in a nanosecond, 100 Gbit/s: an incoming request with a larger body than it had time for only claims it.
+    static let bodySpeed: UInt64 = 12
+    /// Bytes of a body that is believed however short the request was.
+    static let quickBody: UInt64 = 1 << 20
     /// Hosts under which the service serves. Further hosts are not counted separately.
     static let servedHosts = 20
     /// Details kept by sampling in one interval; further sampled requests are only counted.

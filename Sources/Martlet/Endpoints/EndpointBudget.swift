@@ -132,7 +132,15 @@ struct EndpointBudgets: Sendable {
 /// A limit on the number of distinct `error.type`s, because an instrument may put an error's text into one. The first
 /// types keep their names, and later ones become `_OTHER`. Statuses and the agent's own names always stay.
 struct ErrorTypeBudget: Sendable {
-    private static let own = Set(ErrorType.allCases.map(\.rawValue) + CallStatus.allCases.map(\.rawValue))
+    /// Every `ErrorType` and the name of every `CallStatus`.
+    private static let own: Set = [
+        "dns", "connection_refused", "connection_failed", "connection_reset", "timeout", "tls", "too_many_redirects",
+        "invalid_request", "invalid_response", RequestOutcome.cancelledError, RequestOutcome.hungError,
+        RequestDimensions.otherMethodOrError,
+        "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+        "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
+        "INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
+    ]
 
     private var named: NameBudget<String>
 

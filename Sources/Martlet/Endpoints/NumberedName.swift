@@ -200,8 +200,9 @@ private struct NumberedPart {
         guard stage.last == "v", number.digits.count <= 2, isBoundary(number.after, shortest: .max) else {
             return false
         }
-        return number.before.last == UInt8(ascii: "V")
-            || stage.count > 3 && NumberedName.isWord(number.before.dropLast())
+        let word = number.before.dropLast()
+        let isCamelCase = number.before.last == UInt8(ascii: "V") && word.last?.isLower != false
+        return isCamelCase || stage.count > 3 && NumberedName.isWord(word)
     }
 
     /// `oauth2`, `k8s`, `GetS3Table`, `ec2status`

@@ -100,7 +100,6 @@ extension UInt8 {
     var isSeparator: Bool {
         self == UInt8(ascii: "-") || self == UInt8(ascii: "_") || self == UInt8(ascii: ".")
     }
-
 }
 
 /// Distinguishes words from random text. It compares two explanations of a segment's letters and digits: words in
@@ -113,7 +112,7 @@ extension UInt8 {
 struct RandomTextDetector {
     /// The margin by which the random explanation must be cheaper, in quarter bits. A short text has little surprise
     /// either way. When in doubt, a text counts as words.
-    private static func margin(_ count: Int) -> Int { min(30, max(15, count + 8)) }
+    private static func margin(_ count: Int) -> Int { min(30, max(20, count + 13)) }
 
     // The surprise of the next character's kind in a text of words, without that of the letter or digit itself.
     private static let capitalInside = 26

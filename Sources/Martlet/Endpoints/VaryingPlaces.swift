@@ -14,15 +14,13 @@ struct VaryingPlaces: Sendable {
         case firstValue
     }
 
-    private let limit: Int
-    /// The hashes of each place's names; empty if its segments are values.
+    /// The hashes of each place's names, behind a zero; empty if its segments are values.
     private var names: [Int: [UInt32]] = [:]
     /// The places in use. It has the keys of ``names``.
     private var places: NameBudget<Int>
 
     /// - Parameter limit: the number of places that are watched.
     init(limit: Int) {
-        self.limit = limit
         places = NameBudget(limit: limit)
     }
 

@@ -50,7 +50,8 @@ public struct MartletRequest: Sendable, Hashable {
     ///   - method: in upper case.
     ///   - url: an absolute URL; user, password, query and fragment are removed.
     ///   - kind: the side of the service.
-    ///   - endpoint: the name to count under; if it is empty, the path decides.
+    ///   - endpoint: the name to count under; if it is empty, the path decides. An answered request without one is
+    ///   `{unmatched}`, unless a template of the configuration matches its path.
     ///   - status: `nil` if no response came.
     ///   - errorType: the cause of a failure, one of few names (`error.type`). A status that is a failure needs none.
     ///   `cancelled` is not a failure, and `hung` is a separate kind.

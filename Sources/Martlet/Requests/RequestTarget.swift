@@ -93,8 +93,9 @@ struct TargetRanges {
         return end
     }
 
-    /// Returns the number in `digits`; 0 if they form none or are more than five.
+    /// Returns the number in `digits`; 0 if they form none or are more than five without leading zeros.
     private static func number(_ url: UnsafeBufferPointer<UInt8>, _ digits: Range<Int>) -> Int {
+        let digits = digits.drop { url[$0] == UInt8(ascii: "0") }
         guard digits.count <= 5 else { return 0 }
         var number = 0
         for index in digits {

@@ -49,8 +49,11 @@ struct EndedSpan: Sendable {
             kind: kind, method: HTTPMethod.name(http.method), destination: destination,
             route: route(of: http), status: http.status, error: error(of: http, kind), start: start,
             durationNanoseconds: durationNanoseconds)
-        request.bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
-        request.bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
+        request.bytesSent = Self.believed(kind == .client ? http.requestBodySize : http.responseBodySize)
+        request.bytesReceived =
+            kind == .client
+            ? Self.believed(http.responseBodySize)
+            : Self.believed(http.requestBodySize, within: durationNanoseconds)
         let isFailure = request.outcome.isFailure(for: kind)
         if let trace,
             recorder.reserveDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
@@ -92,6 +95,16 @@ struct EndedSpan: Sendable {
         if kind == .server, http.status != nil { return nil }
         guard isError || http.status == nil else { return nil }
         return content.error?.requestErrorType ?? (isError ? RequestDimensions.otherMethodOrError : nil)
+    }
+
+    /// Returns the size of a body as the instrument has it; 0 if it is implausible. Instruments take it from
+    /// `Content-Length`, where the peer may claim anything, and one claim must not outweigh all other sizes of a series.
+    ///
+    /// - Parameter nanoseconds: the time that the body had; without a limit if the span may end before the body.
+    private static func believed(_ bytes: UInt64, within nanoseconds: UInt64 = .max) -> UInt64 {
+        let (inTime, isBeyond) = nanoseconds.multipliedReportingOverflow(by: MartletLimits.bodySpeed)
+        let most = isBeyond ? MartletLimits.largestBody : max(inTime, MartletLimits.quickBody)
+        return bytes <= min(most, MartletLimits.largestBody) ? bytes : 0
     }
 
     // MARK: - Details

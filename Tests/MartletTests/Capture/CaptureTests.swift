@@ -90,7 +90,7 @@ extension AgentTests {
                 let seen = try collector.outcomes()
                 #expect(
                     seen == [
-                        "/status/x200 200 -", "/status/x204 204 -", "/status/x404 404 404", "/status/x503 503 503",
+                        "/status/{id} 200 -", "/status/{id} 204 -", "/status/{id} 404 404", "/status/{id} 503 503",
                         "/refused - connection_refused", "/never - timeout",
                     ])
             }

@@ -44,6 +44,38 @@ import Testing
         #expect(budget.admit(Self.request("one", "/b"), at: Self.noon).endpoint == "{other}")
     }
 
+    @Test func errorTypeNotSeenForADayMakesRoomForAnother() {
+        var budget = ErrorTypeBudget(limit: 1)
+        let error = { (error: String, hours: UnixNanoseconds) in
+            var request = Self.request("one", "/a")
+            request.error = error
+            budget.forgetUnused(at: Self.noon + hours * Self.hour)
+            return budget.admit(request, at: Self.noon + hours * Self.hour).error
+        }
+        #expect(error("no order 1", 0) == "no order 1")
+        #expect(error("no order 2", 23) == "_OTHER")
+        #expect(error("dns", 23) == "dns")
+        #expect(error("no order 2", 25) == "no order 2")
+        #expect(error("no order 1", 25) == "_OTHER")
+    }
+
+    @Test func placeNotSeenForADayMakesRoomForAnother() {
+        var places = VaryingPlaces(limit: 1)
+        let judge = { (place: String, hours: UnixNanoseconds) in
+            (0...MartletLimits.namesOfAPlace).map { number in
+                places.judge(
+                    Array("\(number)".utf8)[...], after: Array(place.utf8),
+                    of: RequestTarget(host: "one", port: 80, path: ""), at: Self.noon + hours * Self.hour)
+            }
+        }
+        #expect(judge("/users/", 0).last == .firstValue)
+        #expect(Set(judge("/users/", 0)) == [.value])
+        #expect(Set(judge("/teams/", 0)) == [.name])
+        places.forgetUnused(at: Self.noon + 25 * Self.hour)
+        #expect(judge("/teams/", 25).last == .firstValue)
+        #expect(Set(judge("/users/", 25)) == [.name])
+    }
+
     private static func request(_ host: String, _ endpoint: String) -> RequestDimensions {
         RequestDimensions(
             kind: .client, method: "GET", host: host, port: host == "{other}" ? 0 : 80, endpoint: endpoint, status: 200,

@@ -70,10 +70,10 @@ import Testing
 
     @Test func segmentsOfMapsAndTransport() {
         expectNames([
-            "geocoding", "mapbox.places", "driving-traffic", "tiles", "EDDF", "LH441", "Berlin", "en-US", "de_DE",
+            "geocoding", "mapbox.places", "driving-traffic", "tiles", "EDDF", "Berlin", "en-US", "de_DE",
         ])
         expectValues([
-            "52.5200,13.4050", "-122.42,37.78", "-122.42,37.78;-77.03,38.91", "u4pruydqqvj", "9q8yyk8ytpxr",
+            "LH441", "52.5200,13.4050", "-122.42,37.78", "-122.42,37.78;-77.03,38.91", "u4pruydqqvj", "9q8yyk8ytpxr",
             "ChIJN1t_tDeuEmsRUsoyG83frY4", "8FVC9G8F+6X", "14", "8621@2x.png", "N%C3%BCrnberg",
         ])
     }

@@ -122,8 +122,8 @@ import Tracing
                 }
                 agent.record(Self.request(endpoint: "/given"))
                 let names = agent.requests.map(\.endpoint)
-                // The names count towards the budget: the first two of the host.
-                #expect(names == ["out GET", "/hello/empty", "{other}", "{other}"])
+                // The names count towards the budgets of outgoing and incoming requests.
+                #expect(names == ["out GET", "/hello/empty", "in PUT", "{other}"])
             }
         }
     }

@@ -51,6 +51,35 @@ import Testing
         #expect(counts["cancelled"] == 1)
     }
 
+    @Test func inventedErrorTypesTakeNoneOfTheAgentsOwn() {
+        let recorder = Recorder(MartletConfiguration())
+        let own = Set(ErrorType.allCases.map(\.rawValue) + CallStatus.allCases.map(\.rawValue))
+        for error in (0..<150).map({ "no order \($0)" }) + own {
+            var request = Self.request("http://host/a")
+            request.error = error
+            recorder.record(request)
+        }
+        #expect(Set(recorder.drain().interval.series.keys.compactMap(\.error)).isSuperset(of: own))
+    }
+
+    @Test func placeOfManyNamesHoldsAValueAndGivesTheNamesBack() {
+        var configuration = MartletConfiguration()
+        configuration.maxEndpoints = 60
+        let recorder = Recorder(configuration)
+        let names = "abcdefgh".flatMap { first in "abcdefgh".map { "\(first)\($0)" } }.prefix(60)
+        let endpoints = { (host: String, place: String, names: ArraySlice<String>) in
+            for name in names { recorder.record(Self.request("http://\(host)/\(place)/\(name)/orders")) }
+            return Set(recorder.drain().interval.series.keys.map(\.endpoint))
+        }
+        let first = names.prefix(MartletLimits.namesOfAPlace)
+        #expect(
+            endpoints("host", "users", names) == Set(first.map { "/users/\($0)/orders" } + ["/users/{id}/orders"]))
+        #expect(endpoints("host", "users", names) == ["/users/{id}/orders"])
+        // The names left room for others, and the same path of another host has other names.
+        #expect(endpoints("host", "teams", first) == Set(first.map { "/teams/\($0)/orders" }))
+        #expect(endpoints("other", "users", names.prefix(5)) == Set(names.prefix(5).map { "/users/\($0)/orders" }))
+    }
+
     @Test func detailsCountTowardsMemoryUntilTheyAreDrainedAndReleased() {
         var configuration = MartletConfiguration()
         configuration.maxMemory = 1 << 20

@@ -22,6 +22,12 @@ import Testing
         #expect(target.path == url.path(percentEncoded: true))
     }
 
+    /// A port is a decimal number (RFC 3986, section 3.2.3).
+    @Test(arguments: [("0080", 80), ("008080", 8080), ("0000000000443", 443), ("00", 80), ("123456", 80)])
+    func leadingZerosOfAPortDoNotCount(port: String, number: Int) throws {
+        #expect(RequestTarget(try #require(URL(string: "http://host:\(port)/x"))).port == number)
+    }
+
     @Test func internationalHostIsPunycoded() throws {
         #expect(
             RequestTarget(try #require(URL(string: "https://b\u{fc}cher.example/"))).host == "xn--bcher-kva.example")

@@ -52,7 +52,7 @@ extension AgentTests {
             #expect(
                 await counts(
                     .server, ["http.method": "GET", "http.target": "/users/7?x=y", "http.status_code": 200])
-                    == ["server GET /users/{id} 200 - 1"])
+                    == ["server GET {unmatched} 200 - 1"])
         }
 
         @Test func instrumentsTemplateNamesTheEndpoint() async {
@@ -75,9 +75,82 @@ extension AgentTests {
             #expect(await counts(.server, request(200, "/users/{name}")) == ["server GET /users/{name} 200 - 1"])
             #expect(await counts(.server, request(404, "/users/{name}")) == ["server GET /users/{name} 404 - 1"])
             #expect(await counts(.server, request(500, "/users/{name}")) == ["server GET /users/{name} 500 500 1"])
-            #expect(await counts(.server, request(404, nil)) == ["server GET {unmatched} 404 - 1"])
             #expect(await counts(.server, request(404, "NotFound")) == ["server GET {unmatched} 404 - 1"])
-            #expect(await counts(.server, request(200, nil)) == ["server GET /users/anna 200 - 1"])
+            for status in [200, 401, 404, 429, 503] {
+                let error = status == 503 ? "503 1" : "- 1"
+                #expect(
+                    await counts(.server, request(status, nil)) == ["server GET {unmatched} \(status) \(error)"])
+            }
+        }
+
+        @Test func templateOfTheUserNamesAServedRequestWithoutARoute() async {
+            let found = await recorded({ $0.endpoints = ["/users/{name}"] }) {
+                for path in ["/users/anna", "/admin.php"] {
+                    span(
+                        .server,
+                        ["http.request.method": "GET", "url.path": .string(path), "http.response.status_code": 200])
+                }
+            }
+            #expect(Set(found.counts) == ["server GET /users/{name} 200 - 1", "server GET {unmatched} 200 - 1"])
+        }
+
+        @Test func scanTakesNoNameFromOutgoingRequests() async {
+            let found = await recorded({ $0.maxEndpoints = 10 }) {
+                for number in 0..<1024 {
+                    span(
+                        .server,
+                        [
+                            "http.request.method": "GET", "url.path": .string("/\(number).php"),
+                            "server.address": .string("scan-\(number).example"), "http.response.status_code": 401,
+                        ])
+                }
+                tracer.request("/charge")
+            }
+            #expect(
+                Set(found.counts) == ["server GET {unmatched} 401 - 1024", "client GET /charge 200 - 1"])
+        }
+
+        @Test func hostsOfIncomingRequestsAreFew() async {
+            let found = await recorded {
+                for number in 0..<100 {
+                    span(
+                        .server,
+                        [
+                            "http.request.method": "GET", "http.route": "/", "http.response.status_code": 200,
+                            "server.address": .string("host-\(number).example"),
+                        ])
+                }
+            }
+            let hosts = found.requests.keys.map(\.host).filter { !$0.isEmpty }
+            #expect(Set(hosts) == Set((0..<MartletLimits.servedHosts).map { "host-\($0).example" }))
+            #expect(found.requests.values.reduce(0, +) == 100)
+        }
+
+        @Test(arguments: [SpanKind.client, .server])
+        func claimedSizeThatNoBodyHasIsNotCounted(kind: SpanKind) async {
+            let found = await recorded {
+                for size in [Int64.max, 1 << 41, 5] {
+                    span(
+                        kind,
+                        [
+                            "http.request.method": "PUT", "url.full": "https://spans.example/a", "http.route": "/a",
+                            "http.request.body.size": .int64(size), "http.response.body.size": .int64(size),
+                        ])
+                }
+            }
+            #expect(found.spans.map { [$0.bytesSent, $0.bytesReceived] } == [[0, 0], [0, 0], [5, 5]])
+        }
+
+        @Test func incomingBodyThatHadNoTimeToArriveIsNotCounted() async {
+            let found = await recorded {
+                span(
+                    .server,
+                    [
+                        "http.request.method": "PUT", "http.route": "/a", "http.request.body.size": .int64(1 << 39),
+                        "http.response.body.size": .int64(1 << 39),
+                    ])
+            }
+            #expect(found.spans.map { [$0.bytesSent, $0.bytesReceived] } == [[1 << 39, 0]])
         }
 
         @Test func onlyTheServersOwnFailuresCountForAServer() async {
