@@ -152,6 +152,10 @@ package struct BucketBounds: Sendable, Equatable {
     /// largest value. At ``ExponentialHistogram/defaultScale``, only a value within 0.28 % of a bound can be counted on the
     /// wrong side.
     package func add(_ sketch: ExponentialHistogram, to counts: inout [UInt64]) {
+        guard !sketch.isMixed else {
+            for part in sketch.parts { add(part, to: &counts) }
+            return
+        }
         let lastIndices = lastIndices[Int(sketch.scale - ExponentialHistogram.scales.lowerBound)]
         let end = sketch.max.map(index) ?? values.count
         var current = Swift.min(sketch.min.map(index) ?? 0, end)

@@ -173,14 +173,14 @@ struct StatisticsSums<Key: Hashable> {
     }
 
     mutating func add(_ statistics: RequestStatistics, to key: Key) {
-        room += Self.bucketsOfOne + statistics.duration.buckets.count
+        room += Self.bucketsOfOne + statistics.duration.bucketCount
         guard buckets <= room else { return others.append((key, statistics)) }
         buckets += Self.growth(of: &sums[key, default: RequestStatistics()], merging: statistics)
     }
 
     private static func growth(of sum: inout RequestStatistics, merging statistics: RequestStatistics) -> Int {
-        let before = sum.duration.buckets.count
+        let before = sum.duration.bucketCount
         sum.merge(statistics)
-        return sum.duration.buckets.count - before
+        return sum.duration.bucketCount - before
     }
 }

@@ -198,6 +198,7 @@ extension ProtobufWriter {
 extension OTLPExponentialHistogramDataPoint {
     package init(_ histogram: ExponentialHistogram) {
         self.init()
+        let histogram = histogram.joined
         count = histogram.count
         sum = histogram.sum
         scale = histogram.scale

@@ -12,8 +12,22 @@ struct BucketCounts: Sendable, Equatable {
 
     init() {}
 
+    /// The count of an index, which need not have a bucket.
+    subscript(index: Int32) -> UInt64 {
+        index >= offset && index <= last ? counts[Int(index - offset)] : 0
+    }
+
     init(_ counts: [UInt64], offset: Int32) {
         (self.counts, self.offset) = (counts, offset)
+    }
+
+    /// - Parameters:
+    ///   - first: the lowest index of the list.
+    ///   - last: the highest index of the list.
+    ///   - shift: the index of each bucket is shifted right by it.
+    init(_ other: SparseHistogram, from first: Int32, to last: Int32, loweredBy shift: Int32) {
+        makeRoom(from: first >> shift, to: last >> shift)
+        add(other, loweredBy: shift)
     }
 
     /// Whether there is a count for both indices.
@@ -106,18 +120,18 @@ struct BucketCounts: Sendable, Equatable {
         return result
     }
 
-    /// Joins neighbouring buckets, so that index `i` becomes `i >> shift`, exactly.
-    mutating func join(by shift: Int32) {
-        guard !isEmpty else { return }
+    /// Returns the buckets with neighbours joined, so that index `i` becomes `i >> shift`, exactly.
+    func joined(by shift: Int32) -> BucketCounts {
+        guard !isEmpty, shift > 0 else { return self }
         let newOffset = offset >> shift
         var joined = [UInt64](repeating: 0, count: Int((last >> shift) - newOffset) + 1)
         for (index, count) in counts.enumerated() where count > 0 {
             joined[Int(((offset + Int32(index)) >> shift) - newOffset)] &+= count
         }
-        (offset, counts) = (newOffset, joined)
+        return BucketCounts(joined, offset: newOffset)
     }
 
-    /// Returns the smallest shift for ``join(by:)`` with which these buckets and those of two indices fit in
+    /// Returns the smallest shift for ``joined(by:)`` with which these buckets and those of two indices fit in
     /// ``ExponentialHistogram/maxBuckets``.
     func shift(toHold first: Int32, to second: Int32) -> Int32 {
         let low = isEmpty ? first : min(first, offset)

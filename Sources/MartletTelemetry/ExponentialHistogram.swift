@@ -10,17 +10,17 @@ import Darwin
 /// reports.
 ///
 /// Bucket `i` holds the values in `(base^i, base^(i+1)]` with `base = 2^(2^-scale)`, as the OpenTelemetry data model
-/// defines it (specification, "Metrics Data Model", section ExponentialHistogram). Two histograms of one scale merge
-/// without any error, two of different scales at the coarser one. At ``defaultScale`` the base is 1.00543, so a quantile
-/// is within 0.28 % of the exact value.
+/// defines it (specification, "Metrics Data Model", section ExponentialHistogram). Histograms merge without any error, in
+/// any order: values of a coarser scale keep their own buckets, and only a reader spreads them over the finer ones
+/// (``spread``). At ``defaultScale`` the base is 1.00543, so a quantile is within 0.28 % of the exact value.
 ///
 /// A plain value: not synchronized.
 package struct ExponentialHistogram: Sendable, Equatable {
     /// The scale at which Martlet records: a quantile is within 0.28 % of the exact value.
     package static let defaultScale: Int32 = 7
 
-    /// The maximum number of buckets. Above it the scale is lowered, as in the specification. At the default scale only
-    /// values more than 32 binary orders of magnitude apart reach it.
+    /// The maximum number of buckets of all scales together. Above it the scale is lowered, as in the specification. At
+    /// the default scale only values more than 32 binary orders of magnitude apart reach it.
     package static let maxBuckets = 4096
 
     /// The scales that senders use according to the specification.
@@ -29,7 +29,10 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// Returns a bound that no index of a `Double` reaches: the exponents of a `Double` are from -1074 to 1023.
     static func indexBound(ofScale scale: Int32) -> Int64 { Int64(1100) << Int64(Swift.max(scale, 0)) }
 
+    /// The scale of ``buckets``: the finest of all values.
     package private(set) var scale: Int32
+    /// Finer values are added at this scale, unless all values are finer.
+    private var finest: Int32
     /// The number of values, including ``zeroCount``.
     package private(set) var count: UInt64 = 0
     package private(set) var sum: Double = 0
@@ -38,17 +41,27 @@ package struct ExponentialHistogram: Sendable, Equatable {
     package private(set) var max: Double?
     /// The number of values that are zero or less.
     package private(set) var zeroCount: UInt64 = 0
-    private var bucketCounts = BucketCounts()
+    private(set) var bucketCounts = BucketCounts()
+    /// The buckets of values that are known only at coarser scales, from the finest scale on. Usually empty.
+    private(set) var coarser: [Layer] = []
+
+    struct Layer: Sendable, Equatable {
+        var scale: Int32
+        var counts: BucketCounts
+    }
 
     /// The index of `buckets[0]`.
     package var offset: Int32 { bucketCounts.offset }
-    /// The number of values in each bucket, from the lowest to the highest that was needed.
+    /// The number of values in each bucket of ``scale``, from the lowest to the highest that was needed.
     package var buckets: [UInt64] { bucketCounts.counts }
-    /// The number of ``buckets``.
-    package var bucketCount: Int { bucketCounts.counts.count }
+    /// The number of buckets of all scales.
+    package var bucketCount: Int { coarser.reduce(bucketCounts.counts.count) { $0 + $1.counts.counts.count } }
+    /// Whether some values are known only at a coarser scale than ``scale``.
+    package var isMixed: Bool { !coarser.isEmpty }
 
     package init(scale: Int32 = ExponentialHistogram.defaultScale) {
         self.scale = scale
+        finest = Swift.min(scale, Self.defaultScale)
     }
 
     /// A histogram that was received or stored; ``count`` is the sum of its buckets. `nil` if it is not valid: more
@@ -74,6 +87,8 @@ package struct ExponentialHistogram: Sendable, Equatable {
         self.max = max.flatMap { $0.isFinite ? $0 : nil }
         self.zeroCount = zeroCount
         bucketCounts = BucketCounts(buckets, offset: offset)
+        finest = Self.defaultScale
+        limitBounds()
     }
 
     /// A histogram of approximately known values, with an exact sum.
@@ -87,12 +102,64 @@ package struct ExponentialHistogram: Sendable, Equatable {
     ) {
         self.init(scale: scale)
         for (value, count) in values where count > 0 { add(count, near: value) }
+        finest = Self.defaultScale
         self.sum = sum
         self.min = min
         self.max = max
+        limitBounds()
+    }
+
+    /// ``finest`` does not count: it says nothing of the values.
+    package static func == (one: ExponentialHistogram, other: ExponentialHistogram) -> Bool {
+        one.scale == other.scale && one.count == other.count && one.sum == other.sum && one.min == other.min
+            && one.max == other.max && one.zeroCount == other.zeroCount && one.bucketCounts == other.bucketCounts
+            && one.coarser == other.coarser
     }
 
     package var mean: Double { count == 0 ? 0 : sum / Double(count) }
+
+    /// The values of each scale, which merge to this histogram. The first part has the sum and the values of zero.
+    package var parts: [ExponentialHistogram] {
+        guard !coarser.isEmpty else { return [self] }
+        var first = self
+        first.coarser = []
+        first.count = bucketCounts.counts.reduce(zeroCount, &+)
+        return [first]
+            + coarser.map { layer in
+                var part = ExponentialHistogram(scale: layer.scale)
+                (part.bucketCounts, part.count) = (layer.counts, layer.counts.counts.reduce(0, &+))
+                (part.min, part.max) = (min, max)
+                return part
+            }
+    }
+
+    /// The histogram with all values at its coarsest scale.
+    package var joined: ExponentialHistogram {
+        var result = self
+        if let last = coarser.last { result.join(to: last.scale) }
+        return result
+    }
+
+    /// The histogram with all values at its finest scale: see ``spread(like:)``.
+    package var spread: ExponentialHistogram { spread(like: self) }
+
+    /// Returns the histogram with all values at the scale of another histogram. Does nothing to values of finer scales.
+    ///
+    /// Of a coarse bucket, as many values as the other histogram has there follow its distribution; the others are spread
+    /// evenly.
+    package func spread(like other: ExponentialHistogram) -> ExponentialHistogram {
+        guard isMixed || scale < other.scale, !other.bucketCounts.isEmpty else { return self }
+        var (result, spread) = (self, BucketSpread(like: other))
+        result.join(to: other.scale)
+        if result.scale == other.scale {
+            spread.result = result.bucketCounts
+        } else {
+            spread.add(result.bucketCounts, of: result.scale)
+        }
+        for layer in result.coarser { spread.add(layer.counts, of: layer.scale) }
+        (result.scale, result.bucketCounts, result.coarser) = (spread.scale, spread.result, [])
+        return result
+    }
 
     /// Adds one value. Ignores a value that is not finite.
     package mutating func record(_ value: Double) {
@@ -103,22 +170,19 @@ package struct ExponentialHistogram: Sendable, Equatable {
         add(1, near: value)
     }
 
-    /// Adds all values of another histogram; the result has the coarser of both scales.
+    /// Adds all values of another histogram.
     package mutating func merge(_ other: ExponentialHistogram) {
         guard other.count > 0 else { return }
         if count == 0, other.scale <= scale {
             // Both histograms share the buckets until one of them changes.
+            let finest = finest
             self = other
+            self.finest = finest
             return
         }
-        var other = other
-        lowerScale(to: other.scale)
-        other.lowerScale(to: scale)
         addFigures(count: other.count, sum: other.sum, min: other.min, max: other.max, zeroCount: other.zeroCount)
-        guard !other.bucketCounts.isEmpty else { return }
-        lowerScale(toHold: other.offset, to: other.bucketCounts.last)
-        other.lowerScale(to: scale)
-        bucketCounts.add(other.bucketCounts)
+        merge(other.bucketCounts, of: other.scale)
+        for layer in other.coarser { merge(layer.counts, of: layer.scale) }
     }
 
     /// Adds all values of a list of buckets. Returns `false` and adds nothing if the list is not a valid histogram.
@@ -134,7 +198,6 @@ package struct ExponentialHistogram: Sendable, Equatable {
     ///   list to many histograms.
     package mutating func merge(_ other: SparseHistogram, count otherCount: UInt64) {
         guard otherCount > 0 else { return }
-        lowerScale(to: other.scale)
         addFigures(count: otherCount, sum: other.sum, min: other.min, max: other.max, zeroCount: other.zeroCount)
         mergeBuckets(of: other)
     }
@@ -149,17 +212,60 @@ package struct ExponentialHistogram: Sendable, Equatable {
     }
 
     /// Drops the buckets and keeps all other figures. No quantile is known after that.
-    mutating func dropBuckets() { bucketCounts = BucketCounts() }
+    mutating func dropBuckets() { (bucketCounts, coarser) = (BucketCounts(), []) }
 
     private mutating func mergeBuckets(of other: SparseHistogram) {
         guard let first = other.first, let last = other.last else { return }
-        var shift = other.scale - scale
-        if !bucketCounts.hasRoom(from: first >> shift, to: last >> shift) {
-            lowerScale(toHold: first >> shift, to: last >> shift)
-            shift = other.scale - scale
-            bucketCounts.makeRoom(from: first >> shift, to: last >> shift)
+        let level = prepare(for: other.scale)
+        var shift = other.scale - level
+        guard level == scale, bucketCounts.hasRoom(from: first >> shift, to: last >> shift) else {
+            shift += BucketCounts().shift(toHold: first >> shift, to: last >> shift)
+            return merge(BucketCounts(other, from: first, to: last, loweredBy: shift), of: other.scale - shift)
         }
         bucketCounts.add(other, loweredBy: shift)
+    }
+
+    /// Returns the scale at which values of another scale are added. If all values are finer than ``finest``, it is the
+    /// coarser of both scales.
+    private mutating func prepare(for added: Int32) -> Int32 {
+        let most = Swift.max(finest, Swift.min(scale, added))
+        join(to: most)
+        let level = Swift.min(added, most)
+        if bucketCounts.isEmpty { scale = Swift.min(scale, level) }
+        return level
+    }
+
+    private mutating func merge(_ added: BucketCounts, of addedScale: Int32) {
+        guard !added.isEmpty else { return }
+        let level = prepare(for: addedScale)
+        add(added.joined(by: addedScale - level), at: level)
+    }
+
+    /// Adds buckets to those of their scale.
+    private mutating func add(_ added: BucketCounts, at level: Int32) {
+        if level > scale { insert(Layer(scale: level, counts: BucketCounts()), at: -1) }
+        let index = level == scale ? -1 : coarser.firstIndex { $0.scale <= level } ?? coarser.count
+        if level < scale, index == coarser.count || coarser[index].scale < level {
+            insert(Layer(scale: level, counts: BucketCounts()), at: index)
+        }
+        let shift = (index < 0 ? bucketCounts : coarser[index].counts).shift(toHold: added.offset, to: added.last)
+        guard shift == 0 else {
+            lowerScale(to: level - shift)
+            return add(added.joined(by: shift), at: level - shift)
+        }
+        if index < 0 { bucketCounts.add(added) } else { coarser[index].counts.add(added) }
+        lowerScaleOfTooMany()
+    }
+
+    /// Inserts a layer; at -1 it becomes that of ``buckets``.
+    private mutating func insert(_ layer: Layer, at index: Int) {
+        guard index < 0 else { return coarser.insert(layer, at: index) }
+        if !bucketCounts.isEmpty { coarser.insert(Layer(scale: scale, counts: bucketCounts), at: 0) }
+        (scale, bucketCounts) = (layer.scale, layer.counts)
+    }
+
+    private mutating func lowerScaleOfTooMany() {
+        while !coarser.isEmpty, bucketCount > Self.maxBuckets { lowerScale(to: scale - 1) }
     }
 
     /// Returns the values that a cumulative histogram gained since `earlier`, at the coarser of the two scales. `nil`
@@ -172,7 +278,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
         // The sum may decrease by rounding if it was added up in another order, so it is checked only if there are no
         // buckets.
         guard !isWithoutDistribution || sum >= earlier.sum * (1 - 1e-9) else { return nil }
-        var (result, old) = (self, earlier)
+        var (result, old) = (joined, earlier.joined)
         result.lowerScale(to: old.scale)
         old.lowerScale(to: result.scale)
         guard let gained = result.bucketCounts.subtracting(old.bucketCounts) else { return nil }
@@ -180,12 +286,14 @@ package struct ExponentialHistogram: Sendable, Equatable {
         result.count -= old.count
         result.zeroCount -= old.zeroCount
         result.sum = Swift.max(0, result.sum - old.sum)
+        result.finest = Self.defaultScale
         guard result.count > 0 else { return ExponentialHistogram(scale: result.scale) }
         guard earlier.count > 0 else { return result }
         let (lower, upper) =
             result.isWithoutDistribution ? (result.mean, result.mean) : (result.lowerBound, result.upperBound)
         result.min = min.map { Self.moved($0, from: earlier.min, by: <) ? $0 : clamp(lower) }?.ifFinite
         result.max = max.map { Self.moved($0, from: earlier.max, by: >) ? $0 : clamp(upper) }?.ifFinite
+        result.limitBounds()
         return result
     }
 
@@ -195,15 +303,15 @@ package struct ExponentialHistogram: Sendable, Equatable {
     /// - Parameter factor: positive and finite; with any other factor the histogram stays unchanged.
     package func multiplied(by factor: Double) -> ExponentialHistogram {
         guard factor > 0, factor.isFinite, factor != 1 else { return self }
-        var result = self
+        var result = joined
         result.sum *= factor
         result.min = min.map { $0 * factor }
         result.max = max.map { $0 * factor }
-        guard !buckets.isEmpty else { return result }
-        let offset = Int64(offset) + Int64(scalbn(log2(factor), Int(scale)).rounded())
-        let bound = Self.indexBound(ofScale: scale)
-        let clamped = Int32(clamping: Swift.max(-bound, Swift.min(offset, bound - Int64(buckets.count))))
-        result.bucketCounts = BucketCounts(buckets, offset: clamped)
+        guard !result.buckets.isEmpty else { return result }
+        let offset = Int64(result.offset) + Int64(scalbn(log2(factor), Int(result.scale)).rounded())
+        let bound = Self.indexBound(ofScale: result.scale)
+        let clamped = Int32(clamping: Swift.max(-bound, Swift.min(offset, bound - Int64(result.buckets.count))))
+        result.bucketCounts = BucketCounts(result.buckets, offset: clamped)
         return result
     }
 
@@ -230,6 +338,9 @@ package struct ExponentialHistogram: Sendable, Equatable {
         Int32(scalbn(exponent, Int(scale)).rounded(.up)) - 1
     }
 
+    /// Returns the index of the bucket of ``scale`` that holds the value; `nil` for zero.
+    func index(ofValue value: Double) -> Int32? { value > 0 ? index(of: log2(value)) : nil }
+
     /// Whether only count and sum are known: all values are near zero and yet have a sum.
     private var isWithoutDistribution: Bool { zeroCount == count && sum > 0 }
 
@@ -237,6 +348,17 @@ package struct ExponentialHistogram: Sendable, Equatable {
     func clamp(_ value: Double) -> Double {
         Swift.min(Swift.max(value, min ?? value), max ?? value)
     }
+
+    /// Corrects bounds that the sum rules out: no value is larger than the sum of all, and the mean lies between the
+    /// bounds. Some senders report the largest value since their start with the values of an interval.
+    private mutating func limitBounds() {
+        guard count > 0 else { return }
+        min = min.map { $0 > mean * Self.roundingUp ? mean : $0 }
+        max = max.map { $0 > sum * Self.roundingUp ? sum : $0 * Self.roundingUp < mean ? mean : $0 }
+    }
+
+    /// Rounding never makes a sum that many times too small.
+    static let roundingUp = 1 + 1e-9
 
     /// The lower bound of the lowest bucket that has values.
     private var lowerBound: Double {
@@ -258,123 +380,30 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// Lowers the scale until the current buckets and those from `first` to `second` fit in ``maxBuckets``.
     private mutating func lowerScale(toHold first: Int32, to second: Int32) {
-        lowerScale(to: scale - bucketCounts.shift(toHold: first, to: second))
+        let shift = bucketCounts.shift(toHold: first, to: second)
+        if shift > 0 { lowerScale(to: scale - shift) }
     }
 
-    /// Lowers the scale step by step: each step joins two neighbouring buckets, so that index `i` becomes `i >> 1`,
-    /// exactly. Does nothing if the scale is already that low.
+    /// Lowers the scale of finer values, including those added later. Does nothing to coarser ones.
     package mutating func lowerScale(to target: Int32) {
+        finest = Swift.min(finest, target)
+        join(to: target)
+    }
+
+    /// Lowers the scale of finer values step by step: each step joins two neighbouring buckets, so that index `i` becomes
+    /// `i >> 1`, exactly.
+    private mutating func join(to target: Int32) {
         guard target < scale else { return }
-        bucketCounts.join(by: scale - target)
+        bucketCounts = bucketCounts.joined(by: scale - target)
         scale = target
+        while let layer = coarser.first, layer.scale >= target {
+            coarser.removeFirst()
+            add(layer.counts.joined(by: layer.scale - target), at: target)
+        }
     }
 }
 
 extension Double {
     /// The value, or `nil` if it is not finite: a bucket may reach beyond the range of a Double.
     fileprivate var ifFinite: Double? { isFinite ? self : nil }
-}
-
-/// Quantiles and counts of values, as exact as the buckets are.
-extension ExponentialHistogram {
-    /// Returns the quantile `q` (0...1) by the nearest-rank definition: the geometric middle of its bucket, kept within
-    /// ``min`` and ``max``. `nil` if the histogram is empty.
-    package func quantile(_ q: Double) -> Double? { quantiles([q])[0] }
-
-    /// Returns the quantiles of several shares, in ascending order, in one walk over the buckets.
-    package func quantiles(_ shares: [Double]) -> [Double?] {
-        var (walked, seen) = (0, zeroCount)
-        return shares.map { share in
-            guard count > 0 else { return nil }
-            let rank = rank(of: share)
-            if rank >= count, let max { return max }
-            while seen < rank, walked < buckets.count {
-                seen &+= buckets[walked]
-                walked += 1
-            }
-            return walked == 0 ? Swift.min(0, max ?? 0) : clamp(middle(of: offset + Int32(walked) - 1))
-        }
-    }
-
-    /// Returns the quantiles of the sum of two histograms, like ``quantiles(_:)``, without adding them up.
-    package func quantiles(_ shares: [Double], with other: ExponentialHistogram) -> [Double?] {
-        if other.count == 0 { return quantiles(shares) }
-        if count == 0, other.scale <= scale { return other.quantiles(shares) }
-        guard count > 0, scale == other.scale, let both = BucketPair(buckets, offset, other.buckets, other.offset)
-        else {
-            var all = self
-            all.merge(other)
-            return all.quantiles(shares)
-        }
-        // The totals of both, without buckets.
-        var all = self
-        all.dropBuckets()
-        var totals = other
-        totals.dropBuckets()
-        all.merge(totals)
-        var (walked, seen) = (0, all.zeroCount)
-        return shares.map { share in
-            let rank = all.rank(of: share)
-            if rank >= all.count, let max = all.max { return max }
-            while seen < rank, walked < both.count {
-                seen &+= both[walked]
-                walked += 1
-            }
-            return walked == 0 ? Swift.min(0, all.max ?? 0) : all.clamp(all.middle(of: both.offset + Int32(walked) - 1))
-        }
-    }
-
-    /// Returns the rank, from 1 on, of the value at a share of the values. The histogram must not be empty.
-    private func rank(of share: Double) -> UInt64 {
-        let values = (Swift.min(Swift.max(share, 0), 1) * Double(count)).rounded(.up)
-        // As a Double, a very large count may round up, even past `UInt64.max`.
-        return values >= Double(count) ? count : Swift.max(1, UInt64(values))
-    }
-
-    /// Returns the number of values at or below `bound`. The values of a bucket count if the bucket's middle is at or
-    /// below it.
-    package func countOfValues(upTo bound: Double) -> UInt64 {
-        guard count > 0, bound < .infinity else { return bound == .infinity ? count : 0 }
-        let last = Int64(Self.lastIndex(notAbove: bound, scale)) - Int64(offset)
-        let buckets = buckets.prefix(Int(Swift.max(0, last + 1)))
-        return buckets.reduce(bound >= 0 ? zeroCount : 0, &+)
-    }
-
-    private func middle(of index: Int32) -> Double { Self.middle(of: index, scale) }
-
-    static func middle(of index: Int32, _ scale: Int32) -> Double {
-        exp2(scalbn(Double(index) + 0.5, -Int(scale)))
-    }
-
-    /// Returns the index of the last bucket whose middle is not above a finite bound.
-    package static func lastIndex(notAbove bound: Double, _ scale: Int32) -> Int32 {
-        guard bound > 0 else { return .min }
-        var index = Int32(scalbn(log2(bound), Int(scale)).rounded(.down))
-        while middle(of: index + 1, scale) <= bound { index += 1 }
-        while middle(of: index, scale) > bound { index -= 1 }
-        return index
-    }
-}
-
-/// The buckets of two histograms of one scale, added pair by pair, in ascending order.
-private struct BucketPair {
-    let offset: Int32
-    let count: Int
-    private let (one, other): ([UInt64], [UInt64])
-    private let (firstOfOne, firstOfOther): (Int, Int)
-
-    /// `nil` if their sum would have more buckets than a histogram may have.
-    init?(_ one: [UInt64], _ offset: Int32, _ other: [UInt64], _ otherOffset: Int32) {
-        guard !one.isEmpty, !other.isEmpty else { return nil }
-        self.offset = min(offset, otherOffset)
-        (firstOfOne, firstOfOther) = (Int(offset) - Int(self.offset), Int(otherOffset) - Int(self.offset))
-        count = max(firstOfOne + one.count, firstOfOther + other.count)
-        guard count <= ExponentialHistogram.maxBuckets else { return nil }
-        (self.one, self.other) = (one, other)
-    }
-
-    subscript(index: Int) -> UInt64 {
-        let (inOne, inOther) = (index - firstOfOne, index - firstOfOther)
-        return (one.indices.contains(inOne) ? one[inOne] : 0) &+ (other.indices.contains(inOther) ? other[inOther] : 0)
-    }
 }

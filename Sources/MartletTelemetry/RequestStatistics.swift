@@ -34,7 +34,16 @@ package struct RequestStatistics: Sendable, Equatable {
     }
 
     /// The approximate memory of the statistics and their dimensions, in bytes.
-    package var estimatedBytes: Int { 512 + duration.buckets.count * MemoryLayout<UInt64>.stride }
+    package var estimatedBytes: Int { 512 + duration.bucketCount * MemoryLayout<UInt64>.stride }
+
+    /// The statistics as one for each scale of the durations: what is stored, because a stored sketch has one scale. They
+    /// merge to these statistics.
+    package var parts: [RequestStatistics] {
+        guard duration.isMixed else { return [self] }
+        var parts = duration.parts.map { RequestStatistics(duration: $0) }
+        (parts[0].bytesSent, parts[0].bytesReceived, parts[0].phases) = (bytesSent, bytesReceived, phases)
+        return parts
+    }
 
     package mutating func merge(_ other: RequestStatistics) {
         duration.merge(other.duration)

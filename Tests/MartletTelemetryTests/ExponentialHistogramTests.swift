@@ -53,12 +53,12 @@ import Testing
         #expect(abs(merged.sum - whole.sum) < 1e-9 * whole.sum)
     }
 
-    @Test func mergingTwoScalesEqualsRecordingAtTheCoarserOne() {
+    @Test func twoScalesJoinedEqualRecordingAtTheCoarserOne() {
         let values = Self.values(2000)
-        var merged = Self.histogram(Array(values[..<1000]), scale: 7)
-        merged.merge(Self.histogram(Array(values[1000...]), scale: 3))
-        let whole = Self.histogram(values, scale: 3)
-        #expect(merged.scale == 3)
+        var mixed = Self.histogram(Array(values[..<1000]), scale: 7)
+        mixed.merge(Self.histogram(Array(values[1000...]), scale: 3))
+        let (merged, whole) = (mixed.joined, Self.histogram(values, scale: 3))
+        #expect(mixed.scale == 7 && merged.scale == 3)
         #expect(merged.buckets == whole.buckets)
         #expect(merged.offset == whole.offset)
     }

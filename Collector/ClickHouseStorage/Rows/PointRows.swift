@@ -19,7 +19,17 @@ extension TableRows {
             let key = PointKey(series: series.id, start: points[index].start, end: points[index].end)
             let ordinal = ordinals[key, default: 0]
             ordinals[key] = ordinal + 1
-            append { $0.add(points[index], of: series, from: sender, batch: batch, ordinal: ordinal) }
+            guard points[index].statistics.duration.isMixed else {
+                append { $0.add(points[index], of: series, from: sender, batch: batch, ordinal: ordinal) }
+                continue
+            }
+            // A row has one scale.
+            for (number, part) in points[index].statistics.parts.enumerated() {
+                var point = points[index]
+                point.statistics = part
+                append { $0.add(point, of: series, from: sender, batch: batch, ordinal: ordinal + UInt32(number)) }
+                ordinals[key] = ordinal + UInt32(number) + 1
+            }
         }
     }
 
@@ -64,7 +74,7 @@ extension TableRows {
 
     /// Adds the columns starting at `count`.
     mutating func add(_ statistics: RequestStatistics) {
-        let sketch = statistics.duration
+        let sketch = statistics.duration.joined
         number(sketch.count)
         double(sketch.sum)
         double(sketch.min ?? 0)

@@ -102,6 +102,7 @@ struct HeatMap: Sendable, Equatable {
     /// Returns the requests of each row. The first row includes shorter ones, and the last row longer ones.
     private static func counts(of histogram: ExponentialHistogram, in range: Range<Int>) -> [UInt64] {
         var below: UInt64 = 0
+        let histogram = histogram.spread
         return range.map { exponent in
             let isLast = exponent == range.upperBound - 1
             let upTo = isLast ? histogram.count : histogram.countOfValues(upTo: pow(2, Double(exponent + 1)) / 1000)

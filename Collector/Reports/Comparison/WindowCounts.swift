@@ -53,9 +53,11 @@ struct WindowCounts {
     }
 }
 
-/// The buckets that the durations of all blocks of a row share: those of the coarsest scale among them. The first bucket is for
-/// durations of zero.
+/// The buckets that the durations of all blocks of a row share: those of the finest scale among them. Coarser durations are spread
+/// over them, like those of all blocks. The first bucket is for durations of zero.
 struct SharedBuckets {
+    /// The durations of all blocks; `nil` if all have one scale.
+    private let all: ExponentialHistogram?
     private let scale: Int32
     /// The index of the first bucket after the one for zero.
     private let offset: Int32
@@ -63,21 +65,19 @@ struct SharedBuckets {
 
     /// - Parameter groups: the blocks of both windows.
     init(of groups: [RequestGroup]) {
+        let known = Self.durations(of: groups, like: nil)
+        let haveOneScale = known.allSatisfy { !$0.isMixed && $0.scale == known[0].scale }
+        all = haveOneScale ? nil : ExponentialHistogram(mergedFrom: groups)
         var bounds = BucketBounds()
-        for group in groups {
-            bounds.lowerScale(to: group.succeeded.duration)
-            bounds.lowerScale(to: group.failed.duration)
-        }
-        for group in groups {
-            bounds.widen(to: group.succeeded.duration)
-            bounds.widen(to: group.failed.duration)
-        }
+        let durations = Self.durations(of: groups, like: all)
+        for one in durations { bounds.lowerScale(to: one) }
+        for one in durations { bounds.widen(to: one) }
         (scale, offset, count) = (bounds.scale, bounds.first, bounds.count + 1)
     }
 
     /// Adds the requests of a group to an array with an element for each bucket.
     func add(_ group: RequestGroup, to counts: inout [Double]) {
-        for durations in [group.succeeded.duration, group.failed.duration] where durations.count > 0 {
+        for durations in Self.durations(of: [group], like: all) {
             counts[0] += Double(durations.zeroCount)
             let (shift, first) = (durations.scale - scale, Int(offset) - 1)
             var index = Int(durations.offset)
@@ -86,6 +86,15 @@ struct SharedBuckets {
                 index += 1
             }
         }
+    }
+}
+
+extension SharedBuckets {
+    private static func durations(
+        of groups: [RequestGroup], like all: ExponentialHistogram?
+    ) -> [ExponentialHistogram] {
+        groups.flatMap { [$0.succeeded.duration, $0.failed.duration] }.filter { $0.count > 0 }
+            .map { one in all.map { one.spread(like: $0) } ?? one }
     }
 }
 

@@ -188,7 +188,7 @@ struct SummarySums {
     }
 
     private static func append(_ statistics: RequestStatistics, series: Int64, to blobs: inout [ChunkBlob]) {
-        if blobs.isEmpty || blobs[blobs.count - 1].count == ChunkWriter.maxPoints { blobs.append(ChunkBlob(.tokens)) }
+        if blobs.isEmpty || blobs[blobs.count - 1].count >= ChunkWriter.maxPoints { blobs.append(ChunkBlob(.tokens)) }
         blobs[blobs.count - 1].append(statistics, series: series)
     }
 

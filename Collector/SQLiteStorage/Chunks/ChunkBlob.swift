@@ -27,8 +27,12 @@ struct ChunkBlob {
 
     var bytes: [UInt8] { writer.bytes }
 
-    /// Adds a point. Its series must not come before that of the last entry.
+    /// Adds a point, as an entry for each scale of its sketch. Its series must not come before that of the last entry.
     mutating func append(_ statistics: RequestStatistics, series: Int64) {
+        guard !statistics.duration.isMixed else {
+            for part in statistics.parts { append(part, series: series) }
+            return
+        }
         let phases = PhasesBlob.encode(statistics.phases)
         entry.removeAll()
         entry.append(varint: statistics.bytesSent)

@@ -34,7 +34,7 @@ enum ChunkWriter {
         for (position, point) in sorted.enumerated() {
             blob.append(points[point.index].statistics, series: point.series)
             let isLast = position + 1 == sorted.count || !point.isInOneChunk(with: sorted[position + 1])
-            guard isLast || blob.count == maxPoints else { continue }
+            guard isLast || blob.count >= maxPoints else { continue }
             let row = ChunkRow(tier: point.tier, resource: resource, end: point.end, isDerived: false, damaged: 0)
             let isKnown = try unlessKnown && row.isKnown(blob, in: db)
             if !isKnown { try row.insert(blob, in: db) }

@@ -34,6 +34,7 @@ enum SketchBlob {
     }
 
     static func append(_ sketch: ExponentialHistogram, as form: Form, to writer: inout ByteWriter) {
+        let sketch = sketch.joined
         writer.append(form.rawValue)
         writer.append((sketch.min == nil ? 0 : 1) | (sketch.max == nil ? 0 : 2))
         writer.append(bitsOf: sketch.sum)

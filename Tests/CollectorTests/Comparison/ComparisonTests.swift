@@ -193,7 +193,7 @@ import Testing
         #expect((0...100).allSatisfy { many[$0].ifUnchanged != nil })
     }
 
-    @Test func histogramsOfDifferentScalesAreComparedAtTheCoarser() {
+    @Test func histogramsOfDifferentScalesAreCompared() {
         let coarse = (0..<10).map { index in
             durations(middle: 0.1, count: 1000, index)
         }.map { group($0, scale: 2) }

@@ -38,6 +38,42 @@ extension StorageContractTests {
             }
         }
 
+        @Test(arguments: [(7, -2), (7, 0), (6, 2), (5, -1), (7, 6)] as [(Int32, Int32)])
+        func coarseRequestsLeaveTheQuantilesOfTheOthersBeforeAndAfterMaintenance(
+            fine: Int32, coarse: Int32
+        ) async throws {
+            for end in stride(from: UInt64(10), through: 600, by: 10) {
+                // 40 to 60 ms.
+                try await store((1...200).map { 0.04 + Double($0) * 0.0001 }, scale: fine, end: end)
+                if end % 60 == 0 { try await store([0.05], scale: coarse, end: end) }
+            }
+            let before = try await quantiles()
+            for (found, exact) in zip(before, [0.05, 0.059]) { #expect(abs(try #require(found) / exact - 1) < 0.02) }
+            clock.time = Samples.time(7200 + 600)
+            try await storage.maintain()
+            #expect(try await quantiles() == before)
+            #expect(try await count(from: 0, to: 600) == 12_010)
+        }
+
+        /// Stores the requests of ten seconds at a scale that their sender chose.
+        private func store(_ seconds: [Double], scale: Int32, end: UInt64) async throws {
+            var sketch = ExponentialHistogram(scale: scale)
+            for one in seconds { sketch.record(one) }
+            let point = RequestPoint(
+                dimensions: Samples.dimensions(), start: Samples.time(end - 10), end: Samples.time(end),
+                statistics: RequestStatistics(duration: sketch))
+            _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: [point])], of: nil)
+        }
+
+        /// Returns p50 and p95 of the first hour; the row and the total agree on them.
+        private func quantiles() async throws -> [Double?] {
+            let window = TimeWindow(from: Samples.time(0), to: Samples.time(3600))
+            let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
+            let (row, total) = (try #require(answer.groups.first), try #require(answer.totals[.client]))
+            #expect(row.quantiles([0.5, 0.95]) == total.quantiles([0.5, 0.95]))
+            return row.quantiles([0.5, 0.95])
+        }
+
         @Test func sizesWithoutDurationsSurviveMaintenance() async throws {
             for end in [20, 30, 40] as [UInt64] {
                 let size = OtherMetrics.histogram(
