@@ -156,7 +156,8 @@ extension SQLiteStorage {
     package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer {
         try await read { [limits] db in
             let expired = try ExpiredRows.times(in: db)
-            let grid = SlotGrid(query.window, step: query.step, expired: expired)
+            let window = WindowRanges(query.window, expired: expired).window
+            let grid = SlotGrid(window, step: query.step, expired: expired)
             return try Self.sums(query.filter, in: grid, limits, in: db).answer
         }
     }
@@ -164,7 +165,8 @@ extension SQLiteStorage {
     private static func sums(
         _ filter: RequestFilter, in grid: SlotGrid, _ limits: SQLiteLimits, in db: Database
     ) throws -> ProcessSums {
-        let tier = Tier(ofSlots: grid.step)
+        // A slot may be longer than the window.
+        let tier = Tier(ofSlots: min(grid.step, max(grid.window.length, grid.finest)))
         let from = Int64(clamping: grid.window.from)
         let (end, isPastAllTime) = Int64(clamping: grid.window.to).addingReportingOverflow(tier.length)
         let to = isPastAllTime ? .max : end

@@ -17,21 +17,29 @@ package struct ProcessSums {
         var from: UnixNanoseconds
         var to: UnixNanoseconds
         var statistics: ProcessStatistics
+        /// Whether the process has no later figures.
+        var isLast = false
 
         mutating func merge(_ other: Part) {
             (from, to) = (min(from, other.from), max(to, other.to))
             statistics.merge(other.statistics)
         }
 
-        /// Returns the share of the slot's time for which the process lived, at most 1. Up to two missing intervals still count
-        /// as lived.
-        func share(of slot: TimeWindow) -> Double {
-            let (length, inside) = (Double(to - from), Double(min(to, slot.to)) - Double(max(from, slot.from)))
+        /// The length of an interval, in nanoseconds; 0 if unknown.
+        var interval: UInt64 {
             // Delays are sampled several times in an interval; these gauges are sampled once.
             let samples = [.uptime, .residentMemory, .threads].compactMap { statistics.gauges[$0]?.count }.max() ?? 1
-            let interval = length / Double(max(samples, 1))
-            return length > 0 && slot.to > slot.from
-                ? min(1, max(0, inside + 2 * interval) / Double(slot.to - slot.from)) : 1
+            // Without counters the times begin at the end of the first interval.
+            return (to - from) / max(1, statistics.covered > 0 ? samples : max(samples, 1) - 1)
+        }
+
+        /// Returns the share of the slot's time for which the process lived, from 0 to 1.
+        func share(of slot: TimeWindow) -> Double {
+            guard to > from, slot.to > slot.from else { return 1 }
+            let start = max(statistics.covered > 0 ? from : from - min(from, interval), slot.from)
+            // A process without later figures ended only if it missed an interval.
+            let end = isLast && slot.to - min(slot.to, to) < interval ? slot.to : min(to, slot.to)
+            return end > start ? Double(end - start) / Double(slot.to - slot.from) : 0
         }
     }
 
@@ -80,13 +88,26 @@ package struct ProcessSums {
             service.processes += 1
             if start > grid.window.from { service.started += 1 }
             service.runtimes.insert(resource.runtime)
-            for (slot, part) in parts {
+            for (slot, part) in lived {
                 service.total.merge(part.statistics)
-                let filled = [slot] + slots(before: slot, since: part.from, grid)
+                let filled = [slot] + slots(before: slot, since: parts[slot]?.from ?? part.from, grid)
                 for one in filled { service.slots[one, default: []].append(part) }
                 count += filled.count
             }
             return count
+        }
+
+        /// The parts in order of time. A gap of up to two missing intervals before a part counts as lived.
+        private var lived: [(slot: Int, part: Part)] {
+            var lived = parts.sorted { $0.key < $1.key }.map { (slot: $0.key, part: $0.value) }
+            for index in lived.indices.dropFirst() {
+                let (last, next) = (lived[index - 1].part, lived[index].part)
+                let patience = 2 * max(last.interval, next.interval)
+                guard next.from > last.to, next.from - last.to <= patience else { continue }
+                (lived[index - 1].part.to, lived[index].part.from) = (next.from, last.to)
+            }
+            if !lived.isEmpty { lived[lived.count - 1].part.isLast = true }
+            return lived
         }
 
         /// Returns the earlier slots without figures that the process's first interval in `slot` reaches into. An idle process

@@ -114,6 +114,33 @@ extension StorageContractTests {
             #expect(abs(try #require(slot.levels[.residentMemory]) - 100) < 10)
         }
 
+        /// Processes that follow each other, each with an interval of a minute.
+        @Test(arguments: [2, 3, 4, 12, 60] as [UInt64], [3600, 1800, 600, 180, 60] as [UInt64])
+        func processesThatFollowEachOtherAreAsOne(processes: UInt64, step: UInt64) async throws {
+            for minute in 1...60 as ClosedRange<UInt64> {
+                let process = (minute - 1) * processes / 60
+                try await store([Self.point(end: minute * 60, length: 60)], instance: "i-\(process)")
+            }
+            let series = try #require(
+                try await answer(seconds: 3600, step: step * 1_000_000_000).services.first)
+            #expect(series.processes == Int(processes))
+            #expect(series.total.cpu == 1_800_000_000_000)
+            for slot in series.slots {
+                let slot = try #require(slot)
+                #expect(abs(try #require(slot.cores) - 0.5) < 1e-9)
+                #expect(abs(try #require(slot.levels[.residentMemory]) - 100) < 1e-9)
+            }
+        }
+
+        /// Of two processes, the last interval of one has not arrived yet.
+        @Test func processThatReportsLaterIsNotMissingAtTheEnd() async throws {
+            for (instance, offset) in [("i-1", 0), ("i-2", 5)] as [(String, UInt64)] {
+                try await store((1...5).map { Self.point(end: $0 * 10 + offset) }, instance: instance)
+            }
+            let slot = try #require(try await answer(seconds: 60).services.first?.slots[0])
+            #expect(abs(try #require(slot.levels[.residentMemory]) - 200) < 20)
+        }
+
         @Test func batchSentTwiceCountsOnce() async throws {
             let batch = BatchID(instance: "i-1", sequence: 1, signal: .metrics)
             for _ in 1...2 { try await store([Self.point(end: 10)], batch: batch) }
@@ -189,6 +216,7 @@ extension StorageContractTests {
                 try await letAnHourPass()
                 let answer = try await answer(step: 10_000_000_000)
                 #expect(answer.grid.step == step * 1_000_000_000)
+                #expect(answer.grid.window.to == Samples.time(Self.start + max(600, step)))
                 #expect(answer.services.first?.total.cpu == 300_000_000_000)
             }
             // Hours are kept for 400 days, and on ClickHouse until the end of a part of four weeks.
