@@ -79,8 +79,8 @@ struct Check: AsyncParsableCommand {
 
     private func totals(_ window: TimeWindow) async throws -> Report {
         var parameters = ReportParameters()
-        parameters.add(.since, TimeText.format(window.from))
-        parameters.add(.until, TimeText.format(window.to))
+        parameters.add(.since, TimeText.exact(window.from))
+        parameters.add(.until, TimeText.exact(window.to))
         let versions = ComparisonBase.versions(in: compare)
         for (name, value) in selected.values where ![.since, .until].contains(name) {
             if name != .version || versions == nil { parameters.add(name, value) }

@@ -243,7 +243,7 @@ struct ScopeBar {
     private func neighbour(_ title: String, _ relation: String, _ window: TimeWindow) -> HTML {
         link(
             pageRequest.here.with([
-                (.since, TimeText.format(window.from)), (.until, TimeText.format(window.to)), (.before, nil),
+                (.since, TimeText.exact(window.from)), (.until, TimeText.exact(window.to)), (.before, nil),
             ]), Attribute("rel", relation), .class("quiet"), .label("\(title) window")
         ) { title }
     }

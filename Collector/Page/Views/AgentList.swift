@@ -72,7 +72,7 @@ extension AgentList {
     }
 
     private var explanation: String {
-        let start = report.from.dropLast().split(separator: "T").joined(separator: ", ")
+        let start = TimeText.inSeconds(report.from).dropLast().split(separator: "T").joined(separator: ", ")
         guard !report.agents.isEmpty else {
             return
                 "Nothing has arrived since \(start)\(pageRequest.filter.wanted.isEmpty ? "" : " from the chosen senders")."

@@ -86,7 +86,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
 
     package init(_ answer: AgentsAnswer, since: UnixNanoseconds, busyWaits: [BusyWait] = []) {
         self.busyWaits = busyWaits.isEmpty ? nil : busyWaits
-        from = TimeText.format(since)
+        from = TimeText.exact(since)
         agents = answer.agents.map(Agent.init)
         more = answer.more > 0 ? answer.more : nil
     }

@@ -49,10 +49,10 @@ package struct ProcessReport: Sendable, Equatable, Codable {
     }
 
     package init(_ answer: ProcessAnswer, _ busyWaits: [BusyWait]) {
-        from = TimeText.format(answer.grid.window.from)
-        to = TimeText.format(answer.grid.window.to)
+        from = TimeText.exact(answer.grid.window.from)
+        to = TimeText.exact(answer.grid.window.to)
         step = Double(answer.grid.step) / 1e9
-        ends = (0..<answer.grid.count).map { TimeText.format(answer.grid.window(ofSlot: $0).to) }
+        ends = (0..<answer.grid.count).map { TimeText.exact(answer.grid.window(ofSlot: $0).to) }
         rows = answer.services.map { series in Row(series, busyWaits.first { $0.service == series.service }) }
     }
 }

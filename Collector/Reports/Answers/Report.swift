@@ -60,7 +60,7 @@ extension Report {
         let (window, rated) = (answer.window, answer.ratedWindow)
         let total = answer.total
         self.init(
-            from: TimeText.format(window.from), to: TimeText.format(window.to), by: query.by,
+            from: TimeText.exact(window.from), to: TimeText.exact(window.to), by: query.by,
             ratesSince: answer.ratesSince, step: answer.slots.map { Double($0.grid.step) / 1e9 },
             completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
             uncountedSenders: answer.account.uncountedSenders > 0 ? answer.account.uncountedSenders : nil,
@@ -79,7 +79,7 @@ extension Report {
 
 extension StatisticsAnswer {
     /// The start of the time that rates are computed over, RFC 3339, UTC; `nil` if it is the window's beginning.
-    var ratesSince: String? { ratedWindow == window ? nil : TimeText.format(ratedWindow.from) }
+    var ratesSince: String? { ratedWindow == window ? nil : TimeText.exact(ratedWindow.from) }
 
     /// All requests, of both kinds.
     var total: RequestGroup { totals.values.reduce(into: RequestGroup(values: [])) { $0.merge($1) } }

@@ -61,7 +61,7 @@ extension Report {
         let present = Set(compared.after + after.groups.map(\.values))
         let gone = before.groups.filter { !present.contains($0.values) }
         compare = ReportComparison(
-            base: base.text, from: TimeText.format(before.window.from), to: TimeText.format(before.window.to),
+            base: base.text, from: TimeText.exact(before.window.from), to: TimeText.exact(before.window.to),
             completeness: before.account.completeness,
             blocks: .init(before: earlier.slots?.grid.blocks.count ?? 0, after: after.slots?.grid.blocks.count ?? 0),
             worse: verdicts.worse, better: verdicts.better, same: verdicts.same,

@@ -13,8 +13,8 @@ package struct RequestsReport: Sendable, Equatable, Codable {
     package var next: String?
 
     package init(_ answer: RequestsAnswer, for query: RequestsQuery) {
-        from = TimeText.format(query.window.from)
-        to = TimeText.format(query.window.to)
+        from = TimeText.exact(query.window.from)
+        to = TimeText.exact(query.window.to)
         count = answer.count
         requests = answer.requests.compactMap { RequestSummary($0) }
         next = answer.isThereMore ? answer.requests.last?.id : nil

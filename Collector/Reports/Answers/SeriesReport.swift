@@ -59,13 +59,13 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     package init?(_ answer: StatisticsAnswer, for query: StatisticsQuery) {
         guard let slots = answer.slots else { return nil }
         let windows = (0..<slots.grid.count).map { slots.grid.window(ofSlot: $0) }
-        from = TimeText.format(answer.window.from)
-        to = TimeText.format(answer.window.to)
+        from = TimeText.exact(answer.window.from)
+        to = TimeText.exact(answer.window.to)
         ratesSince = answer.ratesSince
         by = query.by
         step = Double(slots.grid.step) / 1e9
         completeness = answer.account.completeness
-        ends = windows.map { TimeText.format($0.to) }
+        ends = windows.map { TimeText.exact($0.to) }
         rowCount = answer.groupCount
         let total = answer.total
         totalsByKind = answer.totals.mapValues { group in

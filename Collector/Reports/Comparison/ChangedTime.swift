@@ -32,8 +32,8 @@ package struct ChangedTime: Sendable, Equatable, Codable {
         let (first, last) = (found?.lowerBound ?? 0, found?.upperBound ?? shares.count - 1)
         // Slots without requests at either end give no information.
         isFromStart = shares[..<first].allSatisfy { $0.all == 0 }
-        from = TimeText.format(grid.window(ofSlot: isFromStart ? 0 : first).from)
-        until = shares[(last + 1)...].allSatisfy { $0.all == 0 } ? nil : TimeText.format(grid.window(ofSlot: last).to)
+        from = TimeText.exact(grid.window(ofSlot: isFromStart ? 0 : first).from)
+        until = shares[(last + 1)...].allSatisfy { $0.all == 0 } ? nil : TimeText.exact(grid.window(ofSlot: last).to)
     }
 
     /// Returns the part in words.

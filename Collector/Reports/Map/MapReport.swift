@@ -68,7 +68,7 @@ extension MapReport {
             if services.contains(group.values[0] ?? "") { sum.merge(group) }
         }
         self.init(
-            from: TimeText.format(answer.window.from), to: TimeText.format(answer.window.to),
+            from: TimeText.exact(answer.window.from), to: TimeText.exact(answer.window.to),
             ratesSince: answer.ratesSince, completeness: account.completeness, unwatched: UnwatchedTime(account),
             uncountedSenders: account.uncountedSenders > 0 ? account.uncountedSenders : nil,
             clocksAhead: ClocksAhead(account),

@@ -32,7 +32,7 @@ package enum AgentsTable {
         if report.empty == .nobodyReported { return NoResultsText.nobody(source) }
         if case .unknownName(let name) = report.empty { return name.sentence + ".\n" }
         let chosen = filters.isEmpty ? "" : " of \(CommandFlag.text(filters))"
-        let nothing = "No agent\(chosen) has sent anything since \(report.from)."
+        let nothing = "No agent\(chosen) has sent anything since \(TimeText.inSeconds(report.from))."
         guard case .silent(let sender, _) = report.empty else { return nothing + "\n" }
         let latest = TimeText.format(sender.lastSeen)
         let flags = [CommandFlag(AgentsParameter.since.rawValue, latest)] + filters + source
@@ -97,7 +97,7 @@ package enum AgentsTable {
         if let more = report.more {
             lines.append(
                 "only the \(report.agents.count) instances that were seen most recently are shown, of "
-                    + "\(report.agents.count + more) since \(report.from)\n")
+                    + "\(report.agents.count + more) since \(TimeText.inSeconds(report.from))\n")
         }
         return lines.isEmpty ? "" : "\n" + lines.joined()
     }

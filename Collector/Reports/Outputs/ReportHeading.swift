@@ -145,7 +145,7 @@ enum WindowText {
     /// Returns `09:00 to 10:00 UTC`, with the dates unless both are today.
     static func sentence(of report: any WindowReport, now: UnixNanoseconds?) -> String {
         guard let now, let from = TimeText.parse(report.from, now: now), let to = TimeText.parse(report.to, now: now)
-        else { return "\(report.from) to \(report.to)" }
+        else { return "\(TimeText.inSeconds(report.from)) to \(TimeText.inSeconds(report.to))" }
         let isToday = from / day == now / day && to / day == now / day
         return "\(moment(from, isToday: isToday)) to \(moment(to, isToday: isToday)) UTC"
     }

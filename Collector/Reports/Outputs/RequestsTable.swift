@@ -37,14 +37,14 @@ package enum RequestsTable {
     }
 
     fileprivate static func nothing(in report: RequestsReport) -> String {
-        "No kept request between \(report.from) and \(report.to) matches."
+        "No kept request between \(TimeText.inSeconds(report.from)) and \(TimeText.inSeconds(report.to)) matches."
     }
 
     private static func heading(of report: RequestsReport) -> String {
         let count = report.requests.count
         let shown =
             count == report.count ? "" : ", \(FigureText.grouped(UInt64(count))) \(count == 1 ? "is" : "are") shown"
-        return "\(FigureText.counted(report.count, "kept request")) from \(report.from) to \(report.to)\(shown)"
+        return "\(FigureText.counted(report.count, "kept request")) from \(TimeText.inSeconds(report.from)) to \(TimeText.inSeconds(report.to))\(shown)"
     }
 
     /// Returns the time of day with milliseconds, after the date if the window has more than one day.
@@ -94,7 +94,7 @@ package struct EmptyRequests {
         if counted.rows.isEmpty { return NoResultsText.sentence(of: counted, context, for: "requests") }
         let measures = counted.totals.measures
         let count = query.onlyFailed ? measures.failures.count : measures.count
-        let between = "between \(list.from) and \(list.to)"
+        let between = "between \(TimeText.inSeconds(list.from)) and \(TimeText.inSeconds(list.to))"
         if count == 0 { return "None of the \(FigureText.counted(measures.count, "request")) \(between) failed.\n" }
         guard !isNarrower else { return RequestsTable.nothing(in: list) + "\n" }
         let noun = query.onlyFailed ? "failed request" : "request"

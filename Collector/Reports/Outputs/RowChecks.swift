@@ -152,6 +152,8 @@ struct PossibleRate: Equatable {
 
     /// Returns whether the share is at most `limit`; `nil` if the answer depends on the missing requests.
     func isAtMost(_ limit: Double) -> Bool? {
+        // A share exactly at its limit may be rounded to above it.
+        let limit = limit * (1 + 1e-9)
         if range.upperBound <= limit { return true }
         return range.lowerBound > limit ? false : nil
     }

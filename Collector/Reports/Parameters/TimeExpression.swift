@@ -62,11 +62,13 @@ package struct TimeExpression {
         return (local >= 0 ? local : local - Self.day + 1) / Self.day
     }
 
-    /// Returns a local time in seconds since 1970. The offset on that day may differ from today's.
+    /// Returns a local time in seconds since 1970. The offset on that day may differ from today's. A time that the start of
+    /// summer time skips is as long after the start as it would have been.
     private func moment(_ day: Int, _ time: Int) -> Int {
         let local = day * Self.day + time
         let guess = local - offset.seconds(local - offset.seconds(now))
-        return local - offset.seconds(guess)
+        let found = local - offset.seconds(guess)
+        return found + offset.seconds(found) < local ? local - offset.seconds(found) : found
     }
 
     /// Reads `14:00` or `14:00:30`, in seconds.

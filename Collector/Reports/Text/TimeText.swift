@@ -17,6 +17,16 @@ package enum TimeText {
         Date(timeIntervalSince1970: Double(time / 1_000_000_000)).formatted(utc)
     }
 
+    /// Returns the time in RFC 3339, in UTC, with as many digits of the second as it needs.
+    package static func exact(_ time: UnixNanoseconds) -> String {
+        let nanoseconds = String(time % 1_000_000_000 + 1_000_000_000).dropFirst()
+        guard let last = nanoseconds.lastIndex(where: { $0 != "0" }) else { return format(time) }
+        return "\(format(time).dropLast()).\(nanoseconds[...last])Z"
+    }
+
+    /// Returns a time of ``exact(_:)`` in whole seconds, for people.
+    package static func inSeconds(_ text: String) -> String { parse(text, now: 0).map(format) ?? text }
+
     /// Reads a time of RFC 3339 (section 5.6) in capitals, such as `2026-11-21T10:00:00.25+01:00`, as seconds since 1970 and the
     /// nanoseconds of the second; finer digits are cut off. Refuses the leap second `:60`, because Unix time has none.
     private static func timestamp(_ text: String) -> (seconds: Int, nanoseconds: UInt64)? {

@@ -271,6 +271,21 @@ import Testing
         #expect(try burn("99.9%", long: long, short: short).outcome == outcome)
     }
 
+    /// Shares of failed requests that use up the budget exactly at the allowed pace.
+    @Test(
+        arguments: [
+            ("99.9%", 6, 6, 1000), ("99.9%", 1, 144, 10_000), ("99.95%", 6, 3, 1000), ("99.95%", 1, 72, 10_000),
+            ("99.5%", 6, 30, 1000), ("99.5%", 1, 72, 1000), ("99.99%", 6, 6, 10_000), ("99.99%", 1, 144, 100_000),
+            ("99%", 6, 60, 1000), ("99%", 1, 144, 1000), ("95%", 6, 300, 1000), ("99.9%", 72, 1, 1000),
+            ("99.7%", 6, 18, 1000), ("99.999%", 72, 1, 100_000),
+        ] as [(String, UInt64, UInt64, UInt64)])
+    func paceExactlyAtTheLimitIsAllowed(slo: String, hours: UInt64, failed: UInt64, count: UInt64) throws {
+        for (extra, outcome) in [(0, .holds), (1, .fails)] as [(UInt64, CheckResult.Outcome)] {
+            let counts = (count, failed + extra)
+            #expect(try burn(slo, hours: hours, long: counts, short: counts).outcome == outcome, "\(extra)")
+        }
+    }
+
     @Test func burnRateIsReportedForBothWindows() throws {
         #expect(
             try burn("99.9%", long: (10_000, 200), short: (1000, 30)).sentence == """

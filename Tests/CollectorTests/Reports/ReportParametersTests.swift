@@ -101,6 +101,10 @@ import Testing
             #expect(TimeText.parse(TimeText.format(time), now: now) == time)
             let date = Date(timeIntervalSince1970: Double(time / 1_000_000_000))
             #expect(TimeText.format(time) == date.formatted(.iso8601))
+            let exact = time + UInt64.random(in: 0..<1_000_000_000, using: &numbers)
+            #expect(TimeText.parse(TimeText.exact(exact), now: now) == exact)
+            #expect(TimeText.exact(time) == TimeText.format(time))
+            #expect(TimeText.inSeconds(TimeText.exact(exact)) == TimeText.format(time))
         }
     }
 

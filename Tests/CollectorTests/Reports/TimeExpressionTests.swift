@@ -65,6 +65,24 @@ import Testing
         #expect(try TimeExpression.parse(text, now: time(now), in: berlin) == time(expected))
     }
 
+    /// Zones whose summer time begins at midnight: their offsets before and after, and the date of that day.
+    @Test(arguments: [
+        (-14_400, -10_800, "2026-09-06"), (7200, 10_800, "2026-03-29"), (7200, 10_800, "2026-04-24"),
+        (-18_000, -14_400, "2026-03-08"), (-3600, 0, "2026-03-29"), (37_800, 39_600, "2026-10-04"),
+    ])
+    func dayWithoutAMidnightBeginsWithSummerTime(before: Int, after: Int, date: String) throws {
+        let second: UInt64 = 1_000_000_000
+        let start = Int(try time("\(date)T00:00:00Z") / second) - before
+        let zone = UTCOffset { $0 < start ? before : after }
+        let begin = UInt64(start) * second
+        for hours in [0, 1, 12, 22] as [UInt64] {
+            let now = begin + hours * 3600 * second
+            #expect(TimeExpression.parse("today", now: now, in: zone) == begin)
+            #expect(TimeExpression.parse("yesterday", now: now + 86_400 * second, in: zone) == begin)
+            #expect(TimeExpression.parse("yesterday", now: now, in: zone) == begin - 86_400 * second)
+        }
+    }
+
     @Test func absoluteTextMeansTheSameInEveryZone() throws {
         let now = try time("2026-11-21T12:59:00Z")
         #expect(TimeExpression.absolute("14:00", now: now, in: berlin) == "2026-11-20T13:00:00Z")

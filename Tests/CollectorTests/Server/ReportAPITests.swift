@@ -49,6 +49,25 @@ import Testing
         }
     }
 
+    /// Every answer about a window has its exact ends, so that its length fits its rates.
+    @Test(arguments: ["report", "requests", "series", "process", "map"])
+    func windowKeepsFractionsOfSeconds(path: String) async throws {
+        try await withServer { client in
+            _ = try await client.post(try Samples.body())
+            for (from, to) in [
+                ("13:20.9", "14:19.1"), ("13:20.25", "13:30"), ("13:20", "13:20.000000001"), ("13:19.999", "14:01.5"),
+                ("13:20.123456789", "14:20"),
+            ] {
+                let window = ["2026-09-21T14:\(from)Z", "2026-09-21T14:\(to)Z"]
+                let response = try await client.get("/api/v1/\(path)?since=\(window[0])&until=\(window[1])")
+                #expect(response.status == .ok)
+                let object = try JSONSerialization.jsonObject(with: Data(buffer: response.body))
+                let answer = try #require(object as? [String: Any])
+                #expect([answer["from"] as? String, answer["to"] as? String] == window)
+            }
+        }
+    }
+
     @Test func phasesAndHungRequestsReachTheReport() async throws {
         try await withServer { client in
             var statistics = Samples.statistics([300, 300])

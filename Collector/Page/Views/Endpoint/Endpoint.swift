@@ -132,7 +132,7 @@ extension Endpoint {
     func requests(in part: TimeWindow) -> PageAddress {
         let window = part.inWholeSeconds
         return requestsAddress.with([
-            (.since, TimeText.format(window.from)), (.until, TimeText.format(window.to)),
+            (.since, TimeText.exact(window.from)), (.until, TimeText.exact(window.to)),
         ])
     }
 

@@ -149,8 +149,8 @@ struct BeforeSection {
     private var command: HTML {
         guard let window = endpoint.timeBefore?.inWholeSeconds else { return .none }
         var before = ReportParameters()
-        before.add(.since, TimeText.format(window.from))
-        before.add(.until, TimeText.format(window.to))
+        before.add(.since, TimeText.exact(window.from))
+        before.add(.until, TimeText.exact(window.to))
         for (name, value) in endpoint.selection(leavingOut: [.since, .until]).values { before.add(name, value) }
         before.add(.by, Dimension.kind.rawValue)
         var now = endpoint.selection()
