@@ -95,6 +95,13 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "The format of the log: text or json.")
     var logFormat = "text"
 
+    @Option(
+        help: """
+            The longest interval at which a Prometheus scrapes. A new series of requests shows 0 for one and a half of it, so that \
+            Prometheus counts the requests from the first one on.
+            """)
+    var scrapeInterval = "1m"
+
     @Flag(help: "Allow other machines to connect even if a token is missing.")
     var insecure = false
 
@@ -108,7 +115,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let environment = CollectorEnvironment()
         let settings = try Self.settings(environment, CommandLine.arguments.dropFirst())
-        let activity = CollectorActivity()
+        let activity = CollectorActivity(scrapeInterval: settings.scrapeInterval)
         settings.log.bootstrap()
         let logger = Logger(label: "martlet-collector")
         for name in environment.unknown {

@@ -20,12 +20,15 @@ struct ServeSettings {
     var tls: ServerTLS?
     var allowedHosts: [String]
     var log: LogSettings
+    /// See ``CollectorActivity``.
+    var scrapeInterval: Duration
     private var serverLimits = ServerLimits()
     /// Whether a flag or a variable set the number of connections.
     private let asksForConnections: Bool
 
     init(_ flags: Serve) throws {
         log = try LogSettings(level: flags.logLevel, format: flags.logFormat)
+        scrapeInterval = try Self.scrapeInterval(flags.scrapeInterval)
         address = ListenAddress(host: flags.host, port: try Self.port(flags.port, of: "--port"))
         adminAddress = try flags.adminPort.map {
             ListenAddress(host: flags.host, port: try Self.port($0, of: "--admin-port"))
@@ -131,6 +134,13 @@ struct ServeSettings {
         let bytes = try ByteSize.parse(text, of: "--max-store")
         guard bytes >= 1 << 20 else { throw ValidationError("--max-store must be 1MiB or more") }
         return UInt64(bytes)
+    }
+
+    private static func scrapeInterval(_ text: String) throws -> Duration {
+        guard let length = TimeText.nanoseconds(text), length <= 3_600_000_000_000 else {
+            throw ValidationError("--scrape-interval must be a length of time up to 1h, such as 15s")
+        }
+        return .nanoseconds(Int64(length))
     }
 
     private static func port(_ number: Int, of flag: String) throws -> Int {

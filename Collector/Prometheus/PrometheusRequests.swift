@@ -8,8 +8,8 @@ package struct PrometheusRequests: Sendable {
     private let clients: [Series]
     private let servers: [Series]
 
-    package init(_ totals: RequestTotals) {
-        let totals = totals.samples
+    package init(_ totals: RequestTotals, at now: ContinuousClock.Instant) {
+        let totals = totals.samples(at: now)
         clients = Self.series(of: .client, in: totals)
         servers = Self.series(of: .server, in: totals)
     }

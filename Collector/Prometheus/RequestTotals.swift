@@ -4,7 +4,7 @@ import MartletTelemetry
 /// The sums of every series since the collector started. They only grow, as Prometheus expects of counters. A plain value.
 ///
 /// Prometheus computes differences between samples, so it would miss what the first sample of a series has counted. Therefore a
-/// series shows 0 until a page that includes it has been taken.
+/// series shows 0 at first, for so long that each Prometheus sees it, whoever else reads the page.
 package struct RequestTotals: Sendable {
     /// The most series, with 16 lines of a scrape each. Beyond it, requests of new series are counted under the endpoint
     /// `{other}` of their service.
@@ -47,8 +47,7 @@ package struct RequestTotals: Sendable {
 
     private struct Entry {
         var total = Total()
-        /// The number of the first page that has the series.
-        let firstPage: UInt64
+        let since: ContinuousClock.Instant
     }
 
     /// The entries of each service, so that looking up a point takes only its dimensions.
@@ -60,41 +59,33 @@ package struct RequestTotals: Sendable {
     private let maxSeries: Int
     private let maxOverflowSeries: Int
     private var overflowSeries = 0
-    /// The number of the next page, from 1 on.
-    private var nextPage: UInt64 = 1
-    /// The number of the latest page that was taken; 0 if none was.
-    private var takenPage: UInt64 = 0
+    /// How long a new series shows 0.
+    private let zeroTime: Duration
     /// The number of series.
     package private(set) var count = 0
 
-    package init(maxSeries: Int = Self.maxSeries, maxOverflowSeries: Int = Self.maxOverflowSeries) {
+    /// - Parameter scrapeInterval: the longest interval of a Prometheus. A new series shows 0 for one and a half of it.
+    package init(
+        scrapeInterval: Duration = .zero, maxSeries: Int = Self.maxSeries,
+        maxOverflowSeries: Int = Self.maxOverflowSeries
+    ) {
+        zeroTime = scrapeInterval * 3 / 2
         self.maxSeries = maxSeries
         self.maxOverflowSeries = maxOverflowSeries
     }
 
-    /// The totals as a page shows them.
-    package var samples: [Series: Total] {
+    /// Returns the totals as a page shows them at a time.
+    package func samples(at now: ContinuousClock.Instant) -> [Series: Total] {
         serviceIndexes.reduce(into: [:]) { totals, service in
             for (shared, entry) in entries[service.value] {
                 totals[Series(service: service.key, shared: shared)] =
-                    entry.firstPage <= takenPage ? entry.total : Total()
+                    now - entry.since >= zeroTime ? entry.total : Total()
             }
         }
     }
 
-    /// Returns the totals for the next page. The caller calls ``markTaken(_:)`` after sending it.
-    package mutating func page() -> RequestTotals {
-        defer { nextPage += 1 }
-        return self
-    }
-
-    /// Marks a page as taken. From now on its series show their figures.
-    package mutating func markTaken(_ page: RequestTotals) {
-        takenPage = max(takenPage, page.nextPage)
-    }
-
     /// Adds stored points. Each point must be added only once.
-    package mutating func add(_ metrics: InstanceMetrics) {
+    package mutating func add(_ metrics: InstanceMetrics, at now: ContinuousClock.Instant) {
         let service = Service(name: metrics.resource.service, environment: metrics.resource.environment)
         var serviceIndex = serviceIndexes[service]
         // The loop uses indexes, because copying a point costs more than adding it.
@@ -103,21 +94,22 @@ package struct RequestTotals: Sendable {
             if let serviceIndex, let known = find(series, ofService: serviceIndex) {
                 entries[serviceIndex].values[known].total.add(metrics.points[index].statistics)
             } else {
-                add(metrics.points[index].statistics, to: newSeries(for: series, of: service))
+                add(metrics.points[index].statistics, to: newSeries(for: series, of: service), at: now)
                 serviceIndex = serviceIndexes[service]
             }
         }
     }
 
-    private mutating func add(_ statistics: RequestStatistics, to series: Series) {
+    private mutating func add(
+        _ statistics: RequestStatistics, to series: Series, at now: ContinuousClock.Instant
+    ) {
         let serviceIndex = serviceIndexes[series.service] ?? entries.count
         if serviceIndex == entries.count {
             entries.append([:])
             serviceIndexes[series.service] = serviceIndex
         }
         count -= entries[serviceIndex].count
-        let page = nextPage
-        entries[serviceIndex][series.shared, default: Entry(firstPage: page)].total.add(statistics)
+        entries[serviceIndex][series.shared, default: Entry(since: now)].total.add(statistics)
         count += entries[serviceIndex].count
     }
 

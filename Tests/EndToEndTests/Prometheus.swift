@@ -74,12 +74,12 @@ struct Prometheus {
         self.address = address
     }
 
-    /// Returns after three more successful scrapes, so that Prometheus has the collector's current figures more than once. The
-    /// last scrape must have succeeded, because a failed one leaves no figures.
+    /// Returns after five more successful scrapes, a second apart, so that Prometheus has the collector's current figures more
+    /// than once. A new series is zero in the first two. The last scrape must have succeeded, because a failed one leaves no figures.
     func scrape() async throws {
         let scrapes = "sum_over_time(up[1h])"
         let before = try await samples(of: scrapes).first?.number ?? 0
-        while try await samples(of: "\(scrapes) and up == 1").first?.number ?? 0 < before + 3 {
+        while try await samples(of: "\(scrapes) and up == 1").first?.number ?? 0 < before + 5 {
             // Prometheus gives no notice of a scrape.
             try await Task.sleep(for: .milliseconds(20))
         }

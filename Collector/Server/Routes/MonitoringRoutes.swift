@@ -39,15 +39,13 @@ struct MetricsRoute: Sendable {
         group.add(middleware: LongWorkMiddleware())
         group.add(middleware: ReaderMiddleware(access: access) { _ in try Response.readTokenMissing })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
-        group.get { request, _ in await page(isSent: request.method == .get) }
+        group.get { _, _ in await page() }
         group.refuseOtherMethods(at: "")
     }
 
-    /// - Parameter isSent: whether the body goes to the client. For a HEAD only its length does.
-    private func page(isSent: Bool) async -> Response {
-        let totals = activity.page()
+    private func page() async -> Response {
         let own = PrometheusCollector.text(
-            of: activity.counters, series: totals.count, storeBytes: try? await storage.size(),
+            of: activity.counters, series: activity.totals.count, storeBytes: try? await storage.size(),
             store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: OTLPScope.version)
         let process = OwnProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let agents = await agents()
@@ -55,7 +53,7 @@ struct MetricsRoute: Sendable {
             // The body is written after the middleware has returned, so the writer itself leaves the event loop.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
                 var waiting = own + process + agents
-                for part in PrometheusRequests(totals).parts {
+                for part in activity.requests.parts {
                     waiting += part
                     guard waiting.utf8.count >= PiecewiseWriter.pieceBytes else { continue }
                     try await writer.write(ByteBuffer(string: waiting))
@@ -63,7 +61,6 @@ struct MetricsRoute: Sendable {
                 }
                 try await writer.write(ByteBuffer(string: waiting))
                 try await writer.finish(nil)
-                if isSent { activity.markTaken(totals) }
             }
         }
         return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)

@@ -6,18 +6,21 @@ import Synchronization
 /// The figures of `/metrics`, summed since the collector's start. Safe to call from any task.
 package final class CollectorActivity: Sendable {
     private let countersState = Mutex(CollectorCounters())
-    private let totalsState = Mutex(RequestTotals())
+    private let totalsState: Mutex<RequestTotals>
+    private let now: @Sendable () -> ContinuousClock.Instant
 
-    package init() {}
+    /// - Parameter scrapeInterval: the longest interval of a Prometheus; see ``RequestTotals``.
+    package init(
+        scrapeInterval: Duration = .zero, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        totalsState = Mutex(RequestTotals(scrapeInterval: scrapeInterval))
+        self.now = now
+    }
 
     var counters: CollectorCounters { countersState.withLock { $0 } }
-    package var totals: RequestTotals { totalsState.withLock { $0 } }
-
-    /// See ``RequestTotals/page()``.
-    func page() -> RequestTotals { totalsState.withLock { $0.page() } }
-
-    /// See ``RequestTotals/markTaken(_:)``.
-    func markTaken(_ page: RequestTotals) { totalsState.withLock { $0.markTaken(page) } }
+    var totals: RequestTotals { totalsState.withLock { $0 } }
+    /// The requests as `/metrics` shows them now.
+    package var requests: PrometheusRequests { PrometheusRequests(totals, at: now()) }
 
     func count(_ change: (inout CollectorCounters) -> Void) {
         countersState.withLock { change(&$0) }
@@ -36,8 +39,9 @@ package final class CollectorActivity: Sendable {
             $0.points += UInt64(points)
             $0.spans += UInt64(spans)
         }
+        let now = now()
         totalsState.withLock { totals in
-            for one in metrics { totals.add(one) }
+            for one in metrics { totals.add(one, at: now) }
         }
     }
 }

@@ -11,11 +11,10 @@ import Testing
             points: endpoints.map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), [0.1]) })
     }
 
-    /// Returns the totals of all series, whether a page has shown them or not.
+    private let start = ContinuousClock.now
+
     private func all(_ totals: RequestTotals) -> [RequestTotals.Series: RequestTotals.Total] {
-        var totals = totals
-        totals.markTaken(totals.page())
-        return totals.samples
+        totals.samples(at: start)
     }
 
     private func counts(_ totals: RequestTotals) -> [String: UInt64] {
@@ -27,53 +26,48 @@ import Testing
 
     @Test func requestsPastTheLimitCountAsOtherAndKnownSeriesContinue() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
-        totals.add(metrics(endpoints: 0..<5))
-        totals.add(metrics(endpoints: 0..<2))
+        totals.add(metrics(endpoints: 0..<5), at: start)
+        totals.add(metrics(endpoints: 0..<2), at: start)
         #expect(counts(totals) == ["a /0": 2, "a /1": 2, "a {other}": 3])
     }
 
     @Test func requestsPastTheOverflowLimitCountToTheOtherService() {
         var totals = RequestTotals(maxSeries: 2, maxOverflowSeries: 1)
-        totals.add(metrics(endpoints: 0..<3))
-        for number in 0..<100 { totals.add(metrics(service: "b\(number)", endpoints: 0..<1)) }
+        totals.add(metrics(endpoints: 0..<3), at: start)
+        for number in 0..<100 { totals.add(metrics(service: "b\(number)", endpoints: 0..<1), at: start) }
         #expect(counts(totals) == ["a /0": 1, "a /1": 1, "a {other}": 1, "{other} {other}": 100])
     }
 
     @Test func otherServiceKeepsSpansAndMetricsApart() {
         var totals = RequestTotals(maxSeries: 0, maxOverflowSeries: 0)
-        totals.add(metrics(endpoints: 0..<1))
+        totals.add(metrics(endpoints: 0..<1), at: start)
         var spans = metrics(service: "b", endpoints: 0..<1)
         var dimensions = spans.points[0].dimensions
         dimensions.source = .spans
         spans.points = [Samples.point(dimensions, [0.1])]
-        totals.add(spans)
-        totals.markTaken(totals.page())
-        let counts = PrometheusRequests(totals).parts.joined().split(separator: "\n").filter { $0.contains("_count{") }
+        totals.add(spans, at: start)
+        let counts = PrometheusRequests(totals, at: start).parts.joined().split(separator: "\n").filter {
+            $0.contains("_count{")
+        }
         #expect(counts.count == 2)
         #expect(counts.count { $0.contains("martlet_source=\"spans\"") } == 1)
     }
 
-    private func samples(_ totals: RequestTotals) -> [String: UInt64] {
-        Dictionary(
-            uniqueKeysWithValues: totals.samples.map { ($0.key.dimensions.endpoint, $0.value.duration.count) })
-    }
-
-    @Test func seriesIsZeroUntilAPageWithItWasTaken() {
-        var totals = RequestTotals()
-        totals.add(metrics(endpoints: 0..<1))
-        let lost = totals.page()
-        #expect(samples(lost) == ["/0": 0])
-        let taken = totals.page()
-        // The page that is being sent does not contain `/1`.
-        totals.add(metrics(endpoints: 0..<2))
-        #expect(samples(taken) == ["/0": 0])
-        totals.markTaken(taken)
-        #expect(samples(totals) == ["/0": 2, "/1": 0])
-        // A later page is already marked when an older one is.
-        totals.markTaken(lost)
-        #expect(samples(totals) == ["/0": 2, "/1": 0])
-        totals.markTaken(totals.page())
-        #expect(samples(totals) == ["/0": 2, "/1": 1])
+    @Test(arguments: [0, 1, 15, 60, 120]) func seriesIsZeroForOneAndAHalfIntervals(interval: Int) {
+        var totals = RequestTotals(scrapeInterval: .seconds(interval))
+        let samples = { (totals: RequestTotals, milliseconds: Int) -> [String: UInt64] in
+            Dictionary(
+                uniqueKeysWithValues: totals.samples(at: start + .milliseconds(milliseconds)).map {
+                    ($0.key.dimensions.endpoint, $0.value.duration.count)
+                })
+        }
+        let zeroTime = interval * 1500
+        totals.add(metrics(endpoints: 0..<1), at: start)
+        if interval > 0 { #expect(samples(totals, zeroTime - 1) == ["/0": 0]) }
+        #expect(samples(totals, zeroTime) == ["/0": 1])
+        totals.add(metrics(endpoints: 0..<2), at: start + .milliseconds(zeroTime))
+        if interval > 0 { #expect(samples(totals, 2 * zeroTime - 1) == ["/0": 2, "/1": 0]) }
+        #expect(samples(totals, 2 * zeroTime) == ["/0": 2, "/1": 1])
     }
 
     /// Returns the counts of requests that share a series, by `kind status error`.
@@ -86,7 +80,7 @@ import Testing
         let points = [(RequestKind.client, client), (.server, server)].flatMap { kind, ends in
             ends.map { Samples.point(Samples.dimensions(kind, status: $0.0, error: $0.1), [0.1]) }
         }
-        totals.add(InstanceMetrics(resource: Samples.resource(), points: points))
+        totals.add(InstanceMetrics(resource: Samples.resource(), points: points), at: start)
         return all(totals).reduce(into: [:]) { ends, series in
             let dimensions = series.key.dimensions
             let end = [dimensions.kind.rawValue, dimensions.status.map(String.init), dimensions.error]

@@ -28,7 +28,7 @@ import Testing
     @Test func agentLedgerIsOnThePage() async throws {
         try await withServer(clock: { Samples.time(30) }) { client in
             #expect(try await client.post(try body(), batch: "i-1/3/metrics").status == .ok)
-            let page = try await client.nextPage()
+            let page = try await client.page()
             for (name, value) in [
                 ("captured_requests_total", 100), ("delivered_requests", 82), ("waiting_requests", 11),
                 ("last_seen_timestamp_seconds", 1_790_000_030), ("missing_batches", 2), ("capturing", 1),
@@ -50,7 +50,7 @@ import Testing
         try await withServer { client in
             let body = try body(capture: "off", unwatched: 90_000_000_000)
             #expect(try await client.post(body).status == .ok)
-            let page = try await client.nextPage()
+            let page = try await client.page()
             #expect(page.value("martlet_agent_capturing{\(Self.labels)}") == 0)
             #expect(page.value("martlet_agent_unwatched_seconds_total{\(Self.labels)}") == 90)
         }
@@ -69,7 +69,7 @@ import Testing
     func senderLeavesThePageAfterASilentHour(_ silence: (seconds: UInt64, isListed: Bool)) async throws {
         try await withServer(clock: { Samples.time(0) }, now: { Samples.time(silence.seconds) }) { client in
             #expect(try await client.post(try body()).status == .ok)
-            let page = try await client.nextPage()
+            let page = try await client.page()
             #expect(page.lines.contains { $0.hasPrefix("martlet_agent_info{") } == silence.isListed)
         }
     }
@@ -84,7 +84,7 @@ import Testing
         _ = try await storage.store(senders, of: nil)
         try storage.close()
         try await withServer(store: path) { client in
-            let page = try await client.nextPage()
+            let page = try await client.page()
             let listed = page.lines.count { $0.hasPrefix("martlet_agent_info{") }
             #expect(listed == PrometheusAgents.maxAgents)
             #expect(page.value("martlet_collector_agents") == Double(listed))

@@ -27,7 +27,7 @@ import Testing
                 clock.time = Samples.time(90)
                 try? await server.storage.maintain()
             }
-        ) { client in body(try await client.nextPage()) }
+        ) { client in body(try await client.page()) }
     }
 
     @Test func completePassSetsTheTime() async throws {

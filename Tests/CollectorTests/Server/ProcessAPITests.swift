@@ -113,7 +113,7 @@ import Testing
 
     @Test func prometheusHasTheProcessesByService() async throws {
         try await withProcesses { client in
-            let page = try await client.nextPage()
+            let page = try await client.page()
             let labels = "{service_name=\"checkout\",deployment_environment_name=\"test\"}"
             #expect(page.value("martlet_service_processes\(labels)") == 2)
             #expect(abs(try #require(page.value("martlet_service_cpu_cores\(labels)")) - 1.4) < 1e-9)

@@ -14,14 +14,7 @@ struct PrometheusPage {
 }
 
 extension TestClientProtocol {
-    /// Returns the second page, because a new series is zero in the first one.
     func page() async throws -> PrometheusPage {
-        _ = try await nextPage()
-        return try await nextPage()
-    }
-
-    /// Returns the page. The collector counts each page as one scrape.
-    func nextPage() async throws -> PrometheusPage {
         let response = try await get("/metrics")
         #expect(response.status == .ok)
         return PrometheusPage(

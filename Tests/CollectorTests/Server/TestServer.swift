@@ -19,13 +19,13 @@ import MartletTelemetry
 func withServer(
     limits: IntakeLimits = IntakeLimits(), tokens: ServerTokens = ServerTokens(),
     serverLimits: ServerLimits = ServerLimits(), store path: String? = nil,
+    activity: CollectorActivity = CollectorActivity(),
     clock: @escaping @Sendable () -> UnixNanoseconds = SystemClock.now,
     now: @escaping @Sendable () -> UnixNanoseconds = { Samples.time(60) },
     storage wrap: (SQLiteStorage) -> any Storage = { $0 }, prepare: (CollectorServer) async -> Void = { _ in },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
     let folder = try TemporaryFolder()
-    let activity = CollectorActivity()
     let storage = try SQLiteStorage(path: path ?? folder.path("collector.sqlite"), now: clock, onStored: activity.add)
     let server = CollectorServer(
         storage: wrap(storage), activity: activity, intake: Intake(limits: limits), tokens: tokens,
