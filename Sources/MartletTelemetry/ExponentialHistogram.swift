@@ -218,11 +218,15 @@ package struct ExponentialHistogram: Sendable, Equatable {
         guard let first = other.first, let last = other.last else { return }
         let level = prepare(for: other.scale)
         var shift = other.scale - level
-        guard level == scale, bucketCounts.hasRoom(from: first >> shift, to: last >> shift) else {
+        guard level == scale, bucketCounts.shift(toHold: first >> shift, to: last >> shift) == 0 else {
             shift += BucketCounts().shift(toHold: first >> shift, to: last >> shift)
             return merge(BucketCounts(other, from: first, to: last, loweredBy: shift), of: other.scale - shift)
         }
+        if !bucketCounts.hasRoom(from: first >> shift, to: last >> shift) {
+            bucketCounts.makeRoom(from: first >> shift, to: last >> shift)
+        }
         bucketCounts.add(other, loweredBy: shift)
+        lowerScaleOfTooMany()
     }
 
     /// Returns the scale at which values of another scale are added. If all values are finer than ``finest``, it is the
@@ -243,6 +247,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// Adds buckets to those of their scale.
     private mutating func add(_ added: BucketCounts, at level: Int32) {
+        guard !added.isEmpty else { return }
         if level > scale { insert(Layer(scale: level, counts: BucketCounts()), at: -1) }
         let index = level == scale ? -1 : coarser.firstIndex { $0.scale <= level } ?? coarser.count
         if level < scale, index == coarser.count || coarser[index].scale < level {

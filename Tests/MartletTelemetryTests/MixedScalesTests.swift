@@ -87,6 +87,20 @@ import Testing
         }
     }
 
+    @Test(arguments: mixtures) func listsOfBucketsMergeLikeHistograms(mixture: Mixture) {
+        let points = Self.points(of: mixture).points
+        let lists = points.reduce(into: ExponentialHistogram()) { all, point in
+            var list = SparseHistogram()
+            (list.scale, list.sum, list.min, list.max) = (point.scale, point.sum, point.min, point.max)
+            list.buckets = point.buckets.enumerated().filter { $0.element > 0 }
+                .map { (index: point.offset + Int32($0.offset), count: $0.element) }
+            (list.bucketCount, list.valuesInBuckets) = (list.buckets.count, point.count)
+            let isValid = all.merge(list)
+            #expect(isValid)
+        }
+        #expect(lists == Self.merged(points))
+    }
+
     @Test(arguments: mixtures) func spreadAndJoinedKeepEveryCount(mixture: Mixture) {
         let all = Self.merged(Self.points(of: mixture).points)
         for one in [all, all.spread, all.joined] {
