@@ -144,12 +144,32 @@ struct ExplicitBuckets {
     /// `nil` if the buckets are invalid: the bounds do not ascend, there are too many, or their number does not match the
     /// counts.
     init?(bounds: [Double], counts: [UInt64]) {
+        let (bounds, counts) = Self.withoutInfiniteBounds(bounds, counts)
         guard counts.isEmpty || counts.count == bounds.count + 1,
             bounds.count < ExponentialHistogram.maxBuckets, bounds.allSatisfy(\.isFinite),
             zip(bounds, bounds.dropFirst()).allSatisfy({ $0 < $1 })
         else { return nil }
         self.bounds = bounds
         self.counts = counts
+    }
+
+    /// Returns the buckets without the outer bounds that are no time, such as infinity. Some senders write the largest finite
+    /// number instead. The bucket beyond such a bound is empty, and some senders leave it out; what it counts is added to its
+    /// neighbour.
+    private static func withoutInfiniteBounds(_ bounds: [Double], _ counts: [UInt64]) -> ([Double], [UInt64]) {
+        let low = bounds.prefix { $0 <= -HistogramPoint.maxSeconds }.count
+        let high = bounds.reversed().prefix { $0 >= HistogramPoint.maxSeconds }.count
+        guard low + high > 0 else { return (bounds, counts) }
+        let inner = Array(bounds[low..<bounds.count - high])
+        let excess = counts.count - inner.count - 1
+        guard (1...low + high).contains(excess) else { return (inner, counts) }
+        // No value is below the lowest bound, so a bucket that counts some is not the one below it.
+        let front = counts[0] == 0 ? min(low, excess) : max(0, excess - high)
+        let back = counts.count - (excess - front)
+        var kept = Array(counts[front..<back])
+        kept[0] = counts[..<front].reduce(kept[0]) { $0.adding($1) }
+        kept[kept.count - 1] = counts[back...].reduce(kept[kept.count - 1]) { $0.adding($1) }
+        return (inner, kept)
     }
 
     /// Returns each position with its number of values; `nil` if the buckets do not add up to `count`.

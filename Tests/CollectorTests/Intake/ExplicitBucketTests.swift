@@ -145,6 +145,57 @@ import Testing
         }
     }
 
+    /// Bounds and counts of 10 durations: 5 up to 0.1 s, 4 up to 0.5 s, and 1 above.
+    private static let bucketsWithInfiniteBounds: [(bounds: [Double], counts: [UInt64])] = [
+        ([0.1, 0.5, .infinity], [5, 4, 1]),
+        ([0.1, 0.5, .infinity], [5, 4, 1, 0]),
+        ([-.infinity, 0.1, 0.5, .infinity], [0, 5, 4, 1, 0]),
+        ([-.infinity, 0.1, 0.5, .infinity], [0, 5, 4, 1]),
+        ([-.infinity, 0.1, 0.5, .infinity], [5, 4, 1, 0]),
+        ([-.infinity, 0.1, 0.5, .infinity], [5, 4, 1]),
+        ([-.infinity, 0.1, 0.5], [0, 5, 4, 1]),
+        ([-.infinity, 0.1, 0.5], [5, 4, 1]),
+        ([0.1, 0.5, .greatestFiniteMagnitude], [5, 4, 1]),
+        ([0.1, 0.5, .greatestFiniteMagnitude], [5, 4, 0, 1]),
+        ([-.greatestFiniteMagnitude, 0.1, 0.5, .greatestFiniteMagnitude, .infinity], [0, 5, 4, 1, 0, 0]),
+    ]
+
+    @Test(arguments: bucketsWithInfiniteBounds.indices, [.delta, .cumulative] as [OTLPAggregationTemporality])
+    func infiniteBoundIsNoBound(index: Int, temporality: OTLPAggregationTemporality) throws {
+        let (bounds, counts) = Self.bucketsWithInfiniteBounds[index]
+        func duration(_ bounds: [Double], _ counts: [UInt64]) throws -> ExponentialHistogram {
+            var point = OtherMetrics.point(Array(repeating: 0.2, count: 10), withRange: false)
+            (point.explicitBounds, point.bucketCounts) = (bounds, counts)
+            let taken = try take([point], temporality)
+            #expect(taken.refusals.message == "")
+            let metrics = try #require(taken.values.first)
+            return try #require(metrics.points.first ?? metrics.cumulative.first?.point).statistics.duration
+        }
+        let expected = try duration([0.1, 0.5], counts.filter { $0 > 0 })
+        #expect(try duration(bounds, counts) == expected)
+    }
+
+    @Test func histogramWhoseOnlyBoundIsInfiniteHasNoBounds() throws {
+        for counts in [[3], [3, 0]] as [[UInt64]] {
+            var point = OtherMetrics.point([0.1, 0.2, 0.6], withRange: false)
+            (point.explicitBounds, point.bucketCounts) = ([.infinity], counts)
+            let sketch = try durations(point)
+            #expect(sketch.count == 3)
+            #expect(abs(try #require(sketch.quantile(0.5)) - 0.3) < 0.001)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([.infinity, 0.1], [1, 1, 1]), ([0.1, .infinity, 0.5], [1, 1, 1, 0]), ([0.1, .infinity], [3]),
+            ([0.1, .infinity], [1, 1, 1, 0]), ([.infinity], [1, .max, 3]),
+        ] as [([Double], [UInt64])])
+    func infiniteBoundsThatDoNotFitAreRefused(bounds: [Double], counts: [UInt64]) throws {
+        var point = OtherMetrics.point([0.1, 0.2, 0.6])
+        (point.explicitBounds, point.bucketCounts) = (bounds, counts)
+        #expect(try take([point]).refusals.total == 1)
+    }
+
     @Test func unusualNumbersDoNotCrash() throws {
         let odd: [(inout OTLPHistogramDataPoint) -> Void] = [
             { $0.explicitBounds = [-1, 0, .greatestFiniteMagnitude] },
