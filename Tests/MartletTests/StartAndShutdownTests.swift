@@ -20,6 +20,7 @@ extension AgentTests {
             agent.isCapturing = true
             #expect(!agent.isCapturing)
             await agent.flush()
+            #expect(await agent.flush(within: .seconds(60)))
             await agent.shutdown()
             #expect(agent.status.captureMode == .off)
             #expect(directory.contents() == [])

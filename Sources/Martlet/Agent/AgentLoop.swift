@@ -64,7 +64,8 @@ struct AgentLoop: ~Copyable {
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
     }
 
-    mutating func run() {
+    /// - Returns: whether everything recorded was delivered by the end.
+    mutating func run() -> Bool {
         // Requests recorded before the journal was open are only in memory.
         if recorder.hasRequestsInMemory { seal(isCallerWaiting: true) }
         deliver(isCallerWaiting: false)
@@ -73,6 +74,7 @@ struct AgentLoop: ~Copyable {
             let flushes = requests.takeFlushes()
             let isStopping = requests.stopBy != nil
             let isCallerWaiting = !flushes.isEmpty || isStopping
+            let dropped = board.status.account.dropped
             if keeper.prepareNextSegment() { nextSeal = 0 }
             probeDelays()
             if isCallerWaiting || budget.hasSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
@@ -80,11 +82,26 @@ struct AgentLoop: ~Copyable {
             if isCallerWaiting || Clock.monotonic() >= nextSeal { seal(isCallerWaiting: isCallerWaiting) }
             deliver(isCallerWaiting: isCallerWaiting)
             if isStopping { reportLosses() }
+            let isDelivered = isCallerWaiting && !isAnythingWaiting() && board.status.account.dropped == dropped
             if isStopping { close() }
             board.update { $0.threadCPU = AgentCost.thread }
-            for done in flushes { done() }
-            if isStopping { return }
+            for done in flushes { done(isDelivered) }
+            if isStopping { return isDelivered }
         }
+    }
+
+    /// Whether anything of this process waits to be sealed or delivered, as far as it was recorded before the last seal.
+    private mutating func isAnythingWaiting() -> Bool {
+        var isWaiting = sealer.hasPendingInterval || !memory.isEmpty
+        if var open = outbox.take() {
+            isWaiting = open.batches()?.isEmpty != true || isWaiting
+            outbox = consume open
+        }
+        if var old = retired.take() {
+            isWaiting = old.batches()?.isEmpty != true || isWaiting
+            retired = consume old
+        }
+        return isWaiting
     }
 
     /// Does the work that cannot wait for the end of a long interval. Call it only once before a seal, because each
@@ -322,8 +339,7 @@ final class AgentThread: Sendable {
                 requests: requests, board: board)
             loop.openOutbox()
             opening.leave()
-            loop.run()
-            requests.finish()
+            requests.finish(loop.run())
         }
         if error != 0 { giveUp(at: error, log) }
     }
@@ -349,7 +365,7 @@ final class AgentThread: Sendable {
         CaptureSwitch.fail(because: reason)
         board.update { $0.journalError = reason }
         log.warning("Capture is off: \(reason)")
-        requests.finish()
+        requests.finish(false)
         opening.leave()
     }
 

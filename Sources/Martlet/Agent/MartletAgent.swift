@@ -11,9 +11,9 @@ import Tracing
 ///
 ///     let agent = MartletAgent.start()
 ///
-/// No member throws or traps. ``flush()`` and ``shutdown(within:)`` wait for disk and network. The start waits until its
-/// journal on disk is open, a few milliseconds and never more than 200. No other member waits for a disk or a network. All
-/// members may be called from any thread.
+/// No member throws or traps. ``flush()``, ``flush(within:)`` and ``shutdown(within:)`` wait for disk and network. The
+/// start waits until its journal on disk is open, a few milliseconds and never more than 200. No other member waits for a
+/// disk or a network. All members may be called from any thread.
 ///
 /// A forked child that does not execute another program has its own agent. That agent starts with the first request or
 /// span to record, or with the first use of a member. In the child, a value from before the fork refers to the child's
@@ -110,8 +110,19 @@ public final class MartletAgent: Service {
     public func flush() async {
         guard let thread = core.thread else { return }
         await withCheckedContinuation { continuation in
-            thread.requests.flush { continuation.resume() }
+            thread.requests.flush { _ in continuation.resume() }
         }
+    }
+
+    /// Flushes like ``flush()``, and returns after `limit` at the latest. The delivery goes on after that, and what it does
+    /// not deliver waits. For a service that must not depend on its collector, such as a function before it is frozen.
+    ///
+    /// - Returns: `true` if everything that this process recorded before the call is at the collector; `false` if some of it
+    ///   still waits or was just refused, or if time was up. An in-memory agent returns `true`.
+    @discardableResult
+    public func flush(within limit: Duration) async -> Bool {
+        guard let thread = core.thread else { return true }
+        return await Self.wait(atMost: limit) { thread.requests.flush($0) }
     }
 
     /// Stops capturing requests, flushes and ends; never takes longer than `limit`. Batches that could not be delivered
@@ -123,13 +134,26 @@ public final class MartletAgent: Service {
         let core = core
         let isLast = RunningAgents.release(core, isOwner: isOwner)
         guard let thread = core.thread else { return }
-        let once = Once()
-        await withCheckedContinuation { continuation in
-            let resume: @Sendable () -> Void = { if once.isFirst() { continuation.resume() } }
+        _ = await Self.wait(atMost: limit) { done in
             // The thread gets a little less time, so that it can still note the outcome of the last upload.
-            isLast ? thread.requests.stop(within: limit * 0.9, resume) : thread.requests.flush(resume)
-            // The agent uses its own queue, because the global one may be full of the service's work.
-            DispatchQueue(label: "martlet.shutdown").asyncAfter(deadline: .now() + limit.seconds, execute: resume)
+            isLast ? thread.requests.stop(within: limit * 0.9, done) : thread.requests.flush(done)
+        }
+    }
+
+    /// Makes a request and waits for its answer; returns `false` if it takes longer than `limit`.
+    private static func wait(
+        atMost limit: Duration, for request: (@escaping @Sendable (Bool) -> Void) -> Void
+    ) async -> Bool {
+        // The agent uses its own queue, because the global one may be full of the service's work.
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "martlet.wait"))
+        defer { timer.cancel() }
+        return await withCheckedContinuation { continuation in
+            let once = Once()
+            let resume: @Sendable (Bool) -> Void = { if once.isFirst() { continuation.resume(returning: $0) } }
+            timer.setEventHandler { resume(false) }
+            timer.schedule(deadline: .now() + limit.seconds)
+            timer.activate()
+            request(resume)
         }
     }
 

@@ -6,23 +6,25 @@ final class FlushRequests: Sendable {
     private let wake = Wake()
 
     private struct State {
-        var flushes: [@Sendable () -> Void] = []
+        var flushes: [@Sendable (Bool) -> Void] = []
         /// When the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is asked to stop.
         var stopBy: UInt64?
-        var isFinished = false
+        /// Whether everything was delivered when shipping ended; `nil` until it ends.
+        var wasDelivered: Bool?
     }
 
     /// Calls `done` when everything recorded so far was uploaded, when one attempt failed, or when shipping has ended.
-    func flush(_ done: @escaping @Sendable () -> Void) {
-        let isFinished = state.withLock { state in
-            if !state.isFinished { state.flushes.append(done) }
-            return state.isFinished
+    /// Passes it whether everything recorded so far was delivered.
+    func flush(_ done: @escaping @Sendable (Bool) -> Void) {
+        let wasDelivered = state.withLock { state in
+            if state.wasDelivered == nil { state.flushes.append(done) }
+            return state.wasDelivered
         }
-        if isFinished { done() } else { wake.signal() }
+        if let wasDelivered { done(wasDelivered) } else { wake.signal() }
     }
 
     /// Flushes like ``flush(_:)`` and then ends shipping, at the latest after `limit`.
-    func stop(within limit: Duration, _ done: @escaping @Sendable () -> Void) {
+    func stop(within limit: Duration, _ done: @escaping @Sendable (Bool) -> Void) {
         let stopBy = Clock.monotonic() &+ limit.nanoseconds
         state.withLock { $0.stopBy = min(stopBy, $0.stopBy ?? .max) }
         flush(done)
@@ -57,7 +59,7 @@ final class FlushRequests: Sendable {
     /// When the thread must be done, in nanoseconds of the monotonic clock; `nil` until it is asked to stop.
     var stopBy: UInt64? { state.withLock { $0.stopBy } }
 
-    func takeFlushes() -> [@Sendable () -> Void] {
+    func takeFlushes() -> [@Sendable (Bool) -> Void] {
         state.withLock { state in
             defer { state.flushes = [] }
             return state.flushes
@@ -65,12 +67,14 @@ final class FlushRequests: Sendable {
     }
 
     /// Answers all waiting callers now, and later ones at once.
-    func finish() {
+    ///
+    /// - Parameter wasDelivered: whether everything recorded so far was delivered.
+    func finish(_ wasDelivered: Bool) {
         let waiting = state.withLock { state in
-            state.isFinished = true
+            state.wasDelivered = wasDelivered
             defer { state.flushes = [] }
             return state.flushes
         }
-        for done in waiting { done() }
+        for done in waiting { done(wasDelivered) }
     }
 }

@@ -91,6 +91,9 @@ struct Sealer: ~Copyable {
         return pending.encode()
     }
 
+    /// Whether an interval is over whose batches could not be made yet.
+    var hasPendingInterval: Bool { pending.isTaken }
+
     /// Stores an interval in the outbox. Throws if the batch of metrics cannot be stored. In that case the interval
     /// stays pending.
     ///

@@ -24,6 +24,36 @@ extension AgentTests {
             }
         }
 
+        @Test func flushWithALimitReturnsWhetherEverythingIsAtTheCollector() async throws {
+            try await withAgent { agent, collector, base in
+                let flush = { await agent.flush(within: .seconds(60)) }
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                #expect(await flush())
+                #expect(await flush())
+                collector.answer(503)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                #expect(await !flush())
+                #expect(await flush())
+                collector.answer(400)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                #expect(await !flush())
+                #expect(agent.status.ledger == .init(captured: 3, delivered: 2, dropped: [.rejected: 1]))
+                await agent.shutdown()
+                #expect(await flush())
+            }
+        }
+
+        /// Without the limit, the flush would wait for the collector's answer for ten minutes.
+        @Test func flushWithALimitReturnsAlthoughTheCollectorDoesNotAnswer() async throws {
+            try await withAgent({ $0.exportTimeout = .seconds(600) }) { agent, collector, base in
+                collector.isSilent.store(true, ordering: .relaxed)
+                _ = try await URLSession.shared.data(from: base / "hello/x")
+                #expect(await !agent.flush(within: .milliseconds(300)))
+                #expect(agent.status.ledger == .init(captured: 1, waiting: 1))
+                await agent.shutdown(within: .milliseconds(300))
+            }
+        }
+
         @Test func batchIsSealedAndSentEveryIntervalWithoutAFlush() async throws {
             try await withAgent({ $0.interval = .milliseconds(100) }) { agent, collector, base in
                 _ = try await URLSession.shared.data(from: base / "hello/x")
