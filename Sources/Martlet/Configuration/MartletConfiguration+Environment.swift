@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import MartletTelemetry
 
 extension MartletConfiguration {
     /// Returns the configuration in an environment. Never fails: a variable that cannot be read keeps its default, and
@@ -108,6 +109,7 @@ extension MartletConfiguration {
                 "OTEL_EXPORTER_OTLP_ENDPOINT", unless: "MARTLET_ENDPOINT", default: "http://127.0.0.1:4318",
                 as: EnvironmentValue.address
             ).map { [$0] } ?? collectors
+        reader.warnAboutProtocol(of: collectors, unless: "MARTLET_ENDPOINT")
         token = reader.value("MARTLET_TOKEN", default: "none", secret: true, as: EnvironmentValue.token)
         addHeaders(of: "OTEL_EXPORTER_OTLP_HEADERS", default: "none", &reader)
         addHeaders(of: "MARTLET_HEADERS", default: "only those of OTEL_EXPORTER_OTLP_HEADERS", &reader)
@@ -249,6 +251,28 @@ extension EnvironmentReader {
         as read: (String) -> T?
     ) -> T? {
         text(own) == nil ? value(variable, default: fallback, secret: secret, as: read) : nil
+    }
+
+    /// Warns of variables of the specification that ask for another protocol, or for an address per signal, unless
+    /// Martlet's own variable replaces them. Warns of collectors at the port for gRPC, too.
+    mutating func warnAboutProtocol(of collectors: [URL], unless own: String) {
+        let isOwn = text(own) != nil
+        if collectors.contains(where: { $0.port == 4317 }) {
+            warnings.append(
+                "\(isOwn ? own : "OTEL_EXPORTER_OTLP_ENDPOINT"): port 4317 is for OTLP over gRPC; "
+                    + "Martlet sends OTLP over HTTP, which has port 4318")
+        }
+        for signal in ["", "METRICS_", "TRACES_"] where !isOwn {
+            let variable = "OTEL_EXPORTER_OTLP_\(signal)PROTOCOL"
+            guard let asked = text(variable), asked.lowercased() != "http/protobuf" else { continue }
+            warnings.append("\(variable)=\(shown(asked, secret: false)) is not supported; using http/protobuf")
+        }
+        for signal in Signal.allCases where !isOwn {
+            let variable = "OTEL_EXPORTER_OTLP_\(signal.rawValue.uppercased())_ENDPOINT"
+            guard text(variable) != nil else { continue }
+            warnings.append(
+                "\(variable) is not supported; using OTEL_EXPORTER_OTLP_ENDPOINT with /v1/\(signal.rawValue)")
+        }
     }
 
     /// Returns a resource attribute if Martlet's variable is unset.

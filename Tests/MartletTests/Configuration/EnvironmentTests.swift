@@ -186,6 +186,33 @@ import Testing
         #expect(mixed.interval == .seconds(3))
     }
 
+    private static let otherExporters = [
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"),
+        ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "grpc"), ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"),
+        ("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "https://grace:hunter2@collector/v1/metrics"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://collector/v1/traces?key=hunter2"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317"),
+        ("MARTLET_ENDPOINT", "http://collector:4318,http://grace:hunter2@collector:4317"),
+    ]
+
+    @Test(arguments: otherExporters)
+    func anotherProtocolOrAnAddressForOneSignalGivesOneWarning(variable: String, value: String) {
+        let warnings = MartletConfiguration.fromEnvironment([variable: value]).warnings
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.hasPrefix(variable) == true)
+        #expect(warnings.first?.contains("hunter2") == false)
+        // The specification's variables are for the service's other libraries, too.
+        let own = [variable: value].merging(["MARTLET_ENDPOINT": "http://own:4318"]) { $1 }
+        #expect(MartletConfiguration.fromEnvironment(own).warnings == [])
+    }
+
+    @Test(arguments: ["", "METRICS_", "TRACES_"]) func protocolOfUploadsGivesNoWarning(signal: String) {
+        for value in ["http/protobuf", "HTTP/Protobuf", ""] {
+            let environment = ["OTEL_EXPORTER_OTLP_\(signal)PROTOCOL": value]
+            #expect(MartletConfiguration.fromEnvironment(environment).warnings == [])
+        }
+    }
+
     @Test func unreadableVariableDoesNotFallBackToTheSpecificationsVariable() {
         let environment = ["MARTLET_INTERVAL": "soon", "OTEL_METRIC_EXPORT_INTERVAL": "60000"]
         #expect(MartletConfiguration.fromEnvironment(environment).configuration.interval == .seconds(10))
