@@ -18,19 +18,38 @@ package struct PartialSuccess: Sendable, Equatable {
     package init?(inBody bytes: [UInt8], signal: Signal) {
         switch signal {
         case .metrics:
-            guard let answer = try? OTLPExportMetricsServiceResponse(serializedBytes: bytes), answer.hasPartialSuccess
+            guard let answer: OTLPExportMetricsServiceResponse = Self.decoded(bytes), answer.hasPartialSuccess
             else { return nil }
             self.init(
                 rejected: UInt64(clamping: answer.partialSuccess.rejectedDataPoints),
                 message: answer.partialSuccess.errorMessage)
         case .traces:
-            guard let answer = try? OTLPExportTraceServiceResponse(serializedBytes: bytes), answer.hasPartialSuccess
+            guard let answer: OTLPExportTraceServiceResponse = Self.decoded(bytes), answer.hasPartialSuccess
             else { return nil }
             self.init(
                 rejected: UInt64(clamping: answer.partialSuccess.rejectedSpans),
                 message: answer.partialSuccess.errorMessage)
         }
         guard rejected > 0 || !message.isEmpty else { return nil }
+    }
+
+    /// Returns whether a body is an export response without unknown fields, in protobuf or in JSON. The text and the pages
+    /// of other servers are none.
+    package static func isExportResponse(_ bytes: [UInt8], signal: Signal) -> Bool {
+        switch signal {
+        case .metrics:
+            guard let answer: OTLPExportMetricsServiceResponse = decoded(bytes) else { return false }
+            return answer.unknownFields.data.isEmpty && answer.partialSuccess.unknownFields.data.isEmpty
+        case .traces:
+            guard let answer: OTLPExportTraceServiceResponse = decoded(bytes) else { return false }
+            return answer.unknownFields.data.isEmpty && answer.partialSuccess.unknownFields.data.isEmpty
+        }
+    }
+
+    /// JSON comes first, because some texts can be read as protobuf with unknown fields. JSON with unknown fields is not
+    /// decoded.
+    private static func decoded<Answer: SwiftProtobuf.Message>(_ bytes: [UInt8]) -> Answer? {
+        (try? Answer(jsonUTF8Bytes: bytes)) ?? (try? Answer(serializedBytes: bytes))
     }
 
     /// Returns the number of data points of requests in a body of metrics; 0 if the body is not metrics.

@@ -41,7 +41,7 @@ enum UploadOutcome: Equatable {
         let reason = answered + way.note
         self =
             switch status {
-            case 200..<300 where !answer.isOTLP, 400 where answer.isPage:
+            case 200..<300 where !answer.isOTLP(for: signal), 400 where answer.isPage:
                 .retry(.longest, mayHaveArrived: false, reason: "\(answered); \(answer.strangeness)\(way.note)")
             case 200..<300: .delivered(refusal: Refusal(answer, partial, reason: answered))
             case 408, 425, 429, 500, 502, 503, 504, 507, 520...530:
@@ -100,8 +100,11 @@ struct UploadAnswer: Equatable {
 
 extension UploadAnswer {
     /// Whether the answer can be that of an OTLP receiver: its body has the content type of the request, or is empty
-    /// (OTLP/HTTP Response).
-    var isOTLP: Bool { body.isEmpty || store != nil || mediaType == Uploader.contentType }
+    /// (OTLP/HTTP Response). Some receivers answer in JSON, or without a content type, so the body may show it too.
+    func isOTLP(for signal: Signal) -> Bool {
+        body.isEmpty || store != nil || mediaType == Uploader.contentType
+            || PartialSuccess.isExportResponse(body, signal: signal)
+    }
 
     /// Whether the body is a text for people: a page of HTML, or the sentence of a TLS server that was asked in plain
     /// HTTP.

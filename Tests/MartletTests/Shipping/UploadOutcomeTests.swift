@@ -57,7 +57,12 @@ import Testing
     @Test(arguments: [
         (200, "text/html; charset=utf-8", "<!doctype html><title>Blocked</title>", "not an OTLP receiver's"),
         (200, "text/plain", "ok", "not an OTLP receiver's"), (202, "", "ok", "not an OTLP receiver's"),
-        (200, "application/json", "{}", "not an OTLP receiver's"),
+        (200, "application/json", #"{"status":"ok"}"#, "not an OTLP receiver's"),
+        (200, "application/json", #"{"partialSuccess":{},"path":"/v1/metrics"}"#, "not an OTLP receiver's"),
+        (200, "application/json", #"["partialSuccess"]"#, "not an OTLP receiver's"),
+        (200, "application/json", "null", "not an OTLP receiver's"), (200, "text/plain", "{", "not an OTLP receiver's"),
+        // This text can be read as protobuf, with a field that no export response has.
+        (202, "text/plain", "accepted.", "not an OTLP receiver's"), (200, "", "\n", "not an OTLP receiver's"),
         (400, "text/html", "\r\n<html>No required SSL certificate was sent</html>", "requires a client certificate"),
         (400, "text/html", "<html>The plain HTTP request was sent to HTTPS port</html>", "expects https"),
         (400, "", "Client sent an HTTP request to an HTTPS server.\n", "expects https"),
@@ -72,10 +77,39 @@ import Testing
         #expect(said.contains(reason))
     }
 
-    @Test func answerOfAnOTLPReceiverDelivers() {
-        for contentType in ["application/x-protobuf", "Application/X-Protobuf; charset=utf-8"] {
-            let answer = UploadAnswer(status: 200, contentType: contentType, body: [0x0a, 0])
-            #expect(UploadOutcome(answer, signal: .metrics) == .delivered())
+    /// What receivers answer to a batch in protobuf that they took.
+    private static let receivers: [(name: String, status: Int, contentType: String, body: String)] = [
+        ("OpenTelemetry Collector", 200, "application/x-protobuf", ""),
+        ("OpenTelemetry Collector, an empty message", 200, "application/x-protobuf", "\n\0"),
+        ("Mimir", 200, "Application/X-Protobuf; charset=utf-8", ""),
+        ("a newer field of the message", 200, "application/x-protobuf", "\n\0\u{12}\u{1}x"),
+        ("Prometheus, VictoriaMetrics", 200, "", ""),
+        ("Fluent Bit", 201, "", ""), ("a relay that passes on later", 202, "text/plain; charset=utf-8", ""),
+        ("Grafana Cloud", 204, "", ""), ("a web framework's default", 200, "text/html", ""),
+        ("Trigger.dev", 200, "", "\n\0"), ("protobuf with the wrong content type", 200, "application/json", "\n\0"),
+        ("Langfuse", 200, "application/json; charset=utf-8", "{}"),
+        ("OTLP/JSON", 200, "application/json", #"{"partialSuccess":{}}"#),
+        ("OTLP/JSON, indented", 200, "application/json", "\n{\n  \"partialSuccess\": null\n}\n"),
+        ("OTLP/JSON, by its proto names", 200, "", #"{"partial_success": {"error_message": ""}}"#),
+    ]
+
+    @Test(arguments: receivers, Signal.allCases)
+    func answerOfAnOTLPReceiverDelivers(
+        receiver: (name: String, status: Int, contentType: String, body: String), signal: Signal
+    ) {
+        let answer = UploadAnswer(
+            status: receiver.status, contentType: receiver.contentType, body: Array(receiver.body.utf8))
+        #expect(UploadOutcome(answer, signal: signal) == .delivered())
+    }
+
+    @Test(arguments: [(Signal.metrics, "rejectedDataPoints"), (.traces, "rejectedSpans")])
+    func rejectedPartIsReadFromJSON(signal: Signal, name: String) {
+        for number in ["3", "\"3\""] {
+            let body = #"{"partialSuccess":{"\#(name)":\#(number),"errorMessage":"too old"}}"#
+            let answer = UploadAnswer(status: 200, contentType: "application/json", body: Array(body.utf8))
+            #expect(
+                UploadOutcome(answer, signal: signal)
+                    == .delivered(refusal: .init(requests: nil, points: 3, reason: "status 200: too old")))
         }
     }
 
@@ -94,6 +128,19 @@ import Testing
                 == .delivered(refusal: .init(requests: 40, points: 3, reason: "status 200: too old")))
         #expect(
             UploadOutcome(UploadAnswer(status: 200, rejectedRequests: 0), signal: .metrics) == .delivered())
+    }
+
+    /// A message of 123 bytes in protobuf begins with a line feed and a brace, as JSON may.
+    @Test func protobufIsNotTakenForJSON() throws {
+        var response = OTLPExportMetricsServiceResponse()
+        response.partialSuccess.rejectedDataPoints = 3
+        response.partialSuccess.errorMessage = String(repeating: "x", count: 119)
+        let body: [UInt8] = try response.serializedBytes()
+        #expect(body.starts(with: "\n{".utf8))
+        let reason = "status 200: \(response.partialSuccess.errorMessage)"
+        #expect(
+            UploadOutcome(UploadAnswer(status: 200, body: body), signal: .metrics)
+                == .delivered(refusal: .init(requests: nil, points: 3, reason: reason)))
     }
 
     @Test func warningWithoutARefusalIsASuccess() throws {
