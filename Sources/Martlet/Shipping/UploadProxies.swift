@@ -106,9 +106,9 @@ enum HostPattern {
         "localhost", "localdomain", "127.0.0.0/8", "::1", "0.0.0.0", "::",
         // Private networks, and the network of the link (RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291).
         "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7", "fe80::/10",
-        // Names that no public server has (RFC 6762 with its appendix G, RFC 8375, ICANN's `internal`), and those of
-        // Kubernetes.
-        "local", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa", "svc", "cluster.local",
+        // Names that no public server has (RFC 6762 with its appendix G, RFC 8375, ICANN's `internal`; `svc` of
+        // Kubernetes).
+        "local", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa", "svc",
     ]
     private static let privatePatterns = privateHosts.map(HostPattern.init)
 

@@ -49,6 +49,11 @@ import Testing
         }
     }
 
+    @Test(arguments: HostPattern.privateHosts) func documentNamesEveryPrivateNetwork(host: String) throws {
+        let text = try Repository.text("docs/uploads.md")
+        #expect(text.contains("`\(host)`") || text.contains("`.\(host)`"))
+    }
+
     @Test(arguments: far) func uploadsToAPublicHostGoOverTheConfiguredProxy(host: String) throws {
         for collector in ["http://\(host):4318", "https://\(host)"] {
             #expect(try Self.way(to: collector, proxy: "http://own:1", Self.everyProxy) == "http://own:1")
