@@ -130,7 +130,7 @@ extension AgentTests {
             var configuration = MartletConfiguration()
             configuration.bufferDirectory = folder.url
             configuration.collector = try #require(URL(string: "https://collector.example.com"))
-            configuration.proxy = try #require(URL(string: "http://grace:hunter2@127.0.0.1:\(proxy.port)"))
+            configuration.proxy = URL(string: "http://grace:hunter2@127.0.0.1:\(proxy.port)")
             configuration.token = "s3cret"
             configuration.interval = .seconds(60)
             configuration.logger = Logger(label: "test", factory: { _ in log })
