@@ -19,14 +19,16 @@ package struct ProcessSums {
         var statistics: ProcessStatistics
         /// Whether the process has no later figures.
         var isLast = false
+        /// The length of an interval, in nanoseconds; 0 if unknown.
+        var interval: UInt64 = 0
 
         mutating func merge(_ other: Part) {
             (from, to) = (min(from, other.from), max(to, other.to))
             statistics.merge(other.statistics)
         }
 
-        /// The length of an interval, in nanoseconds; 0 if unknown.
-        var interval: UInt64 {
+        /// The length of an interval by the number of samples.
+        var sampledInterval: UInt64 {
             // Delays are sampled several times in an interval; these gauges are sampled once.
             let samples = [.uptime, .residentMemory, .threads].compactMap { statistics.gauges[$0]?.count }.max() ?? 1
             // Without counters the times begin at the end of the first interval.
@@ -97,14 +99,17 @@ package struct ProcessSums {
             return count
         }
 
-        /// The parts in order of time. A gap of up to two missing intervals before a part counts as lived.
+        /// The parts in order of time. A part with a successor lived on until the successor ended, unless more than two intervals
+        /// are missing in between.
         private var lived: [(slot: Int, part: Part)] {
             var lived = parts.sorted { $0.key < $1.key }.map { (slot: $0.key, part: $0.value) }
+            for index in lived.indices { lived[index].part.interval = lived[index].part.sampledInterval }
             for index in lived.indices.dropFirst() {
                 let (last, next) = (lived[index - 1].part, lived[index].part)
-                let patience = 2 * max(last.interval, next.interval)
-                guard next.from > last.to, next.from - last.to <= patience else { continue }
-                (lived[index - 1].part.to, lived[index].part.from) = (next.from, last.to)
+                let gap = next.from - min(next.from, last.to)
+                guard gap <= 2 * max(last.interval, next.interval) else { continue }
+                lived[index - 1].part.to = max(last.to, next.to)
+                lived[index].part.from = min(last.to, next.from)
             }
             if !lived.isEmpty { lived[lived.count - 1].part.isLast = true }
             return lived

@@ -132,6 +132,20 @@ extension StorageContractTests {
             }
         }
 
+        /// The intervals of two processes end at different times, and at no end of a slot.
+        @Test(arguments: [10, 60, 180] as [UInt64]) func processesOfUnalignedIntervalsCountInFull(step: UInt64)
+            async throws
+        {
+            for (instance, offset) in [("i-1", 3), ("i-2", 7)] as [(String, UInt64)] {
+                try await store((1...60).map { Self.point(end: $0 * 10 + offset) }, instance: instance)
+            }
+            let slots = try #require(try await answer(step: step * 1_000_000_000).services.first).slots
+            for slot in slots.dropFirst() {
+                #expect(abs(try #require(slot?.levels[.residentMemory]) - 200) < 1e-9)
+                #expect(abs(try #require(slot?.cores) - 1) < 1e-9)
+            }
+        }
+
         /// Of two processes, the last interval of one has not arrived yet.
         @Test func processThatReportsLaterIsNotMissingAtTheEnd() async throws {
             for (instance, offset) in [("i-1", 0), ("i-2", 5)] as [(String, UInt64)] {
