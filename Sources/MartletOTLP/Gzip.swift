@@ -3,7 +3,7 @@ import CMartletZlib
 /// gzip (RFC 1952) over the system's zlib, in memory.
 package enum Gzip {
     package enum Failure: Error, Equatable {
-        /// The bytes are not gzip, damaged or truncated, or more bytes follow the stream.
+        /// The bytes are not gzip, damaged or truncated, or bytes that are not gzip follow the stream.
         case malformed(String)
         /// The stream would inflate to more than `limit` bytes. Inflating stopped there.
         case tooLarge(limit: Int)
@@ -47,31 +47,74 @@ package enum Gzip {
     /// Returns the inflated size that a stream of less than 4 GiB declares, in bytes (RFC 1952, section 2.3.1: ISIZE).
     /// `nil` if the bytes are too few for a stream, or declare more than deflate can produce: 1,032 bytes from one.
     package static func inflatedSize(of bytes: [UInt8]) -> Int? {
-        guard bytes.count >= 18 else { return nil }
+        guard bytes.count >= shortestMember else { return nil }
         let size = bytes.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
         return size <= 1032 * bytes.count ? size : nil
     }
 
-    /// Inflates exactly one gzip stream. Never holds more than `limit` bytes of output, even if the stream declares more.
+    /// Returns the number of bytes that a stream inflates to. A stream of one member declares it, perhaps wrongly. If there may be
+    /// several members, they are inflated to count their bytes, which are not kept.
+    ///
+    /// - Throws: ``Failure/tooLarge(limit:)`` if there are more than `limit`.
+    package static func size(of bytes: [UInt8], limit: Int) throws(Failure) -> Int {
+        guard let declared = inflatedSize(of: bytes) else { throw .malformed("the body is not a gzip stream") }
+        var size = 0
+        if mayHaveSeveralMembers(bytes) {
+            try inflate(bytes, room: 0, limit: limit) { size += $0.count }
+        } else {
+            size = declared
+        }
+        guard size <= limit else { throw .tooLarge(limit: limit) }
+        return size
+    }
+
+    /// Whether another member may follow the first: the bytes with which each member begins occur again (RFC 1952, sections 2.2
+    /// and 2.3.1). They may also be compressed data by chance.
+    package static func mayHaveSeveralMembers(_ bytes: [UInt8]) -> Bool {
+        var position = min(shortestMember, bytes.count)
+        while let start = bytes[position...].firstIndex(of: 0x1f) {
+            if bytes.count - start > 2, bytes[start + 1] == 0x8b, bytes[start + 2] == 8 { return true }
+            position = start + 1
+        }
+        return false
+    }
+
+    /// Bytes of the header and the trailer of a member.
+    private static let shortestMember = 18
+
+    /// Inflates a gzip stream of one or more members. Never holds more than `limit` bytes of output, even if the stream declares
+    /// more.
     package static func decompress(_ bytes: [UInt8], limit: Int) throws(Failure) -> [UInt8] {
+        var output: [UInt8] = []
+        try inflate(bytes, room: min(inflatedSize(of: bytes) ?? 0, limit), limit: limit) { chunk in
+            if output.isEmpty { output = chunk } else { output += chunk }
+        }
+        return output
+    }
+
+    /// Inflates a stream, and passes its bytes to `take`.
+    ///
+    /// - Parameter room: see ``inflateAtOnce(_:room:_:)``.
+    private static func inflate(
+        _ bytes: [UInt8], room: Int, limit: Int, take: ([UInt8]) -> Void
+    ) throws(Failure) {
         var stream = z_stream()
         guard inflateInit2_(&stream, gzipWindowBits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
             throw .outOfMemory
         }
         defer { inflateEnd(&stream) }
 
-        var output: [UInt8] = []
         var failure: Failure?
         bytes.withUnsafeBufferPointer { source in
             // zlib only reads these bytes; its declaration does not say so.
             stream.next_in = UnsafeMutablePointer(mutating: source.baseAddress)
             stream.avail_in = uInt(clamping: source.count)
             var result = Z_OK
-            output = inflateAtOnce(&stream, room: min(inflatedSize(of: bytes) ?? 0, limit), &result)
-            failure = inflateRest(&stream, into: &output, limit: limit, result)
+            let first = inflateAtOnce(&stream, room: room, &result)
+            take(first)
+            failure = inflateRest(&stream, after: first.count, limit: limit, result, take)
         }
         if let failure { throw failure }
-        return output
     }
 
     /// Returns the CRC-32 of uncompressed bytes, as in a gzip trailer (RFC 1952, section 8).
@@ -87,34 +130,37 @@ package enum Gzip {
         [UInt8](unsafeUninitializedCapacity: max(room, 1)) { buffer, count in
             stream.next_out = buffer.baseAddress
             stream.avail_out = uInt(clamping: room)
-            result = inflate(&stream, Z_FINISH)
+            result = CMartletZlib.inflate(&stream, Z_FINISH)
             count = room - Int(stream.avail_out)
         }
     }
 
-    /// Inflates the rest of the stream, after a call that returned `result`.
+    /// Inflates the rest of the stream, after a call that returned `result` and `taken` bytes.
     private static func inflateRest(
-        _ stream: inout z_stream, into output: inout [UInt8], limit: Int, _ result: Int32
+        _ stream: inout z_stream, after taken: Int, limit: Int, _ result: Int32, _ take: ([UInt8]) -> Void
     ) -> Failure? {
         let chunkSize = 64 * 1024
-        var result = result
-        while result != Z_STREAM_END {
+        var (result, taken) = (result, taken)
+        while result != Z_STREAM_END || stream.avail_in > 0 {
+            // What follows a member is another member.
+            if result == Z_STREAM_END { inflateReset(&stream) }
             let before = stream.avail_in
             let chunk = [UInt8](unsafeUninitializedCapacity: chunkSize) { buffer, count in
                 stream.next_out = buffer.baseAddress
                 stream.avail_out = uInt(buffer.count)
-                result = inflate(&stream, Z_NO_FLUSH)
+                result = CMartletZlib.inflate(&stream, Z_NO_FLUSH)
                 count = buffer.count - Int(stream.avail_out)
             }
             guard result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR else {
                 return result == Z_MEM_ERROR ? .outOfMemory : .malformed("the gzip stream is damaged")
             }
-            guard output.count + chunk.count <= limit else { return .tooLarge(limit: limit) }
-            output += chunk
+            taken += chunk.count
+            guard taken <= limit else { return .tooLarge(limit: limit) }
+            take(chunk)
             if result != Z_STREAM_END, chunk.isEmpty, stream.avail_in == before {
                 return .malformed("the gzip stream ends early")
             }
         }
-        return stream.avail_in == 0 ? nil : .malformed("the body continues after the gzip stream")
+        return nil
     }
 }

@@ -41,6 +41,22 @@ import Testing
         #expect(throws: Gzip.Failure.self) { try Gzip.decompress(compressed, limit: Self.text.count - 1) }
     }
 
+    /// RFC 1952, section 2.2.
+    @Test(arguments: [[text, text], [text, []], [[], text], [[], [], text, [], [7]], [[], []]] as [[[UInt8]]])
+    func membersInflateToTheirConcatenation(members: [[UInt8]]) throws {
+        let stream = try members.flatMap { try Gzip.compress($0) }
+        let whole = members.flatMap(\.self)
+        #expect(Gzip.mayHaveSeveralMembers(stream))
+        #expect(try Gzip.size(of: stream, limit: whole.count) == whole.count)
+        #expect(try Gzip.decompress(stream, limit: whole.count) == whole)
+        guard !whole.isEmpty else { return }
+        #expect(throws: Gzip.Failure.tooLarge(limit: whole.count - 1)) {
+            try Gzip.size(of: stream, limit: whole.count - 1)
+        }
+        #expect(throws: Gzip.Failure.self) { try Gzip.decompress(stream, limit: whole.count - 1) }
+        #expect(throws: Gzip.Failure.self) { try Gzip.size(of: stream.dropLast(1) + [], limit: whole.count) }
+    }
+
     @Test func bytesAfterTheStreamAreRefused() throws {
         #expect(throws: Gzip.Failure.self) { try Gzip.decompress(Gzip.compress(Self.text) + [0], limit: 100_000) }
     }
