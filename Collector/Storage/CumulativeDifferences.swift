@@ -32,11 +32,11 @@ package struct CumulativeDifferences {
 
         fileprivate var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
 
-        /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If a count fell, the stream
+        /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If the count fell, the stream
         /// restarted without a new start. If a point has an earlier end but higher counts, the sender's clock was set back.
         fileprivate func new(since last: LatestPoint) -> RequestStatistics? {
             let difference = difference(since: last)
-            guard end <= last.end else { return difference ?? inSeconds }
+            guard end <= last.end else { return difference ?? growth(since: last) ?? inSeconds }
             guard end < last.end, let difference, !difference.isEmpty else { return nil }
             return difference
         }
@@ -44,6 +44,17 @@ package struct CumulativeDifferences {
         private func difference(since last: LatestPoint) -> RequestStatistics? {
             guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) }
             return statistics.difference(since: last.statistics)?.inSeconds(from: unit)
+        }
+
+        /// Returns the growth of the count and of the sum, which are all that is known if only a bucket fell: the sender changed
+        /// its bounds. `nil` if one of them did not grow.
+        private func growth(since last: LatestPoint) -> RequestStatistics? {
+            let (new, old) = (inSeconds.duration, last.inSeconds.duration)
+            guard new.count > old.count, new.sum >= old.sum else { return nil }
+            let duration = ExponentialHistogram(
+                [(value: 0, count: new.count - old.count)], scale: new.scale, sum: new.sum - old.sum, min: nil, max: nil
+            )
+            return RequestStatistics(duration: duration, bytesSent: 0, bytesReceived: 0)
         }
     }
 

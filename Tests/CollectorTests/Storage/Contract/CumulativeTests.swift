@@ -115,10 +115,28 @@ extension StorageContractTests {
             #expect(try await count() == 6)
         }
 
-        @Test func fallenBucketIsAlsoARestart() async throws {
-            try await send([0.2], end: 10)
-            try await send([0.7, 0.7], end: 20)
+        @Test func sumThatFellIsAlsoARestart() async throws {
+            try await send([0.7], end: 10)
+            try await send([0.2, 0.2], end: 20)
             #expect(try await count() == 3)
+        }
+
+        @Test(
+            arguments: [
+                ([0.1, 0.5], [0.1, 0.25, 0.5]), ([0.1, 0.5], [0.05, 0.1, 0.5]), ([0.1, 0.25, 0.5], [0.1, 0.5]),
+                ([0.1, 0.5], [0.2, 0.4, 0.8]), ([0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5], [0.02, 0.3]),
+                ([0.1, 0.5], []),
+                ([], [0.1, 0.5]),
+            ] as [([Double], [Double])])
+        func changedBoundsUnderOneStartAreNoRestart(bounds: [Double], later: [Double]) async throws {
+            let first = [0.02, 0.02, 0.02, 0.07, 0.07, 0.15, 0.15, 0.3, 0.3, 0.45]
+            let second = first + [0.06, 0.09, 0.12, 0.4]
+            for (values, bounds, end) in [(first, bounds, 10), (second, later, 20), (second + [0.2], later, 30)] {
+                try await send([OtherMetrics.histogram([OtherMetrics.point(values, bounds: bounds, end: UInt64(end))])])
+            }
+            #expect(try await count(from: 10, to: 20) == 4)
+            #expect(try await count() == 15)
+            #expect(abs(try await statistics().duration.sum - (second.reduce(0, +) + 0.2)) < 1e-9)
         }
 
         @Test func startsDistinguishProcessesThatShareAResource() async throws {
