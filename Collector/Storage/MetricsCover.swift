@@ -39,8 +39,8 @@ package struct MetricsCover: Sendable {
 }
 
 extension DetailsBatch {
-    /// The length of the intervals that spans are counted in, in nanoseconds.
-    private static let interval: UnixNanoseconds = 10 * 1_000_000_000
+    /// The length of the intervals that spans are counted in, in nanoseconds. A window of whole seconds divides none of them.
+    private static let interval: UnixNanoseconds = 1_000_000_000
 
     /// The requests among the spans, as points of ``StatisticsSource/spans``, grouped by their end. Empty for a Martlet agent,
     /// which counts every request in its metrics.

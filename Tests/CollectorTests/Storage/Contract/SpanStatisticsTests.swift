@@ -21,7 +21,7 @@ extension StorageContractTests {
 
         /// Sends spans of 250 ms. Each starts `number` tenths of a second after `time`.
         private func send(
-            _ numbers: ClosedRange<UInt8>, kind: RequestKind = .server, at time: UInt64 = 0,
+            _ numbers: some Sequence<UInt8>, kind: RequestKind = .server, at time: UInt64 = 0,
             agent: String? = "opentelemetry 1.38"
         ) async throws {
             let spans = try numbers.map { number in
@@ -80,6 +80,15 @@ extension StorageContractTests {
             #expect(try await report(from: 0, to: 10).totals.measures.count == 20)
             #expect(try await report(from: 10, to: 30).totals.measures.count == 0)
             #expect(try await report(from: 30, to: 31).totals.measures.count == 5)
+        }
+
+        /// The spans are in one body.
+        @Test(arguments: [(0, 5), (5, 10), (1, 2), (3, 9), (8, 9), (2, 8)] as [(UInt64, UInt64)])
+        func windowOfSecondsHasExactlyTheSpansThatEndedInIt(from: UInt64, to: UInt64) async throws {
+            // They end after 1.25, 4.25, 4.35 and 8.25 s.
+            try await send([10, 40, 41, 80])
+            let ends = [1.25, 4.25, 4.35, 8.25].count { $0 > Double(from) && $0 <= Double(to) }
+            #expect(try await report(from: from, to: to).totals.measures.count == UInt64(ends))
         }
 
         @Test func spanSentTwiceCountsOnce() async throws {
