@@ -150,8 +150,13 @@ extension Logger {
     ///
     /// - Parameter reason: the collector's own sentence.
     func refusal(status: Int, reason: String, of context: CollectorRequestContext) {
+        refusal(status: status, reason: reason, address: context.remoteAddress)
+    }
+
+    /// - Parameter address: the sender's, without its port.
+    func refusal(status: Int, reason: String, address: String) {
         notice(
             "a sender's request was refused, in whole or in part",
-            metadata: ["status": "\(status)", "reason": "\(reason)", "address": "\(context.remoteAddress)"])
+            metadata: ["status": "\(status)", "reason": "\(reason)", "address": "\(address)"])
     }
 }

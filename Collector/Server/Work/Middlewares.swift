@@ -1,5 +1,7 @@
 import HTTPTypes
 import Hummingbird
+import Logging
+import MartletIntake
 import MartletPage
 import MartletPrometheus
 import MartletTelemetry
@@ -86,6 +88,31 @@ struct IngestCounting<Context: RequestContext>: RouterMiddleware {
         let answer = CollectorCounters.Answer(signal: signal.rawValue, status: response.status.code)
         activity.count { $0.answers[answer, default: 0] += 1 }
         return response
+    }
+}
+
+/// Logs what to change if a sender posts telemetry to a path that does not take any.
+struct LostTelemetry: RouterMiddleware {
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: CollectorRequestContext,
+        next: (Request, CollectorRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let response = try await next(request, context)
+        guard response.status.kind == .clientError, request.method == .post,
+            [nil, .other].contains(IngestSignal(path: request.uri.path)),
+            IntakeFormat(contentType: request.headers[.contentType]) != nil
+        else { return response }
+        logger.refusal(status: response.status.code, reason: Self.reason(request.uri.path), of: context)
+        return response
+    }
+
+    private static func reason(_ path: String) -> String {
+        let parts = path.split(separator: "/")
+        return parts.count { $0 == "v1" } > 1
+            ? "the path is there twice; give the sender the address without /v1/metrics or /v1/traces"
+            : "there is nothing at this path; send metrics to /v1/metrics and traces to /v1/traces"
     }
 }
 

@@ -22,6 +22,7 @@ func withServer(
     activity: CollectorActivity = CollectorActivity(),
     clock: @escaping @Sendable () -> UnixNanoseconds = SystemClock.now,
     now: @escaping @Sendable () -> UnixNanoseconds = { Samples.time(60) },
+    log: any LogHandler = SwiftLogNoOpLogHandler(),
     storage wrap: (SQLiteStorage) -> any Storage = { $0 }, prepare: (CollectorServer) async -> Void = { _ in },
     _ body: @Sendable (any TestClientProtocol) async throws -> Void
 ) async throws {
@@ -30,7 +31,7 @@ func withServer(
     let server = CollectorServer(
         storage: wrap(storage), activity: activity, intake: Intake(limits: limits), tokens: tokens,
         limits: serverLimits, now: now,
-        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        logger: Logger(label: "test", factory: { _ in log }))
     await prepare(server)
     let application = try server.application(at: ListenAddress(host: "127.0.0.1", port: 0))
     try await application.test(.live) { try await body($0) }
