@@ -68,6 +68,10 @@ package final class ClickHouseStorage: Storage {
 
     package var fault: String? { queue.fault.map { "ClickHouse accepts no batches: \($0)" } }
 
+    package var longestAge: UnixNanoseconds? {
+        retention.withLock { $0?.jumped ?? 0 } == 0 ? max(limits.retention.hours, limits.detailAge) : nil
+    }
+
     package func size() async throws -> UInt64 {
         try await client.number(
             "sum(bytes_on_disk)", "FROM \(client.layout.parts) WHERE active AND database = '\(client.layout.database)'"

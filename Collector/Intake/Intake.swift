@@ -3,10 +3,12 @@ import MartletStorage
 import MartletTelemetry
 import SwiftProtobuf
 
-/// Decodes the body of an OTLP request, or rejects it with a reason. The result depends only on the body, because only decoded
-/// attributes and resources are cached. Safe to use from any task.
+/// Decodes the body of an OTLP request, or rejects it with a reason. The result depends only on the body and on the accepted
+/// times, because only decoded attributes and resources are cached. Safe to use from any task.
 package struct Intake: Sendable {
     package var limits: IntakeLimits
+    /// Returns the times at which points and spans may end, when a body is decoded.
+    package var times: @Sendable () -> AcceptedTimes = { .all }
     private let known = KnownAttributes()
     private let knownResources = KnownResources()
 
@@ -25,11 +27,18 @@ package struct Intake: Sendable {
             try reserve(size)
             weight = size
         }
-        if format == .json { bytes = try Self.rewritten(bytes, format) }
+        func usual(_ bytes: consuming [UInt8], _ format: IntakeFormat) throws(IntakeRejection) -> [UInt8] {
+            let message: OTLPExportMetricsServiceRequest = try decoded(bytes, .metricsRequest, format) {
+                size throws(IntakeRejection) in try reserve(weight + size)
+            }
+            guard let usual: [UInt8] = try? message.serializedBytes() else { throw .notProtobuf }
+            return usual
+        }
+        if format == .json { bytes = try usual(bytes, .json) }
         func reserveSketches(_ size: Int) throws(IntakeRejection) { try reserve(weight + size) }
         if let taken = try metrics(reading: bytes, reserve: reserveSketches) { return taken }
-        let usual = try Self.rewritten(bytes, .protobuf)
-        guard let taken = try metrics(reading: usual, reserve: reserveSketches) else { throw .notProtobuf }
+        bytes = try usual(bytes, .protobuf)
+        guard let taken = try metrics(reading: bytes, reserve: reserveSketches) else { throw .notProtobuf }
         return taken
     }
 
@@ -51,6 +60,7 @@ package struct Intake: Sendable {
 
     private func read(_ bytes: [UInt8], _ reserve: MemoryReservation) throws -> IntakeResult<InstanceMetrics> {
         var taken = IntakeResult<InstanceMetrics>(values: [], refusals: Refusals())
+        let limits = limitsNow
         let body = ProtobufReader(bytes)
         var reader = body
         while let field = try reader.next() {
@@ -63,25 +73,23 @@ package struct Intake: Sendable {
         return taken
     }
 
-    /// Returns the message as SwiftProtobuf writes it.
-    private static func rewritten(
-        _ bytes: consuming [UInt8], _ format: IntakeFormat
-    ) throws(IntakeRejection) -> [UInt8] {
-        let message: OTLPExportMetricsServiceRequest = try decoded(bytes, format)
-        guard let rewritten: [UInt8] = try? message.serializedBytes() else { throw .notProtobuf }
-        return rewritten
-    }
-
     /// Reads the body of `POST /v1/traces`.
     package func details(
         _ body: consuming [UInt8], encoding: IntakeEnvelope.Encoding, format: IntakeFormat = .protobuf,
         reserve: MemoryReservation = { _ in }
     ) throws(IntakeRejection) -> IntakeResult<DetailsBatch> {
-        var request: OTLPExportTraceServiceRequest = try Self.decoded(
-            bytes(of: body, .tracesRequest, encoding, format, reserve), format)
+        var weight = 0
+        let bytes = try bytes(of: body, .tracesRequest, encoding, format) { size throws(IntakeRejection) in
+            try reserve(size)
+            weight = size
+        }
+        var request: OTLPExportTraceServiceRequest = try decoded(bytes, .tracesRequest, format) {
+            size throws(IntakeRejection) in try reserve(weight + size)
+        }
         if format == .json { request.repairHexIDs() }
         var refusals = Refusals()
         var taken: [DetailsBatch] = []
+        let limits = limitsNow
         for part in request.resourceSpans {
             var decoding = SpansDecoding(limits: limits, refusals: refusals)
             if let details = decoding.decode(part) { taken.append(details) }
@@ -92,6 +100,12 @@ package struct Intake: Sendable {
 }
 
 extension Intake {
+    private var limitsNow: IntakeLimits {
+        var limits = limits
+        limits.times = times()
+        return limits
+    }
+
     /// Returns the inflated body. Throws if the body, or the messages built from it, exceed a limit.
     func bytes(
         of body: consuming [UInt8], _ shape: MessageShape, _ encoding: IntakeEnvelope.Encoding, _ format: IntakeFormat,
@@ -108,20 +122,18 @@ extension Intake {
     ) throws(IntakeRejection) -> [UInt8] {
         guard body.count <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
         guard encoding == .gzip else { return body }
-        // The stream may not inflate to more than its declared size.
-        guard let size = Gzip.inflatedSize(of: body) else { throw .malformed("the body is not a gzip stream") }
-        guard size <= limits.maxBodyBytes else { throw .tooLarge(limit: limits.maxBodyBytes) }
+        let size: Int
+        do {
+            size = try Gzip.size(of: body, limit: limits.maxBodyBytes)
+        } catch {
+            throw IntakeRejection(error, tooLarge: .tooLarge(limit: limits.maxBodyBytes))
+        }
         try reserve(body.count + size)
         do {
             return try Gzip.decompress(body, limit: size)
         } catch {
-            switch error {
-            case .malformed(let reason): throw .malformed(reason)
-            case .tooLarge: throw .malformed("the gzip stream is damaged: it inflates to more than the size at its end")
-            case .outOfMemory:
-                throw IntakeRejection(
-                    status: 503, message: "there is no memory to inflate the body; send it again later")
-            }
+            throw IntakeRejection(
+                error, tooLarge: .malformed("the gzip stream is damaged: it inflates to more than the size at its end"))
         }
     }
 
@@ -135,16 +147,38 @@ extension Intake {
         }
     }
 
-    static func decoded<Body: Message>(
-        _ bytes: consuming [UInt8], _ format: IntakeFormat
+    /// Decodes a body. If a decoder refuses it, the body is decoded again from a copy with U+FFFD in its texts.
+    ///
+    /// - Parameter reserve: called with the number of bytes of the copy.
+    private func decoded<Body: Message>(
+        _ bytes: consuming [UInt8], _ shape: MessageShape, _ format: IntakeFormat, reserve: MemoryReservation
     ) throws(IntakeRejection) -> Body {
-        do {
-            switch format {
-            case .protobuf: return try Body(serializedBytes: bytes, options: .otlp)
-            case .json: return try Body(jsonUTF8Bytes: bytes, options: .otlp)
-            }
-        } catch {
-            throw format == .protobuf ? .notProtobuf : .malformed("the body is not an OTLP JSON message")
+        if format == .json { bytes = JSONEnums.numbered(bytes, as: shape) }
+        if let message: Body = try? Self.decoded(bytes, format) { return message }
+        // A text of one byte takes a tag, a length and the byte. In the copy it takes at most three times as much.
+        try reserve(min(3 * bytes.count, limits.maxBodyBytes))
+        guard let repaired = TextRepair.repaired(bytes, format, as: shape, limit: limits.maxBodyBytes),
+            let message: Body = try? Self.decoded(repaired, format)
+        else { throw format == .protobuf ? .notProtobuf : .malformed("the body is not an OTLP JSON message") }
+        return message
+    }
+
+    private static func decoded<Body: Message>(_ bytes: [UInt8], _ format: IntakeFormat) throws -> Body {
+        switch format {
+        case .protobuf: try Body(serializedBytes: bytes, options: .otlp)
+        case .json: try Body(jsonUTF8Bytes: bytes, options: .otlp)
+        }
+    }
+}
+
+extension IntakeRejection {
+    /// - Parameter tooLarge: the rejection of a body that inflates to more than its limit.
+    fileprivate init(_ failure: Gzip.Failure, tooLarge: IntakeRejection) {
+        switch failure {
+        case .malformed(let reason): self = .malformed(reason)
+        case .tooLarge: self = tooLarge
+        case .outOfMemory:
+            self.init(status: 503, message: "there is no memory to inflate the body; send it again later")
         }
     }
 }

@@ -22,11 +22,12 @@ package struct IntakeEnvelope: Sendable, Equatable {
         self.batch = try Self.batch(batch, signal: signal)
     }
 
-    /// Returns the inflated size, in bytes, that the body declares. A body that inflates to more is refused.
+    /// Returns the inflated size, in bytes, that the body declares. A body that inflates to more is refused. The largest number if
+    /// the body has several parts, whose sizes are unknown.
     package func inflatedSize(of body: [UInt8]) -> Int {
         switch encoding {
         case .identity: body.count
-        case .gzip: Gzip.inflatedSize(of: body) ?? 0
+        case .gzip: Gzip.mayHaveSeveralMembers(body) ? .max : Gzip.inflatedSize(of: body) ?? 0
         }
     }
 
@@ -39,7 +40,8 @@ package struct IntakeEnvelope: Sendable, Equatable {
     private static func encoding(_ value: String?) throws(IntakeRejection) -> Encoding {
         switch value?.lowercased() {
         case nil, "", "identity": .identity
-        case "gzip": .gzip
+        // x-gzip is an earlier name of gzip (RFC 9110, section 8.4.1.3).
+        case "gzip", "x-gzip": .gzip
         default: throw .malformed("the content encoding is not supported; use gzip or none")
         }
     }

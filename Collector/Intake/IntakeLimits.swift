@@ -35,6 +35,9 @@ package struct IntakeLimits: Sendable, Equatable {
     /// that does not fit is left out.
     package var maxSpanBytes = 64 * 1024
 
+    /// The times at which points and spans may end. ``Intake`` sets them for each body.
+    var times = AcceptedTimes.all
+
     /// Maximum bytes of a text that may be a name. A longer text is not searched for U+0000: it is refused by
     /// ``maxAttributeBytes``, or cut.
     static let longestName = 4096

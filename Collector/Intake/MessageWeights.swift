@@ -90,7 +90,7 @@ enum MessageShape {
     case metricsRequest, resourceMetrics, scopeMetrics, metric
     case gauge, sum, histogram, exponentialHistogram, summary
     case numberPoint, histogramPoint, exponentialPoint, summaryPoint, buckets
-    case tracesRequest, resourceSpans, scopeSpans, span, event, link
+    case tracesRequest, resourceSpans, scopeSpans, span, event, link, status
     case resource, scope, keyValue, anyValue, array, keyValueList
 
     /// The role of a message in its parent.
@@ -125,6 +125,7 @@ enum MessageShape {
             case 9: (.keyValue, .element)
             case 11: (.event, .element)
             case 13: (.link, .element)
+            case 15: (.status, .part)
             default: nil
             }
         case .numberPoint, .summaryPoint: field == 7 ? (.keyValue, .element) : nil
@@ -137,7 +138,7 @@ enum MessageShape {
         case .keyValue: field == 2 ? (.anyValue, .choice) : nil
         case .anyValue: field == 5 ? (.array, .choice) : field == 6 ? (.keyValueList, .choice) : nil
         case .array: field == 1 ? (.anyValue, .element) : nil
-        case .buckets: nil
+        case .buckets, .status: nil
         }
     }
 
@@ -174,7 +175,7 @@ enum MessageShape {
         case .keyValue: MemoryLayout<OTLPKeyValue>.stride
         case .anyValue: MemoryLayout<OTLPAnyValue>.stride
         case .metricsRequest, .tracesRequest, .gauge, .sum, .histogram, .exponentialHistogram, .summary, .buckets,
-            .resource, .scope, .array, .keyValueList:
+            .status, .resource, .scope, .array, .keyValueList:
             0
         }
     }

@@ -15,13 +15,14 @@ struct MetricsDecoding {
     private var ledger: LedgerReading?
     private var unwatched: OTLPSum?
     private var agentCPU: OTLPSum?
-    private var process = ProcessDecoding()
+    private var process: ProcessDecoding
     private var hasService = false
 
     init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
         self.known = known
         self.refusals = refusals
+        process = ProcessDecoding(limits.times)
     }
 
     /// Returns the metrics; `nil` if Martlet needs none of them.
@@ -68,7 +69,7 @@ struct MetricsDecoding {
             } else if let sizes = SizeMetric(name: stable) {
                 try takeSizes(metric, sizes, scope)
             } else if metric.name == MetricName.ledger {
-                ledger = LedgerReading(try metric.message().sum) ?? ledger
+                takeLedger(try metric.message().sum)
             } else if metric.name == MetricName.captureGap {
                 unwatched = try metric.message().sum
             } else if metric.name == MetricName.agentCPU {
@@ -78,6 +79,16 @@ struct MetricsDecoding {
             } else if metric.name != MetricName.clientPhaseDuration {
                 refusals.ignore(try metric.message().pointCount)
             }
+        }
+    }
+
+    private mutating func takeLedger(_ sum: OTLPSum) {
+        guard let reading = LedgerReading(sum) else { return }
+        do throws(PointRefusal) {
+            try limits.times.check(reading.time, reading.time)
+            ledger = reading
+        } catch {
+            refusals.add(error.reason, count: sum.dataPoints.count)
         }
     }
 

@@ -4,6 +4,7 @@ import MartletTelemetry
 
 /// Decodes the metrics of a process into points.
 struct ProcessDecoding {
+    private let times: AcceptedTimes
     private var intervals: [Interval: ProcessPoint] = [:]
     /// For each end, one of the intervals that end there.
     private var ends: [UnixNanoseconds: Interval] = [:]
@@ -14,6 +15,10 @@ struct ProcessDecoding {
         let end: UnixNanoseconds
 
         var withoutLength: Interval { Interval(start: end, end: end) }
+    }
+
+    init(_ times: AcceptedTimes) {
+        self.times = times
     }
 
     /// In the order of their ends.
@@ -49,12 +54,10 @@ struct ProcessDecoding {
                 refusals.ignore(1)
                 continue
             }
-            guard let value = point.figure(process),
-                let interval = Interval(point.startTimeUnixNano, point.timeUnixNano)
-            else {
-                refusals.add(Self.impossible)
-                continue
-            }
+            guard
+                let (value, interval) = accepted(
+                    point.figure(process), point.startTimeUnixNano, point.timeUnixNano, &refusals)
+            else { continue }
             switch sum.aggregationTemporality {
             // Without a start, the length of the interval is unknown.
             case .delta where interval.start == 0: self[interval.withoutLength].add(value, to: counter)
@@ -72,10 +75,8 @@ struct ProcessDecoding {
         // A level in parts, such as threads by state, is the sum of the parts.
         var levels: [UnixNanoseconds: UInt64] = [:]
         for point in points {
-            guard let value = point.figure(process), Interval(point.timeUnixNano, point.timeUnixNano) != nil else {
-                refusals.add(Self.impossible)
-                continue
-            }
+            guard let (value, _) = accepted(point.figure(process), point.timeUnixNano, point.timeUnixNano, &refusals)
+            else { continue }
             levels[point.timeUnixNano] = min(levels[point.timeUnixNano] ?? 0, .max - value) + value
         }
         for (time, value) in levels {
@@ -87,19 +88,32 @@ struct ProcessDecoding {
         _ points: [OTLPHistogramDataPoint], _ process: ProcessMetric, _ gauge: ProcessGauge, _ refusals: inout Refusals
     ) {
         for point in points {
-            guard point.count > 0, point.hasSum, let sum = UInt64(figure: point.sum * process.scale),
-                let interval = Interval(point.startTimeUnixNano, point.timeUnixNano)
-            else {
-                refusals.add(Self.impossible)
-                continue
-            }
+            let figure = point.count > 0 && point.hasSum ? UInt64(figure: point.sum * process.scale) : nil
+            guard let (sum, interval) = accepted(figure, point.startTimeUnixNano, point.timeUnixNano, &refusals)
+            else { continue }
             let max = point.hasMax ? UInt64(figure: point.max * process.scale) : nil
             self[interval].statistics.add(
                 ProcessStatistics.Samples(count: point.count, sum: sum, max: max ?? sum / point.count), of: gauge)
         }
     }
 
-    private static let impossible = "the value or the time of a process's figure is impossible"
+    /// Returns the value of a point with its interval. Counts the point as refused, and returns `nil`, if one of them is
+    /// impossible or if the time is not accepted.
+    private func accepted(
+        _ value: UInt64?, _ start: UnixNanoseconds, _ end: UnixNanoseconds, _ refusals: inout Refusals
+    ) -> (UInt64, Interval)? {
+        guard let value, let interval = Interval(start, end) else {
+            refusals.add("the value or the time of a process's figure is impossible")
+            return nil
+        }
+        do throws(PointRefusal) {
+            try times.check(start, end)
+            return (value, interval)
+        } catch {
+            refusals.add(error.reason)
+            return nil
+        }
+    }
 
     /// The point of an interval. It is created if it is missing.
     private subscript(_ interval: Interval) -> ProcessPoint {

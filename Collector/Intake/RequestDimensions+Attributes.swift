@@ -42,9 +42,12 @@ extension RequestDimensions {
     /// instruments named a server only in the URL.
     init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
         let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
-        let url = http.host == nil ? http.url.flatMap(URLComponents.init(string:)) : nil
-        let server = (http.host ?? url?.host).map(ServerName.init)
-        let port = http.port ?? server?.port ?? url?.port ?? (url?.scheme == "https" ? 443 : url == nil ? 0 : 80)
+        let named = http.host.map(ServerName.init)
+        let isWhole = named != nil && (http.port ?? named?.port) != nil
+        let url = isWhole ? nil : http.url.flatMap(URLComponents.init(string:))
+        let server = named ?? url?.host.map(ServerName.init)
+        let usual = server == nil ? nil : ServerName.port(ofScheme: url?.scheme ?? http.scheme)
+        let port = http.port ?? server?.port ?? url?.port ?? usual ?? 0
         self.init(
             kind: kind, method: cut(http.method), host: cut(server?.host ?? ""),
             port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
@@ -80,11 +83,11 @@ struct ServerAttributes {
         let name = text.map(ServerName.init)
         host = name?.host
         port = attributes.integer(AttributeName.serverPort) ?? attributes.integer("\(side).port") ?? name?.port
-        if port == nil, host != nil { port = Self.ports[attributes.text("http.scheme") ?? ""] }
+        if port == nil, host != nil {
+            port = ServerName.port(ofScheme: attributes.text("url.scheme") ?? attributes.text("http.scheme"))
+        }
         port = port.flatMap { (0...65535).contains($0) ? $0 : nil }
     }
-
-    private static let ports = ["http": 80, "https": 443]
 }
 
 /// A server's name in an attribute. Some instruments take it from the `Host` header, with its port.
@@ -100,6 +103,17 @@ struct ServerName {
         let colon = isAddress ? nil : text.lastIndex(of: ":").flatMap { $0 > bracket ?? text.startIndex ? $0 : nil }
         host = RequestDimensions.storedHost(text[..<(colon ?? text.endIndex)])
         port = colon.flatMap { Int(text[text.index(after: $0)...]) }
+    }
+}
+
+extension ServerName {
+    /// Returns the port of an address that has none; `nil` if the scheme is unknown.
+    static func port(ofScheme scheme: String?) -> Int? {
+        switch scheme?.lowercased() {
+        case "http", "ws": 80
+        case "https", "wss": 443
+        default: nil
+        }
     }
 }
 

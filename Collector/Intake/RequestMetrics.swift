@@ -91,6 +91,7 @@ struct PointKey: Hashable {
         guard end > 0, start <= end, end <= UInt64(Int64.max) else {
             throw PointRefusal(reason: "the interval ends before it starts, or has no valid end")
         }
+        try limits.times.check(start, end)
         series = point.attributes.series
         guard point.attributes.longestText <= limits.maxAttributeBytes else {
             throw PointRefusal(reason: "an attribute of the point is too long")

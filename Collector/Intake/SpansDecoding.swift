@@ -44,10 +44,16 @@ extension SpanRecord {
         guard span.startTimeUnixNano <= span.endTimeUnixNano, span.endTimeUnixNano <= UInt64(Int64.max) else {
             throw PointRefusal(reason: "the span ends before it starts, or has no valid end")
         }
+        try limits.times.check(span.startTimeUnixNano, span.endTimeUnixNano)
+        guard span.kind.rawValue != JSONEnums.unknown, span.status.code.rawValue != JSONEnums.unknown else {
+            throw PointRefusal(reason: "the span's kind or status code is not one of OpenTelemetry's")
+        }
+        // Nothing is known of the time before the end of a span that has no start.
+        let start = span.startTimeUnixNano == 0 ? span.endTimeUnixNano : span.startTimeUnixNano
         self.init(
             traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: span.parentSpanID),
             name: span.name.storable(upTo: limits.maxAttributeBytes), kind: Kind(span.kind),
-            start: span.startTimeUnixNano, durationNanoseconds: span.endTimeUnixNano - span.startTimeUnixNano)
+            start: start, durationNanoseconds: span.endTimeUnixNano - start)
         traceState = span.traceState.storable(upTo: limits.maxAttributeBytes)
         isError = span.status.code == .error
         message = span.status.message.isEmpty ? nil : span.status.message.storable(upTo: limits.maxTextBytes)

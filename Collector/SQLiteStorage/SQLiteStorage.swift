@@ -127,6 +127,10 @@ package final class SQLiteStorage: Storage {
         return health.fault ?? (reserve.isReleased ? "the disk is full; old data makes room for new" : nil)
     }
 
+    package var longestAge: UnixNanoseconds? {
+        retention.jumped == 0 ? max(limits.retention.hours, limits.detailAge) : nil
+    }
+
     /// The bytes of the file and its log; a missing file counts as 0.
     package func size() async throws -> UInt64 {
         ["", "-wal", "-shm"].reduce(0) { $0 + StoreSize.bytes(ofFile: pool.path + $1) }

@@ -12,14 +12,14 @@ import ServiceLifecycle
 /// The collector's HTTP server, with all its routes.
 package struct CollectorServer: Sendable {
     package let storage: any Storage
-    private let intake: Intake
+    private var intake: Intake
     private let tokens: ServerTokens
     private let limits: ServerLimits
     /// The certificate and key; `nil` for HTTP without TLS.
     private let tls: ServerTLS?
     /// The names by which readers may reach the collector, if they need no token.
     private let allowedHosts: AllowedHosts
-    /// Returns the current time, from which `since` and `until` of a report are measured.
+    /// Returns the current time, from which `since` and `until` of a report are measured, and the accepted times of telemetry.
     private let now: @Sendable () -> UnixNanoseconds
     private let logger: Logger
     /// The requests that must finish before the collector stops.
@@ -39,6 +39,7 @@ package struct CollectorServer: Sendable {
         self.activity = activity
         self.storage = ObservedStorage(storage: storage, activity: activity, now: now)
         self.intake = intake
+        self.intake.times = { storage.longestAge.map { AcceptedTimes(at: now(), upToAge: $0) } ?? .all }
         self.tokens = tokens
         self.limits = limits
         self.tls = tls
@@ -139,6 +140,7 @@ package struct CollectorServer: Sendable {
         if takesTelemetry {
             router.add(middleware: StoreMiddleware(id: storage.id))
             router.add(middleware: IngestCounting(activity: activity))
+            router.add(middleware: LostTelemetry(logger: logger))
         }
         router.add(middleware: PlainFailures(takesTelemetry: takesTelemetry))
         HealthRoutes(storage: storage, requests: requests).add(to: router)

@@ -57,6 +57,10 @@ package protocol Storage: Sendable {
     /// so reading it is free and never waits.
     var fault: String? { get }
 
+    /// The age up to which the store keeps anything, in nanoseconds. `nil` while it does not believe the collector's clock, because
+    /// ages are unknown then. Reading it is free and never waits.
+    var longestAge: UnixNanoseconds? { get }
+
     /// Returns the size of the store on disk, in bytes.
     func size() async throws -> UInt64
 
@@ -193,6 +197,8 @@ extension StorageWrapper {
     }
 
     package var fault: String? { storage.fault }
+
+    package var longestAge: UnixNanoseconds? { storage.longestAge }
 
     package func size() async throws -> UInt64 { try await storage.size() }
 

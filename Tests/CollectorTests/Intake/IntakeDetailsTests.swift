@@ -83,6 +83,34 @@ import Testing
         #expect(request.authority == "shop.example:81")
     }
 
+    @Test(
+        arguments: [
+            ([("server.address", "a.example"), ("url.full", "https://a.example/x")], 443),
+            ([("server.address", "a.example"), ("url.full", "HTTP://a.example/x")], 80),
+            ([("server.address", "a.example"), ("url.full", "https://a.example:8443/x")], 8443),
+            ([("server.address", "a.example:81"), ("url.full", "https://a.example/x")], 81),
+            ([("server.address", "a.example"), ("server.port", "82"), ("url.full", "https://a.example/x")], 82),
+            ([("server.address", "a.example"), ("url.scheme", "https"), ("url.path", "/x")], 443),
+            ([("server.address", "a.example"), ("http.url", "/x"), ("http.scheme", "http")], 80),
+            ([("net.peer.name", "a.example"), ("http.url", "https://a.example/x")], 443),
+            ([("url.full", "https://a.example/x")], 443), ([("server.address", "a.example")], 0),
+            ([("url.scheme", "https")], 0), ([("server.address", "a.example"), ("url.full", "ftp://a.example/x")], 0),
+        ] as [([(String, String)], Int)])
+    func schemeGivesThePortThatIsLeftOut(attributes: [(String, String)], port: Int) throws {
+        let taken = try take(fromAnotherSDK: true) { span in
+            span.kind = .client
+            span.attributes = [OTLPKeyValue("http.request.method", "GET")] + attributes.map { OTLPKeyValue($0, $1) }
+        }
+        #expect(try #require(taken.values.first?.details.first?.request).port == port)
+    }
+
+    @Test func spanWithoutAStartHasNoDuration() throws {
+        let taken = try take { $0.startTimeUnixNano = 0 }
+        let span = try #require(taken.values.first?.details.first)
+        #expect(span.durationNanoseconds == 0)
+        #expect(span.start == Samples.time(1) + 250_000_000)
+    }
+
     @Test(arguments: [
         ("https://Shop.Example/basket", "shop.example:443"), ("http://[2001:DB8::1]:8080/basket", "[2001:db8::1]:8080"),
     ])

@@ -91,11 +91,11 @@ import Testing
         case readWhereItStands, writtenAnew, refused
     }
 
-    /// Checks that a body reads the same as SwiftProtobuf's encoding of its decoded message. Returns how the intake read the
-    /// body.
+    /// Checks that a body reads the same as SwiftProtobuf's encoding of its decoded message, or of the message with U+FFFD in its
+    /// texts. Returns how the intake read the body.
     private func compare(_ body: [UInt8], _ comment: Comment) throws -> Outcome {
         let isUsual = (try? Intake().metrics(reading: body)) != nil
-        guard let message = try? OTLPExportMetricsServiceRequest(serializedBytes: body, options: .otlp) else {
+        guard let message = Self.decoded(body) ?? Self.decoded(Self.repaired(body)) else {
             #expect(!isUsual, comment)
             #expect(throws: IntakeRejection.notProtobuf, comment) {
                 try Intake().metrics(body, encoding: .identity)
@@ -105,6 +105,14 @@ import Testing
         let expected = try Intake().metrics(reading: message.serializedBytes())
         #expect(try Intake().metrics(body, encoding: .identity) == expected, comment)
         return isUsual ? .readWhereItStands : .writtenAnew
+    }
+
+    private static func decoded(_ body: [UInt8]) -> OTLPExportMetricsServiceRequest? {
+        try? OTLPExportMetricsServiceRequest(serializedBytes: body, options: .otlp)
+    }
+
+    private static func repaired(_ body: [UInt8]) -> [UInt8] {
+        TextRepair.repaired(body, .protobuf, as: .metricsRequest, limit: .max) ?? body
     }
 
     private static func request(_ random: inout SeededGenerator) -> OTLPExportMetricsServiceRequest {

@@ -73,6 +73,66 @@ import Testing
         #expect(try record(body(#""kind": 99"#)).kind == .internal)
     }
 
+    @Test(
+        arguments: [
+            (#""SPAN_KIND_CLIENT""#, .client), (#""CLIENT""#, .client), (#" "client" "#, .client), (#""3""#, .client),
+            (#""Server""#, .server), (#""2""#, .server), (#""span_kind_producer""#, .producer),
+            (#""UNSPECIFIED""#, .internal),
+            (#""0""#, .internal), ("5", .consumer),
+        ] as [(String, SpanRecord.Kind)])
+    func kindIsReadInEveryForm(kind: String, expected: SpanRecord.Kind) throws {
+        #expect(try record(body(#""kind" :\n\#(kind), "name": "kind""#)).kind == expected)
+    }
+
+    @Test(
+        arguments: [
+            (#""STATUS_CODE_ERROR""#, true), (#""ERROR""#, true), (#""Error""#, true), (#""2""#, true),
+            (#""OK""#, false),
+            (#""unset""#, false), (#""1""#, false), ("2", true),
+        ])
+    func statusIsReadInEveryForm(code: String, isError: Bool) throws {
+        #expect(try record(body(#""status": {"message": "x", "code": \#(code)}"#)).isError == isError)
+    }
+
+    @Test(arguments: [
+        #""kind": "CLIENTS""#, #""kind": """#, #""status": {"code": "FAILED"}"#, #""kind": "CLI\u0045NT""#,
+    ])
+    func spanWithAnUnknownNameIsRefused(member: String) throws {
+        let taken = try taken(body(member))
+        #expect(taken.values.isEmpty)
+        #expect(taken.refusals.message == "1 rejected: the span's kind or status code is not one of OpenTelemetry's")
+    }
+
+    /// An attribute may have the name of an enum, and a text may look like one.
+    @Test func onlyEnumsAreReadAsEnums() throws {
+        let text = #"{\"kind\": \"CLIENT\", \"code\":\"2\"}"#
+        let record = try record(
+            body(
+                """
+                "kind": "SERVER", "name": "\(text)", "attributes": [
+                    {"key": "kind", "value": {"stringValue": "CLIENT"}}, {"key": "code", "value": {"stringValue": "2"}}]
+                """))
+        #expect(record.kind == .server)
+        #expect(record.name == #"{"kind": "CLIENT", "code":"2"}"#)
+        #expect(record.attributes == ["kind": .string("CLIENT"), "code": .string("2")])
+    }
+
+    @Test(
+        arguments: ["aggregationTemporality", "aggregation_temporality"],
+        [
+            (#""DELTA""#, 5), (#""delta""#, 5), (#""1""#, 5), ("1", 5), (#""AGGREGATION_TEMPORALITY_DELTA""#, 5),
+            (#""BETA""#, 0),
+        ])
+    func temporalityIsReadInEveryForm(key: String, form: (String, UInt64)) throws {
+        let message = try OTLPExportMetricsServiceRequest(serializedBytes: try Samples.body())
+        let json = try message.jsonString().replacingOccurrences(
+            of: #""aggregationTemporality":"AGGREGATION_TEMPORALITY_DELTA""#, with: #""\#(key)":\#(form.0)"#)
+        #expect(json.contains(#""\#(key)":\#(form.0)"#))
+        let taken = try Intake().metrics(Array(json.utf8), encoding: .identity, format: .json)
+        #expect(taken.values.reduce(0) { $0 + $1.requests } == form.1)
+        #expect(taken.refusals.message.contains("neither delta nor cumulative") == (form.1 == 0))
+    }
+
     @Test func unknownFieldsAreIgnoredEverywhere() throws {
         let unknown = #""tomorrow": {"a": [1, [2, {"b": null}], "\"}"], "c": true},"#
         let record = try record(body(unknown + #""name": "n""#, around: unknown))
@@ -96,6 +156,24 @@ import Testing
         #expect(record.attributes["n"] == .integer(9_007_199_254_740_993))
         #expect(record.attributes["t"] == .integer(9_007_199_254_740_993))
         #expect(record.attributes["a"] == .array([.integer(1), .integer(2)]))
+    }
+
+    @Test(arguments: [
+        (#"\ud83d"#, "\u{FFFD}"), (#"\uDE00"#, "\u{FFFD}"), (#"\ud83dx"#, "\u{FFFD}x"),
+        (#"\ud83d\ud83d\ude00"#, "\u{FFFD}😀"), (#"\ud83d\u0041"#, "\u{FFFD}A"), (#"\ude00\ud83d"#, "\u{FFFD}\u{FFFD}"),
+        (#"\\ud83d \ud83d"#, #"\ud83d "# + "\u{FFFD}"), (#"\"\ud83d\n"#, "\"\u{FFFD}\n"),
+    ])
+    func halfASurrogatePairIsReplaced(escaped: String, text: String) throws {
+        #expect(try record(body(#""name": "\#(escaped)""#)).name == text)
+        #expect(try record(body(#""status": {"message": "\#(escaped)"}"#)).message == text)
+    }
+
+    @Test(arguments: [[0xff], [0xc3], [0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xed, 0xa0, 0xbd]] as [[UInt8]])
+    func bytesThatAreNotUTF8AreReplaced(bytes: [UInt8]) throws {
+        var body = body(#""name": "@@@@""#)
+        let start = try #require(Data(body).range(of: Data("@@@@".utf8))).lowerBound
+        body.replaceSubrange(start..<start + 4, with: bytes)
+        #expect(try record(body).name == String(decoding: bytes, as: UTF8.self))
     }
 
     @Test(arguments: [

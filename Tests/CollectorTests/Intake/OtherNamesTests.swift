@@ -120,6 +120,21 @@ import Testing
         #expect((host.host, host.port) == ("shop.example", 8443))
     }
 
+    @Test(
+        arguments: [
+            ("https", nil, 443), ("http", nil, 80), ("HTTPS", nil, 443), ("https", 8443, 8443), ("http", 443, 443),
+            ("gopher", nil, 0), (nil, nil, 0),
+        ] as [(String?, Int64?, Int)])
+    func schemeGivesThePortThatIsLeftOut(scheme: String?, port: Int64?, found: Int) throws {
+        let rest = [port.map { OTLPKeyValue("server.port", $0) }, scheme.map { OTLPKeyValue("url.scheme", $0) }]
+        let attributes = [OTLPKeyValue("http.request.method", "GET"), OTLPKeyValue("server.address", "a.example")]
+        for kind in ["client", "server"] {
+            let dimensions = try dimensions("http.\(kind).request.duration", attributes + rest.compactMap(\.self))
+            #expect((dimensions.host, dimensions.port) == ("a.example", found))
+        }
+        #expect(try dimensions("http.client.request.duration", [OTLPKeyValue("url.scheme", "https")]).port == 0)
+    }
+
     @Test func oldServerAttributesAreRead() throws {
         let request = [
             OTLPKeyValue("http.method", "POST"), OTLPKeyValue("http.status_code", Int64(500)),

@@ -28,7 +28,7 @@ import Testing
             return Array(
                 """
                 {"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "x", "traceId": "5b8efff798038103d269b633813fc60c",
-                "spanId": "eee19b7ec3c1b174", "startTimeUnixNano": "1", "endTimeUnixNano": "2"}]}]}]}
+                "spanId": "eee19b7ec3c1b174", "startTimeUnixNano": "1790000000000000000", "endTimeUnixNano": "1790000000000000001"}]}]}]}
                 """.utf8)
         }
         return try DetailsBatch(resource: Samples.resource(), details: [Samples.detail(1)]).otlp()
@@ -80,8 +80,8 @@ import Testing
 
     @Test func jsonHasHexadecimalIDsEnumsAsIntegersAndLongIntegersAsNumbersOrStrings() async throws {
         let body = """
-            {"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "hex", "kind": 2, "endTimeUnixNano": 2000,
-            "traceId": "5B8EFFF798038103D269B633813FC60C", "spanId": "EEE19B7EC3C1B174", "startTimeUnixNano": "1000"}]}]}]}
+            {"resourceSpans": [{"scopeSpans": [{"spans": [{"name": "hex", "kind": 2, "endTimeUnixNano": 1790000000000002000,
+            "traceId": "5B8EFFF798038103D269B633813FC60C", "spanId": "EEE19B7EC3C1B174", "startTimeUnixNano": "1790000000000001000"}]}]}]}
             """
         let folder = try TemporaryFolder()
         try await withServer(store: folder.path("collector.sqlite")) { client in
@@ -95,7 +95,7 @@ import Testing
         let span = try #require(try await storage.spans(ofTrace: trace, limit: 10).spans.first?.span)
         #expect(span.spanID.description == "eee19b7ec3c1b174")
         #expect(span.kind == .server)
-        #expect([span.start, span.durationNanoseconds] == [1000, 1000])
+        #expect([span.start, span.durationNanoseconds] == [1_790_000_000_000_001_000, 1000])
     }
 
     @Test(arguments: paths)
