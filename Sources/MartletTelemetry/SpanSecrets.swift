@@ -1,6 +1,5 @@
-/// The secrets that instruments may put into the attributes of spans. Both the agent and the collector remove them.
-/// Here only whole names match. For the headers that it keeps, the agent has a longer list, with parts of names
-/// (`SensitiveNames`).
+/// The secrets that instruments may put into the attributes of spans: in URLs and in header fields with sensitive names
+/// (``SensitiveNames``). Both the agent and the collector remove them.
 package enum SpanSecrets {
     /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
     package static let placeholder = "REDACTED"
@@ -11,7 +10,7 @@ package enum SpanSecrets {
         guard name.hasPrefix("url.") || name.hasPrefix("http.") else { return value }
         if name == "url.query" || name == "url.fragment" { return nil }
         let header = header(named: name)
-        if header.map(credentials.contains) == true { return value.mapText { _ in placeholder } }
+        if let header, names.contains(Array(header.utf8)[...]) { return value.mapText { _ in placeholder } }
         let hasURL = urls.contains(name) || header.map(urlHeaders.contains) == true
         return hasURL ? value.mapText(PlainURL.text) : value
     }
@@ -32,11 +31,7 @@ package enum SpanSecrets {
     private static let urls: Set<String> = ["url.full", "url.original", "http.url", "http.target"]
     /// The header fields whose values are URLs, in lower case.
     package static let urlHeaders: Set<String> = ["location", "content-location", "referer"]
-    private static let credentials: Set<String> = [
-        "authorization", "proxy-authorization", "authentication-info", "www-authenticate", "proxy-authenticate",
-        "cookie", "set-cookie", "x-api-key", "api-key", "x-auth-token", "x-access-token", "x-csrf-token",
-        "x-amz-security-token",
-    ]
+    private static let names = SensitiveNames()
 }
 
 extension SpanAttribute {

@@ -65,6 +65,7 @@ struct Redaction: Sendable {
         // be found.
         guard let format = contentType.flatMap(TextFormat.init), !bytes.contains(0) else { return nil }
         var text = isTruncated ? Self.wholeCharacters(bytes) : [UInt8](bytes)
+        let names = names.ofText(text)
         text = TextRedaction.redact(
             text, names: names, keepsSegments: urls.keepsSegments, isJSON: format == .json, isCutOff: isTruncated)
         if format == .form {
@@ -142,17 +143,14 @@ struct FormRedaction {
 
     func redact(_ form: [UInt8]) -> [UInt8] {
         let pairs = form.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-        // The code of a token request (RFC 6749, section 4.1.3) is as good as a password; elsewhere a code may be any number.
-        let isTokenRequest = pairs.contains { $0.starts(with: "grant_type=".utf8) }
-        return Array(pairs.map { pair($0, isTokenRequest: isTokenRequest) }.joined(separator: "&".utf8))
+        return Array(pairs.map(pair).joined(separator: "&".utf8))
     }
 
-    private func pair(_ pair: ArraySlice<UInt8>, isTokenRequest: Bool) -> [UInt8] {
+    private func pair(_ pair: ArraySlice<UInt8>) -> [UInt8] {
         let name = pair.prefix { $0 != UInt8(ascii: "=") }
         guard name.count < pair.count else { return text(pair) }
         let value = pair[(name.endIndex + 1)...]
-        let isSensitive = names.contains(name) || isTokenRequest && name.elementsEqual("code".utf8)
-        return text(name) + [UInt8(ascii: "=")] + (isSensitive ? Redaction.placeholderBytes : text(value))
+        return text(name) + "=".utf8 + (names.contains(encoded: name) ? Redaction.placeholderBytes : text(value))
     }
 
     /// Redacts a name or a value. Text without secrets keeps its encoding.
@@ -162,4 +160,24 @@ struct FormRedaction {
             decoded, names: names, keepsSegments: keepsSegments, isCutOff: isCutOff)
         return redacted == decoded ? Array(text) : PercentEncoding.encode(redacted)
     }
+}
+
+extension SensitiveNames {
+    /// Returns whether the value of a name is a secret. The name may be percent-encoded.
+    func contains(encoded name: ArraySlice<UInt8>) -> Bool {
+        name.contains(UInt8(ascii: "%")) ? contains(PercentEncoding.decode(name)[...]) : contains(name)
+    }
+
+    /// Returns the names that are sensitive in a text. The code of a token request (RFC 6749, section 4.1.3) is as good
+    /// as a password; elsewhere a code may be any number.
+    func ofText(_ text: [UInt8]) -> SensitiveNames {
+        let isTokenRequest = text.indices.contains { start in
+            text[start] == UInt8(ascii: "g") && Self.grants.contains { text[start...].starts(with: $0) }
+        }
+        var names = self
+        if isTokenRequest { names.insert("code") }
+        return names
+    }
+
+    private static let grants = ["grant_type".utf8, "grantType".utf8]
 }

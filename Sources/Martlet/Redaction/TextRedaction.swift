@@ -1,6 +1,8 @@
+import MartletTelemetry
+
 /// Removes secrets from text of any kind in one pass: the values of sensitive names in JSON, in `name=value` and `name:
 /// value`, in elements and their attributes; credentials of the schemes Bearer, Basic and Negotiate; JSON Web Tokens;
-/// users, passwords and segments that are values in URLs; PEM blocks.
+/// users, passwords, segments that are values, queries and fragments in URLs; PEM blocks.
 ///
 /// It works on bytes, so that an unknown encoding and truncated text are not special cases: a value without an end
 /// extends to the end of the text. It reads every byte a few times at most, and once more for each level of nested
@@ -20,8 +22,12 @@ struct TextRedaction {
     /// The index before which every byte has been copied to the output or removed.
     var position = 0
     private var previousWord = 0..<0
-    /// The end of the path of the last URL.
+    /// The end of the path of the last URL, unless its segments are kept.
     private var endOfPath = 0
+    /// The end of the last URL.
+    private var endOfURL = 0
+    /// The end of the last field of a connection string, or of the text that may be one.
+    private var endOfFields = 0
 
     static func redact(
         _ text: [UInt8], names: SensitiveNames, keepsSegments: Bool, isJSON: Bool = false, isCutOff: Bool = false,
@@ -30,7 +36,8 @@ struct TextRedaction {
         let first = text.first { !$0.isASCIIWhitespace }
         let looksLikeJSON = first.map { "{[\"".utf8.contains($0) } ?? false
         var redaction = TextRedaction(
-            names: names, keepsSegments: keepsSegments, isJSON: isJSON || looksLikeJSON, isCutOff: isCutOff,
+            names: names.ofText(text), keepsSegments: keepsSegments, isJSON: isJSON || looksLikeJSON,
+            isCutOff: isCutOff,
             depth: depth, text: text)
         redaction.run()
         return redaction.output
@@ -55,6 +62,8 @@ struct TextRedaction {
             case UInt8(ascii: "<"): tag()
             case UInt8(ascii: ":") where endOfSlashes != nil: authority()
             case UInt8(ascii: "/") where position < endOfPath: segment()
+            case UInt8(ascii: "?") where position < endOfURL || beginsQuery: query()
+            case UInt8(ascii: "#") where position < endOfURL: fragment()
             case UInt8(ascii: "-") where text[position...].starts(with: "-----BEGIN".utf8): block()
             case let byte where byte.isNamePart: word()
             default: copy(to: position + 1)
@@ -91,7 +100,8 @@ struct TextRedaction {
         if let token = startOfToken(in: word) {
             copy(to: token)
             replace(to: end(from: token) { !$0.isTokenPart })
-        } else if let value = value(behind: word.upperBound), isSensitive(word) {
+        } else if var value = value(behind: word.upperBound), isSensitive(word) {
+            value.isField = text[..<word.lowerBound].last == UInt8(ascii: ";")
             replaceValue(value)
         } else if let credentials = startOfCredentials(behind: word) {
             replaceCredentials(from: credentials)
@@ -102,9 +112,9 @@ struct TextRedaction {
 
     /// Returns whether a word is a sensitive name, on its own or together with the previous word: `API key: …`.
     private func isSensitive(_ word: Range<Int>) -> Bool {
-        if names.contains(text[word]) { return true }
+        if names.contains(encoded: text[word]) { return true }
         return previousWord.upperBound + 1 == word.lowerBound && text[previousWord.upperBound].isASCIIWhitespace
-            && names.contains(text[previousWord.lowerBound..<word.upperBound])
+            && names.contains(encoded: text[previousWord.lowerBound..<word.upperBound])
     }
 
     /// Returns the start of a token in a word; `nil` for none. `eyJ` begins every JSON Web Token (RFC 7519), and other
@@ -143,16 +153,17 @@ struct TextRedaction {
         copy(to: endOfSlashes ?? position + 1)
         let longest = end(from: position, where: Self.endsAuthority)
         let host = (text[position..<longest].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 }) ?? position
-        // A password may contain an apostrophe (RFC 3986, section 3.2.1). A host contains none, so an apostrophe there
-        // belongs to the surrounding text.
-        let end = end(from: host) { $0 == UInt8(ascii: "'") || Self.endsAuthority($0) }
+        // A password may contain punctuation such as an apostrophe or a semicolon (RFC 3986, section 3.2.1). A host
+        // contains none, so punctuation there belongs to the surrounding text.
+        let end = end(from: host) { !$0.isHostPart }
         let mayBeUser = isCutOff && longest == text.count
+        // For a URL within another one the ends are already known, so no byte is searched twice.
+        if longest >= endOfURL { endOfURL = self.end(from: longest, where: Self.endsURL) }
         if mayBeUser || !URLRedaction.isHost(text[host..<end]) {
-            replace(to: self.end(from: longest, where: Self.endsURL))
+            replace(to: endOfURL)
         } else {
             replace(to: host, with: URLRedaction.user)
             copy(to: end)
-            // For a URL within a path the end of the path is already known, so no byte is searched twice.
             if !keepsSegments, position >= endOfPath { endOfPath = self.end(from: position, where: Self.endsPath) }
         }
     }
@@ -162,14 +173,36 @@ struct TextRedaction {
     private mutating func segment() {
         copy(to: position + 1)
         let end = end(from: position) { "/\\".utf8.contains($0) || Self.endsPath($0) }
-        // Punctuation of the text may follow the last segment.
-        let marks =
-            end == endOfPath ? text[position..<end].reversed().prefix { ".,;:!)]}'".utf8.contains($0) }.count : 0
+        let marks = end == endOfPath ? self.marks(before: end) : 0
         if isCutOff, end == text.count {
             replace(to: end)
         } else if let replacement = SegmentRedaction.replacement(for: text[position..<end - marks]) {
             replace(to: end - marks, with: replacement)
         }
+    }
+
+    /// Whether the question mark at ``position`` begins the query of a URL without a scheme: `/a?code=…`.
+    private var beginsQuery: Bool {
+        let name = text[(position + 1)...].prefix { $0.isNamePart }
+        return !name.isEmpty && text[name.endIndex...].first == UInt8(ascii: "=")
+    }
+
+    /// Removes the values of a query.
+    private mutating func query() {
+        let end = end(from: position) { $0 == UInt8(ascii: "#") || Self.endsURL($0) }
+        let marks = marks(before: end)
+        replace(to: end - marks, with: URLRedaction.query(text[position..<end - marks]))
+        endOfURL = max(endOfURL, self.end(from: end, where: Self.endsURL))
+    }
+
+    private mutating func fragment() {
+        let end = self.end(from: position, where: Self.endsURL)
+        replace(to: end - marks(before: end), with: [])
+    }
+
+    /// Returns the number of punctuation marks before the end of a URL that belong to the text around it.
+    private func marks(before end: Int) -> Int {
+        text[position..<end].reversed().prefix { ".,;:!)]}'\\".utf8.contains($0) }.count
     }
 
     private static func endsPath(_ byte: UInt8) -> Bool { endsURL(byte) || "?#".utf8.contains(byte) }
@@ -188,6 +221,9 @@ struct TextRedaction {
 extension UInt8 {
     /// Whether the byte may be part of a name in any of the formats. Every byte beyond ASCII may.
     var isNamePart: Bool { isASCIIAlphanumeric || self >= 0x80 || "_-.%$[]".utf8.contains(self) }
+
+    /// Whether the byte may be part of a host with a port.
+    fileprivate var isHostPart: Bool { isASCIIAlphanumeric || self >= 0x80 || "-._~:[]%".utf8.contains(self) }
 
     /// Whether the byte may be part of a `token68` (RFC 7235, section 2.1).
     fileprivate var isTokenPart: Bool { isASCIIAlphanumeric || "-._~+/=".utf8.contains(self) }
@@ -208,6 +244,8 @@ extension TextRedaction {
 
         var start: Int
         var end: End
+        /// Whether a semicolon is before the name, as in a connection string.
+        var isField = false
     }
 
     /// Returns the value of the name that ends before `end`; `nil` if none follows.
@@ -275,12 +313,23 @@ extension TextRedaction {
         return index
     }
 
-    private func endOfBare(_ value: Value) -> Int {
+    private mutating func endOfBare(_ value: Value) -> Int {
         switch value.end {
         case .scalar: endOfScalar
-        case .word: end(from: position) { $0.isASCIIWhitespace || "\"'<>&".utf8.contains($0) }
+        case .word: max(end(from: position) { $0.isASCIIWhitespace || "\"'<>&".utf8.contains($0) }, endOfField(value))
         case .line: endOfLine
         }
+    }
+
+    /// Returns the end of a value in a connection string, where it may contain blanks: `Server=a;Password=b c;Port=1`.
+    /// Returns ``position`` for any other value.
+    private mutating func endOfField(_ value: Value) -> Int {
+        if position >= endOfFields { endOfFields = end(from: position) { ";\"'<\r\n".utf8.contains($0) } }
+        let next = text[endOfFields...].dropFirst().prefix { $0.isNamePart || $0 == UInt8(ascii: " ") }
+        let isFirst =
+            text[endOfFields...].first == UInt8(ascii: ";") && !next.isEmpty
+            && text[next.endIndex...].first == UInt8(ascii: "=")
+        return value.isField || isFirst ? endOfFields : position
     }
 
     /// The end of a number or of a word of JSON; the line's end for any other value.
@@ -331,7 +380,7 @@ extension TextRedaction {
     mutating func tag() {
         let name = (position + 1)..<end(from: position + 1) { !$0.isNamePart && $0 != UInt8(ascii: ":") }
         let end = endOfTag(from: name.upperBound)
-        if !name.isEmpty, names.contains(text[name]) {
+        if !name.isEmpty, names.contains(encoded: text[name]) {
             element(name, endOfTag: end)
         } else if !name.isEmpty, hasSensitiveAttribute(name.upperBound..<end) {
             copy(to: name.upperBound)
@@ -367,7 +416,7 @@ extension TextRedaction {
     /// name="password" value="…">`. A truncated tag may have lost the name, so it counts as sensitive.
     private func hasSensitiveAttribute(_ attributes: Range<Int>) -> Bool {
         if isCutOff, attributes.upperBound == text.count { return true }
-        return text[attributes].split { !$0.isNamePart }.contains { names.contains($0) }
+        return text[attributes].split { !$0.isNamePart }.contains { names.contains(encoded: $0) }
     }
 
     /// Removes the attributes and the content of an element whose name is sensitive.

@@ -100,7 +100,8 @@ struct URLRedaction {
         return Self.user + name[(at + 1)...] + parameters
     }
 
-    private static func query(_ query: ArraySlice<UInt8>) -> [UInt8] {
+    /// Redacts a query, which begins with `?`.
+    static func query(_ query: ArraySlice<UInt8>) -> [UInt8] {
         guard !query.isEmpty else { return [] }
         let pairs = query.dropFirst().split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         return "?".utf8 + Array(pairs.map(pair).joined(separator: "&".utf8))

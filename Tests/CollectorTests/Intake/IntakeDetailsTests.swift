@@ -199,6 +199,7 @@ import Testing
                 OTLPKeyValue("url.query", "secret"), OTLPKeyValue("http.target", "/x?secret"),
                 OTLPKeyValue("http.request.header.authorization", "secret"),
                 OTLPKeyValue("http.response.header.Set-Cookie", "secret"),
+                OTLPKeyValue("http.request.header.ocp_apim_subscription_key", "secret"),
             ]
         }
         let attributes = try #require(taken.values.first?.details.first).attributes

@@ -67,6 +67,48 @@ import Testing
 
     // MARK: - Messages
 
+    /// Messages of errors are kept by default.
+    @Test(arguments: [
+        (
+            "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=hunter2==;EndpointSuffix=core.windows.net",
+            "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=REDACTED"
+        ),
+        (
+            "cannot open \"Server=h;AccountKey=hunter2==;\": no route",
+            "cannot open \"Server=h;AccountKey=REDACTED\": no route"
+        ),
+        ("Endpoint=sb://x.example/;SharedAccessKeyName=R;SharedAccessKey=hunter2=", "Endpoint=sb://x.example/REDACTED"),
+        (
+            "BlobEndpoint=https://x.example;SharedAccessSignature=sv=2015&sig=hunter2%3D",
+            "BlobEndpoint=https://x.example;SharedAccessSignature=REDACTED"
+        ),
+        (
+            "Server=tcp:h,1433;User ID=ada;Password=hunter2;Encrypt=True",
+            "Server=tcp:h,1433;User ID=ada;Password=REDACTED"
+        ),
+        ("Server=h;Password={hun;hunter2};Encrypt=True", "Server=h;Password=REDACTED;Encrypt=True"),
+        ("Password=my long hunter2;Server=h", "Password=REDACTED;Server=h"),
+        ("\"Server=h;Password=my long hunter2\" failed", "\"Server=h;Password=REDACTED\" failed"),
+        ("host=h user=ada password='my hunter2' dbname=d", "host=h user=ada password='REDACTED' dbname=d"),
+        ("jdbc:sqlserver://h:1433;user=ada;password=hunter2;", "jdbc:sqlserver://h:1433;user=ada;password=REDACTED"),
+        ("postgres://ada:hunter2@h:5432/db?sslmode=x", "postgres://REDACTED:REDACTED@h:5432/db?sslmode=REDACTED"),
+        ("postgres://h/db?user=ada&password=hunter2", "postgres://h/db?user=REDACTED&password=REDACTED"),
+        ("mongodb://ada:hunter2@h1:1,h2:2/db", "mongodb://REDACTED:REDACTED@h1:1,h2:2/db"),
+        ("redirect=https://host&token=hunter2", "redirect=https://host&token=REDACTED"),
+        ("GET /callback?code=hunter2&state=hunter2 failed", "GET /callback?code=REDACTED&state=REDACTED failed"),
+        ("see (https://h/a?q=hunter2), https://h/b#hunter2.", "see (https://h/a?q=REDACTED), https://h/b."),
+        ("https://h/a?hunter2 x", "https://h/a?REDACTED x"),
+        (
+            "UserInfo={NSErrorFailingURLStringKey=https://h/a?t=hunter2, NSErrorFailingURLKey=https://h/a}",
+            "UserInfo={NSErrorFailingURLStringKey=https://h/a?t=REDACTED, NSErrorFailingURLKey=https://h/a}"
+        ),
+        ("sent code=hunter2 and grant_type=authorization_code", "sent code=REDACTED and grant_type=authorization_code"),
+        ("exit code=7, what? a=b", "exit code=7, what? a=b"),
+    ])
+    func messageKeepsItsHarmlessParts(text: String, expected: String) {
+        #expect(redaction.message(text) == expected)
+    }
+
     /// The text before the secret has every length at which the limit may cut the secret.
     @Test(arguments: [
         "https://hunter2hunter2hunter2@host/", "https://hun'hunter2hunter2@host/", "Bearer hunter2hunter2",
@@ -121,6 +163,10 @@ import Testing
             #"[1, "two", {"three": [true, null, -1.5]}, "\u00e9\n"]"#,
             #"[1, "two", {"three": [true, null, -1.5]}, "\u00e9\n"]"#
         ),
+        (#"{"grant_type":"x","code":"hunter2"}"#, #"{"grant_type":"x","code":"REDACTED"}"#),
+        (#"{"code":"hunter2","grantType":"x"}"#, #"{"code":"REDACTED","grantType":"x"}"#),
+        (#"{"code":404,"next":"/a?page=2"}"#, #"{"code":404,"next":"/a?page=REDACTED"}"#),
+        (#"{"db":"Server=h;Password=my hunter2;Port=1"}"#, #"{"db":"Server=h;Password=REDACTED;Port=1"}"#),
     ])
     func jsonKeepsItsShapeAndWhatIsNoSecret(text: String, expected: String) {
         #expect(body(text) == expected)
@@ -153,6 +199,9 @@ import Testing
         ("a=1&password=hunter2&b=2", "a=1&password=REDACTED&b=2"),
         ("p%61ssword=hunter2%20x&b=+", "p%61ssword=REDACTED&b=+"),
         ("user[secret]=hunter2", "user[secret]=REDACTED"),
+        ("code=hunter2&grant_type=authorization_code", "code=REDACTED&grant_type=authorization_code"),
+        ("grant_type=x&c%6Fde=hun'hunter2", "grant_type=x&c%6Fde=REDACTED"),
+        ("code=1234&country=NZ", "code=1234&country=NZ"),
         ("payload=%7B%22password%22%3A%22hunter2%22%7D&b", "payload=%7B%22password%22%3A%22REDACTED%22%7D&b"),
         (#"payload={"password":"a&hunter2"}"#, #"payload={"password":"REDACTED"}"#),
         ("next=https%3A%2F%2Fu%3Ahunter2%40h", "next=https%3A%2F%2FREDACTED%3AREDACTED%40h"),

@@ -1,10 +1,10 @@
-/// Names of header fields, parameters, keys and elements whose values are secrets. The attributes of other instruments'
-/// spans have a separate list, which the collector shares (`SpanSecrets`).
+/// Names of header fields, parameters, keys and elements whose values are secrets. The agent looks for them in all that
+/// it keeps, and the collector in the header fields of spans (``SpanSecrets``).
 ///
 /// Names are compared without case and punctuation, so that `X-Api-Key`, `apiKey` and `api_key` are the same. The
 /// semantic conventions list some in a certain case (`AWSAccessKeyId`, `Signature`, `sig`, `X-Goog-Signature`); here
 /// they match in any case.
-struct SensitiveNames: Sendable {
+package struct SensitiveNames: Sendable {
     /// A name that contains one of these is sensitive.
     private static let parts = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey", "accesskey", "privatekey",
@@ -20,9 +20,9 @@ struct SensitiveNames: Sendable {
     private static let harmlessEnds = [
         "publickey", "primarykey", "foreignkey", "partitionkey", "sortkey", "hashkey", "rangekey", "rowkey",
         "routingkey", "cachekey", "idempotencykey", "surrogatekey", "groupkey", "objectkey", "lookupkey", "messagekey",
-        "dedupkey",
-        "deduplicationkey", "translationkey", "i18nkey", "hotkey", "sitekey", "shardkey", "uniquekey", "naturalkey",
-        "monkey", "donkey", "turkey", "hockey", "jockey", "whiskey", "websocketkey", "keykey",
+        "dedupkey", "deduplicationkey", "translationkey", "i18nkey", "hotkey", "sitekey", "shardkey", "uniquekey",
+        "naturalkey", "websocketkey", "keykey", "urlkey", "urlstringkey", "errorkey", "errordomainkey", "errorcodekey",
+        "monkey", "donkey", "turkey", "hockey", "jockey", "whiskey",
     ].map { Array($0.utf8) }
 
     /// Names that are sensitive only as a whole. They are too short, or too common within other words, to search for
@@ -30,18 +30,21 @@ struct SensitiveNames: Sendable {
     private static let wholes = [
         "auth", "xauth", "pass", "pwd", "pw", "pin", "otp", "totp", "sid", "sig", "jwt", "dpop", "nonce", "cvv", "cvc",
         "ssn", "codeverifier", "wwwauthenticate", "proxyauthenticate", "xforwardedclientcert", "xhoneycombteam",
-        "devicecode",
+        "devicecode", "authcode",
     ]
 
-    private let wholes: Set<[UInt8]>
+    private var wholes: Set<[UInt8]>
 
     /// - Parameter adding: whole names in addition to the built-in ones. A name without a letter or digit is ignored.
-    init(adding: [String] = []) {
+    package init(adding: [String] = []) {
         wholes = Set((Self.wholes + adding).map { Self.plain(Array($0.utf8)[...]) }.filter { !$0.isEmpty })
     }
 
-    /// - Parameter name: a name, which may be percent-encoded.
-    func contains(_ name: ArraySlice<UInt8>) -> Bool {
+    /// Adds a whole name.
+    package mutating func insert(_ name: String) { wholes.insert(Self.plain(Array(name.utf8)[...])) }
+
+    /// Returns whether the value of a name is a secret. The name is not percent-encoded.
+    package func contains(_ name: ArraySlice<UInt8>) -> Bool {
         let name = Self.plain(name)
         return wholes.contains(name) || Self.hasSensitiveEnd(name)
             || name.indices.contains { start in
@@ -58,11 +61,15 @@ struct SensitiveNames: Sendable {
 
     /// Returns a name in lower case and without punctuation.
     private static func plain(_ name: ArraySlice<UInt8>) -> [UInt8] {
-        var name = name.contains(UInt8(ascii: "%")) ? PercentEncoding.decode(name) : Array(name)
-        if name.contains(where: { $0 >= 0x80 }) {
-            name = Array(String(decoding: name, as: UTF8.self).lowercased().utf8)
+        let isASCII = name.allSatisfy { $0 < 0x80 }
+        let name = isASCII ? name : Array(String(decoding: name, as: UTF8.self).lowercased().utf8)[...]
+        return name.compactMap { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...: byte
+            default: nil
+            }
         }
-        return name.compactMap { $0.isASCIILetter ? $0 | 0x20 : $0.isASCIIDigit || $0 >= 0x80 ? $0 : nil }
     }
 }
 
