@@ -31,7 +31,7 @@ verify: lint
 		'scripts/tests.py page tools contract faults clickhouse end-on-clickhouse recipes prometheus consumer urlsession fuzzing disks chdb' \
 		'scripts/tests.py cluster' \
 		scripts/docs.py scripts/man.sh scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
-		'scripts/fresh-machine.sh --toolchain debian agent || [[ $$? == 69 ]]'
+		'scripts/fresh-machine.sh --toolchain debian agent || [[ $$? == 69 ]]' 'scripts/aarch64.sh || [[ $$? == 69 ]]'
 
 faults:
 	@scripts/setup.sh verify
