@@ -69,7 +69,7 @@ run_service() {
     collector() { exec qemu-aarch64 "$folder/martlet-collector" "$@"; }
     start_collector collector "$work/store.sqlite"
     MARTLET_ENDPOINT=$address MARTLET_INTERVAL=1s MARTLET_MAX_CPU=100% MARTLET_BUFFER_DIR=$work/buffer \
-        qemu-aarch64 "$folder/ProbeService" "$1" "$2" 8 | grep -oE '"(captured|delivered|waiting)":[0-9]+' | sort
+        timeout 600 qemu-aarch64 "$folder/ProbeService" "$1" "$2" 8 | grep -oE '"(captured|delivered|waiting)":[0-9]+' | sort
     collector agents --collector "$address" --format json | tr -d ' \n' | grep -o '"capture":"automatic"'
     # Without the window's times and the rates.
     collector report --collector "$address" --since 1h --by endpoint --by status --format csv | cut -d, -f3-6,8 | sort
@@ -96,6 +96,6 @@ make_bare_machine
 install_arm64
 write_bundle
 for product in ProbeService martlet-collector; do build "$product"; done
-in_root timeout 600 bash -euo pipefail -c "$(declare -f run_service); run_service $server $requests .build/$triple/debug" >"$work/found"
+in_root bash -euo pipefail -c "$(declare -f run_service); run_service $server $requests .build/$triple/debug" >"$work/found"
 diff <(expected) "$work/found" >&2 || { echo "On arm64 the report differs from the requests of the service." >&2; exit 1; }
 echo "arm64, emulated: each of $((6 * requests)) requests is in the report once."
