@@ -27,11 +27,11 @@ extension RequestDimensions {
         nameFailure()
     }
 
-    /// Returns the endpoint; `nil` if the attributes name none. `http.target` is used if the route is missing: a metric needs
+    /// Returns the endpoint; `nil` if the attributes name none. An agent's own name comes first. `http.target` is used if the route is missing: a metric needs
     /// few values, so an instrument that puts the path there has replaced its variable parts with names.
     private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
         let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
-        if let endpoint = attributes.text(name) { return endpoint }
+        if let endpoint = attributes.text(AttributeName.endpoint) ?? attributes.text(name) { return endpoint }
         guard kind == .server, let path = attributes.text("http.target")?.prefix(while: { $0 != "?" }) else {
             return nil
         }
@@ -50,7 +50,8 @@ extension RequestDimensions {
         let port = http.port ?? server?.port ?? url?.port ?? usual ?? 0
         self.init(
             kind: kind, method: cut(http.method), host: cut(server?.host ?? ""),
-            port: (0...65535).contains(port) ? port : 0, endpoint: cut(http.route ?? Self.unknownEndpoint),
+            port: (0...65535).contains(port) ? port : 0,
+            endpoint: cut(http.endpoint ?? http.route ?? Self.unknownEndpoint),
             status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
         rule = http.rule.map(cut)
         nameFailure()

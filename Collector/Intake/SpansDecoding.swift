@@ -57,15 +57,19 @@ extension SpanRecord {
         traceState = span.traceState.storable(upTo: limits.maxAttributeBytes)
         isError = span.status.code == .error
         message = span.status.message.isEmpty ? nil : span.status.message.storable(upTo: limits.maxTextBytes)
-        let request = takeRequest(of: span, isOwn: isOwn, limits)
-        takeContent(of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request) }, limits)
+        let (request, hasStatus) = takeRequest(of: span, isOwn: isOwn, limits)
+        takeContent(
+            of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request, hasStatus: hasStatus) }, limits)
     }
 
-    /// Returns the kind of the request; `nil` if the span is not a request.
-    private mutating func takeRequest(of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits) -> RequestKind? {
+    /// Returns the kind of the request, `nil` if the span is not a request, and whether the request holds the status.
+    private mutating func takeRequest(
+        of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits
+    ) -> (kind: RequestKind?, hasStatus: Bool) {
         guard let kind = RequestKind(kind),
-            let http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
-        else { return nil }
+            var http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
+        else { return (nil, true) }
+        let isOverruled = span.status.code == .ok && http.takeOverruledStatus(kind)
         request = RequestDimensions(kind: kind, http, limits)
         // Before the stable names, an instrument reported a request without an answer just as failed, without an error type.
         if isError, http.status == nil, http.errorType == nil { request?.error = RequestDimensions.otherMethodOrError }
@@ -73,7 +77,7 @@ extension SpanRecord {
         self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
         bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
         bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
-        return kind
+        return (kind, !isOverruled)
     }
 
     private static let bodies = [AttributeName.requestBody, AttributeName.responseBody]

@@ -9,6 +9,7 @@
 // The ABI of libcurl, which never changes (curl.h): kinds of information, options, and the list of strings.
 enum { STRING = 0x100000, LONG = 0x200000, OFF_T = 0x600000 };
 enum {
+    EFFECTIVE_URL = STRING + 1,
     PRIMARY_IP = STRING + 32,
     NUM_CONNECTS = LONG + 26,
     PRIMARY_PORT = LONG + 40,
@@ -87,6 +88,11 @@ bool martlet_read_sizes(void *easy, struct martlet_transfer *transfer) {
 int64_t martlet_http_version(void *easy) {
     long version = 0;
     return easy && get_info && get_info(easy, HTTP_VERSION, &version) == 0 ? version : 0;
+}
+
+const char *martlet_url(void *easy) {
+    const char *url = NULL;
+    return easy && get_info && get_info(easy, EFFECTIVE_URL, &url) == 0 ? url : NULL;
 }
 
 const char *martlet_peer(void *easy, int64_t *port) {

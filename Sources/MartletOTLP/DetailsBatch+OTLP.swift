@@ -44,6 +44,8 @@ extension SpanRecord {
                 status.text(message ?? "", field: 2)
                 status.varint(UInt64(OTLPStatus.StatusCode.error.rawValue), field: 3)
             }
+        } else if isOK {
+            writer.message(field: 15) { $0.varint(UInt64(OTLPStatus.StatusCode.ok.rawValue), field: 3) }
         }
         writer.fixed32(isSampled ? 1 : 0, field: 16)
     }

@@ -15,6 +15,11 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
     package var path: String?
     /// A server's route or a client's template.
     package var route: String?
+    /// The name under which an agent counted a served request without a route.
+    package var endpoint: String?
+    /// `http` or `https`.
+    package var scheme: String?
+    package var httpVersion: HTTPVersion?
     package var status: Int?
     package var errorType: String?
     /// The name of the rule that changed the request.
@@ -39,6 +44,9 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
             String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") }))
         }
         route = Self.text(kind == .client ? AttributeName.urlTemplate : AttributeName.route, nil, value)
+        endpoint = Self.text(AttributeName.endpoint, nil, value)
+        scheme = Self.text(AttributeName.urlScheme, "http.scheme", value)
+        httpVersion = Self.text(AttributeName.protocolVersion, "http.flavor", value).flatMap(HTTPVersion.init)
         status = Self.integer(AttributeName.status, "http.status_code", value)
         errorType = Self.text(AttributeName.errorType, nil, value)
         rule = Self.text(AttributeName.rule, nil, value)
@@ -49,19 +57,35 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
     /// Returns whether ``SpanRecord/request``, ``SpanRecord/url`` and the sizes of a request already hold the
     /// attribute.
     ///
-    /// - Parameter kind: the side of the request; `nil` for a span that is not a request. The result is `false` then.
-    package static func covers(_ name: String, of kind: RequestKind?) -> Bool {
-        guard let kind else { return false }
+    /// - Parameters:
+    ///   - kind: the side of the request; `nil` for a span that is not a request. The result is `false` then.
+    ///   - hasStatus: whether the request holds the status: see ``takeOverruledStatus(_:)``.
+    package static func covers(_ name: String, of kind: RequestKind?, hasStatus: Bool = true) -> Bool {
+        guard let kind, hasStatus || !statusNames.contains(name) else { return false }
         let (oldHost, oldPort) = oldServerNames(for: kind)
         return names.contains(name) || name == oldHost || name == oldPort
     }
+
+    /// Takes out the error, and a status that is a failure, for a span whose author marked it `ok`. That mark is final: it
+    /// suppresses errors that would otherwise be seen, such as 404s (OpenTelemetry specification, "Tracing API", section
+    /// "Set Status"). A request with such a status cannot be a success, so it is counted without one.
+    ///
+    /// - Returns: whether it took the status, which then belongs to the span's other attributes.
+    package mutating func takeOverruledStatus(_ kind: RequestKind) -> Bool {
+        errorType = nil
+        guard RequestOutcome(kind: kind, status: status, error: nil).isFailure(for: kind) else { return false }
+        status = nil
+        return true
+    }
+
+    private static let statusNames: Set<String> = [AttributeName.status, "http.status_code"]
 
     private static let names: Set<String> = [
         AttributeName.method, "http.method", AttributeName.urlFull, "http.url", AttributeName.serverAddress,
         AttributeName.serverPort, AttributeName.urlPath, "http.target", AttributeName.urlTemplate, AttributeName.route,
         AttributeName.status, "http.status_code", AttributeName.errorType, AttributeName.requestBodySize,
         "http.request_content_length", AttributeName.responseBodySize, "http.response_content_length",
-        AttributeName.rule,
+        AttributeName.rule, AttributeName.endpoint,
     ]
 
     /// Returns the names from before `server.address`, when the span of a client called the server its peer.

@@ -31,6 +31,7 @@ package enum AttributeName {
     package static let urlFull = "url.full"
     package static let urlPath = "url.path"
     package static let route = "http.route"
+    package static let urlScheme = "url.scheme"
     package static let status = "http.response.status_code"
     package static let errorType = "error.type"
     package static let requestBodySize = "http.request.body.size"
@@ -48,6 +49,8 @@ package enum AttributeName {
     package static let peerAddress = "network.peer.address"
     package static let peerPort = "network.peer.port"
 
+    /// The endpoint of a served request if it is not the framework's route, so that `http.route` is never made of a path.
+    package static let endpoint = "martlet.endpoint"
     package static let rule = "martlet.rule"
     package static let phase = "martlet.phase"
     /// `false` on the span of an HTTP request that is not counted, because a request within it was.

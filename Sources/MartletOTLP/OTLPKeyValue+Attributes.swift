@@ -58,17 +58,34 @@ extension OTLPResource {
 }
 
 extension [OTLPKeyValue] {
-    /// The attributes that metrics and spans have in common.
+    /// The attributes of a metric's point.
     package init(_ dimensions: RequestDimensions) {
-        self = dimensions.attributes.map { OTLPKeyValue($0.name, $0.value) }
+        self = (dimensions.attributes + dimensions.metricAttributes).map { OTLPKeyValue($0.name, $0.value) }
     }
 }
 
 extension RequestDimensions {
+    /// The attributes of metrics that a span has among those of its instrument (semantic conventions, "HTTP Metrics").
+    fileprivate var metricAttributes: [(name: String, value: SpanAttribute)] {
+        var attributes: [(name: String, value: SpanAttribute)] = []
+        if kind == .server { attributes.append((AttributeName.urlScheme, .string(isSecure ? "https" : "http"))) }
+        if let httpVersion { attributes.append((AttributeName.protocolVersion, .string(httpVersion.text))) }
+        return attributes
+    }
+
+    /// The name of the attribute with the endpoint. A served request's `http.route` is its framework's route, or the
+    /// service's own name for it.
+    private var endpointAttribute: String {
+        if kind == .client { return AttributeName.urlTemplate }
+        let isKnown = isRoute && endpoint != Self.unmatched && endpoint != Self.other
+        return isKnown ? AttributeName.route : AttributeName.endpoint
+    }
+
+    /// The attributes that metrics and spans have in common.
     var attributes: [(name: String, value: SpanAttribute)] {
         var attributes: [(name: String, value: SpanAttribute)] = [
             (AttributeName.method, .string(method)),
-            (kind == .client ? AttributeName.urlTemplate : AttributeName.route, .string(endpoint)),
+            (endpointAttribute, .string(endpoint)),
         ]
         if !host.isEmpty { attributes.append((AttributeName.serverAddress, .string(host))) }
         if port > 0 { attributes.append((AttributeName.serverPort, .integer(Int64(port)))) }
@@ -85,8 +102,10 @@ package enum OTLPScope {
     /// Martlet's own version, `telemetry.sdk.version`.
     package static let version = "0.1.0"
 
-    /// The version of the semantic conventions for the names of attributes and metrics.
-    static let schemaURL = "https://opentelemetry.io/schemas/1.27.0"
+    /// The version of the semantic conventions for the names of attributes and metrics: the first that has all of them.
+    /// `process.unix.file_descriptor.count` has its name since 1.39.0, and later versions rename none of them
+    /// (opentelemetry.io/schemas/1.44.0).
+    static let schemaURL = "https://opentelemetry.io/schemas/1.39.0"
 
     static var message: OTLPInstrumentationScope {
         var scope = OTLPInstrumentationScope()

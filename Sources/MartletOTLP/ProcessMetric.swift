@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// A metric of a process: one of the OpenTelemetry semantic conventions ("OS process metrics", version 1.45), or one of
+/// A metric of a process: one of the OpenTelemetry semantic conventions ("OS process metrics", since version 1.39), or one of
 /// Martlet's delays. The raw value is the metric's name.
 package enum ProcessMetric: String, Sendable, CaseIterable {
     case cpuTime = "process.cpu.time"

@@ -19,6 +19,13 @@ package struct RequestDimensions: Sendable, Hashable {
     package var rule: String?
     /// The telemetry that the series is counted from.
     package var source = StatisticsSource.metrics
+    /// Whether ``endpoint`` may be the attribute `http.route`. `false` for a name that the agent made of a path. Like the
+    /// next two fields, it is only in the agent: the collector keeps none of them.
+    package var isRoute = true
+    /// Whether a served request came over TLS (`url.scheme`); `false` for a client's request.
+    package var isSecure = false
+    /// `nil` if it is unknown, or no answer came.
+    package var httpVersion: HTTPVersion?
 
     package init(
         kind: RequestKind, method: String, host: String, port: Int, endpoint: String, status: Int?, error: String?
@@ -35,10 +42,43 @@ package struct RequestDimensions: Sendable, Hashable {
     /// The endpoint, host or service under which those without a separate series are counted.
     package static let other = "{other}"
 
+    /// The endpoint of incoming requests that matched no route.
+    package static let unmatched = "{unmatched}"
+
     /// The method or error under which those without a separate name are counted (semantic conventions, "HTTP Spans").
     package static let otherMethodOrError = "_OTHER"
 
     package var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
+}
+
+/// The version of HTTP of an answer (`network.protocol.version`). The raw value is the one in the journal.
+package enum HTTPVersion: UInt8, Sendable, Hashable, CaseIterable {
+    case http10 = 1
+    case http11
+    case http2
+    case http3
+
+    /// The attribute's value.
+    package var text: String {
+        switch self {
+        case .http10: "1.0"
+        case .http11: "1.1"
+        case .http2: "2"
+        case .http3: "3"
+        }
+    }
+
+    /// `nil` for any text but those of the versions of HTTP, so that the attribute has few values. Earlier conventions
+    /// wrote `2.0` and `3.0`.
+    package init?(_ text: String) {
+        switch text {
+        case "1.0": self = .http10
+        case "1.1": self = .http11
+        case "2", "2.0": self = .http2
+        case "3", "3.0": self = .http3
+        default: return nil
+        }
+    }
 }
 
 /// Which side of a request was observed.

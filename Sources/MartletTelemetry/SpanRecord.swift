@@ -23,6 +23,8 @@ package struct SpanRecord: Sendable, Equatable {
     package var start: UnixNanoseconds
     package var durationNanoseconds: UInt64
     package var isError = false
+    /// Whether the span's author marked it `ok`. For other programs: Martlet's collector counts the request as a success.
+    package var isOK = false
     /// The message of the error; `nil` if the error has none.
     package var message: String?
     /// `nil` for an operation that is not an HTTP request.

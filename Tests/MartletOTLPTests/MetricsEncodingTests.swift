@@ -26,12 +26,58 @@ import Testing
         for body in [try batch.otlp(), try merged.otlp(), try merged.otlp(.cumulative)] {
             let request = try OTLPExportMetricsServiceRequest(serializedBytes: body)
             let part = try #require(request.resourceMetrics.first)
-            #expect(part.schemaURL == "https://opentelemetry.io/schemas/1.27.0")
+            #expect(part.schemaURL == "https://opentelemetry.io/schemas/1.39.0")
             #expect(part.scopeMetrics.map(\.schemaURL) == [part.schemaURL])
             let metrics = part.scopeMetrics.flatMap(\.metrics)
             #expect(metrics.count == 10)
             #expect(metrics.allSatisfy { !$0.description_p.isEmpty })
         }
+    }
+
+    /// Returns the attributes of each metric's points of one request, as texts.
+    private func attributes(_ change: (inout RequestDimensions) -> Void) throws -> [[String: String]] {
+        var dimensions = RequestDimensions(
+            kind: .server, method: "GET", host: "h", port: 80, endpoint: "/orders", status: 200, error: nil)
+        change(&dimensions)
+        var statistics = RequestStatistics()
+        statistics.record(seconds: 1, bytesSent: 2, bytesReceived: 3, phases: PhaseDurations())
+        let batch = MetricsBatch(
+            resource: TelemetryResource(service: "s", instance: "i"), start: 1, end: 2,
+            series: [dimensions: statistics],
+            sizes: [:], ledger: Ledger())
+        let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: batch.otlp()).resourceMetrics
+            .flatMap(\.scopeMetrics).flatMap(\.metrics).filter { $0.name.hasPrefix("http.") }
+        let points = metrics.flatMap {
+            $0.exponentialHistogram.dataPoints.map(\.attributes) + $0.histogram.dataPoints.map(\.attributes)
+        }
+        #expect(points.count == 3)
+        return points.map { $0.reduce(into: [:]) { $0[$1.key] = $1.value.stringValue } }
+    }
+
+    /// Semantic conventions, "HTTP Metrics": a server must give the scheme. All metrics of a series have the same
+    /// attributes, because a receiver takes two points of one metric with equal attributes for an error.
+    @Test(arguments: HTTPVersion.allCases) func pointsHaveTheSchemeAndTheVersionOfHTTP(version: HTTPVersion) throws {
+        #expect(HTTPVersion(version.text) == version)
+        for isSecure in [false, true] {
+            let found = try attributes { ($0.isSecure, $0.httpVersion) = (isSecure, version) }
+            #expect(found.allSatisfy { $0["url.scheme"] == (isSecure ? "https" : "http") })
+            #expect(found.allSatisfy { $0["network.protocol.version"] == version.text })
+        }
+        let client = try attributes { $0.kind = .client }
+        #expect(client.allSatisfy { $0["url.scheme"] == nil && $0["network.protocol.version"] == nil })
+    }
+
+    /// Semantic conventions, "HTTP Metrics": `http.route` must be the framework's, and a path cannot replace it.
+    @Test(
+        arguments: [
+            (true, "/orders", "http.route"), (false, "/orders", "martlet.endpoint"),
+            (true, RequestDimensions.unmatched, "martlet.endpoint"),
+            (true, RequestDimensions.other, "martlet.endpoint"),
+        ])
+    func routeIsOnlyTheFrameworks(isRoute: Bool, endpoint: String, name: String) throws {
+        let found = try attributes { ($0.isRoute, $0.endpoint) = (isRoute, endpoint) }
+        #expect(found.allSatisfy { $0[name] == endpoint })
+        #expect(found.allSatisfy { ($0["http.route"] != nil) == (name == "http.route") })
     }
 
     @Test func sizesAreDistributionsAndRequestsAreCountedByDurations() throws {

@@ -40,6 +40,7 @@ import Testing
             kind: SpanRecord.Kind.allCases[number % SpanRecord.Kind.allCases.count], start: 5,
             durationNanoseconds: number == 2 ? .max : 7)
         span.isError = number % 2 == 1
+        span.isOK = number % 4 == 2
         span.isSampled = number % 4 > 1
         guard number % 3 > 0 else { return span }
         span.parentSpanID = SpanID(9)
@@ -49,6 +50,7 @@ import Testing
             kind: number % 2 == 0 ? .client : .server, method: "GET", host: number % 7 == 0 ? "" : "h",
             port: number % 4 * 1000, endpoint: "/{id}", status: number % 5 == 0 ? nil : 404,
             error: number % 5 == 0 ? "dns" : nil)
+        span.request?.isRoute = number % 6 > 1
         span.url = number % 11 == 0 ? "" : "http://h/" + String(repeating: "p", count: number * 100)
         span.bytesSent = UInt64(number % 3)
         span.bytesReceived = number % 8 == 0 ? .max : 0
@@ -107,12 +109,14 @@ extension OTLPSpan {
         if span.isError {
             status.code = .error
             status.message = span.message ?? ""
+        } else if span.isOK {
+            status.code = .ok
         }
     }
 
     private static func attributes(of span: SpanRecord, _ request: RequestDimensions) -> [OTLPKeyValue] {
         let isClient = request.kind == .client
-        var attributes = [OTLPKeyValue](request)
+        var attributes = request.attributes.map { OTLPKeyValue($0.name, $0.value) }
         if !span.url.isEmpty { attributes.append(OTLPKeyValue(isClient ? "url.full" : "url.path", span.url)) }
         let (asked, answered) = isClient ? (span.bytesSent, span.bytesReceived) : (span.bytesReceived, span.bytesSent)
         if asked > 0 { attributes.append(OTLPKeyValue("http.request.body.size", Int64(clamping: asked))) }

@@ -46,13 +46,7 @@ extension AgentTests {
                 #expect(counts == ["/hello/detailed": 1, "/trace": 2])
                 #expect(spans == ["GET /hello/detailed"])
                 let reasons = [first, second, third]
-                let steps = ["no details are kept", "no details, phases, trace headers or spans", "paused for 3600 s"]
-                let figures = try zip(reasons, steps).map { try Self.figures(in: $0, of: $1) }
-                let shares = #/[\d.]+ % of the process's CPU time \([\d.]+ % of a core\)/#
-                for figures in figures {
-                    let rest = figures.trimmingPrefix(shares)
-                    #expect(rest == " exceeds MARTLET_MAX_CPU (0.0 %)", "\(figures)")
-                }
+                #expect(reasons == Self.steps.map { "\($0): the agent's CPU time exceeds MARTLET_MAX_CPU" })
                 let reported = try collector.resources().compactMap { $0["martlet.capture.reason"] }
                 #expect(Set(reported) == Set(reasons))
                 let logged = log.entries.filter { $0.level >= .warning }.map { "\($0.message)" }
@@ -60,7 +54,12 @@ extension AgentTests {
                     "No details of requests are kept", "Requests are counted without phases, trace headers and spans",
                     "Capture is paused",
                 ]
-                #expect(logged == zip(sentences, figures).map { "\($0): \($1); the next attempt is in 3600 s" })
+                let shares = #/[\d.]+ % of the process's CPU time \([\d.]+ % of a core\)/#
+                for (line, sentence) in zip(logged, sentences) {
+                    let figures = line.trimmingPrefix(sentence + ": ").trimmingPrefix(shares)
+                    #expect(figures == " exceeds MARTLET_MAX_CPU (0.0 %); the next attempt is in 3600 s", "\(line)")
+                }
+                #expect(logged.count == sentences.count)
             }
         }
 
@@ -135,10 +134,9 @@ extension AgentTests {
             }
         }
 
-        private static func figures(in reason: String, of step: String) throws -> String {
-            try #require(reason.hasPrefix(step + ": "), "\(reason)")
-            return String(reason.dropFirst(step.count + 2))
-        }
+        /// The reasons of the steps, without the cause. Other programs start new streams for each new text, so no figure
+        /// is in one.
+        private static let steps = ["no details are kept", "no details, phases, trace headers or spans", "paused"]
 
         /// The agent's memory is judged at the end of each period, so each judgement takes a step.
         @Test func memoryGivesUpOneStepAtATime() async throws {
@@ -162,16 +160,7 @@ extension AgentTests {
                 #expect(agent.status.captureReason?.contains("MARTLET_MAX_MEMORY") == true)
                 await agent.flush()
                 let reported = try collector.resources().compactMap { $0["martlet.capture.reason"] }
-                let steps = ["no details are kept", "no details, phases, trace headers or spans", "paused for 10 s"]
-                let limit = number / 2 * InFlightRequests.bytesPerRequest
-                for step in steps {
-                    let reason = try #require(reported.first { $0.hasPrefix(step + ":") })
-                    let figures = try Self.figures(in: reason, of: step)
-                    let bytes = try #require(figures.split(separator: " ").first.flatMap { Int($0) })
-                    #expect(bytes > limit)
-                    #expect(figures == "\(bytes) bytes of memory exceed MARTLET_MAX_MEMORY (\(limit))")
-                }
-                #expect(reported.allSatisfy { reason in steps.contains { reason.hasPrefix($0 + ":") } })
+                #expect(Set(reported) == Set(Self.steps.map { "\($0): the agent's memory exceeds MARTLET_MAX_MEMORY" }))
                 // The last task is cancelled first, so that no other task takes its connection.
                 for task in tasks.reversed() { task.cancel() }
                 var ended = ends.makeAsyncIterator()

@@ -33,6 +33,10 @@ bool martlet_read_sizes(void *easy, struct martlet_transfer *transfer);
 // Returns CURL_HTTP_VERSION_… of the last answer; 0 if there was none.
 int64_t martlet_http_version(void *easy);
 
+// Returns the URL of the current transfer, which is that of the current hop; NULL if libcurl was not found. libcurl owns
+// the text, which is valid until its next transfer.
+const char *martlet_url(void *easy);
+
 // Returns the address of the last peer and sets its port; NULL, with the port unchanged, if there was none. libcurl
 // owns the text, which is valid until its next transfer.
 const char *martlet_peer(void *easy, int64_t *port);

@@ -75,7 +75,7 @@ struct BudgetWatch {
         switch allowance {
         case .everything, .withoutDetails: "no details are kept: \(pause.reason)"
         case .countsOnly: "no details, phases, trace headers or spans: \(pause.reason)"
-        case .nothing: "paused for \(pause.length.components.seconds) s: \(pause.reason)"
+        case .nothing: "paused: \(pause.reason)"
         }
     }
 

@@ -50,7 +50,7 @@ struct AgentBudget: Sendable {
             if let memoryStep, cost.time - min(cost.time, memoryStep) < period { return }
             memoryStep = cost.time
             figures = "\(cost.memoryBytes) bytes of memory exceed MARTLET_MAX_MEMORY (\(maxMemory))"
-            giveUp(at: cost)
+            giveUp(at: cost, because: "the agent's memory exceeds MARTLET_MAX_MEMORY")
         } else if isPeriodOver {
             judgePeriod(until: cost)
         }
@@ -68,7 +68,7 @@ struct AgentBudget: Sendable {
         let excess = use.agent / max(1, maxCPU * use.process, terms.freeCore * use.elapsed)
         figures = "\(use) \(excess > 1 ? "exceeds" : "is within") MARTLET_MAX_CPU (\(Self.percent(maxCPU)))"
         if isTooMuch(excess, at: cost) {
-            giveUp(at: cost)
+            giveUp(at: cost, because: "the agent's CPU time exceeds MARTLET_MAX_CPU")
         } else if excess <= 1 || allowance == .nothing, pause?.isOver(at: cost.time) == true {
             takeBack(at: cost)
         }
@@ -87,11 +87,11 @@ struct AgentBudget: Sendable {
         return cost.time - min(cost.time, since) >= terms.costlyTime.nanoseconds
     }
 
-    private mutating func giveUp(at cost: Cost) {
+    private mutating func giveUp(at cost: Cost, because reason: String) {
         periodStart = cost
         costlySince = nil
         guard let less = allowance.less else { return }
-        pauses[Int(allowance.rawValue)].begin(at: cost.time, because: figures)
+        pauses[Int(allowance.rawValue)].begin(at: cost.time, because: reason)
         allowance = less
     }
 
@@ -131,7 +131,8 @@ struct StepPause: Sendable {
     private(set) var length: Duration
     private var end: UInt64 = 0
     private var lastReturn: UInt64?
-    /// Why the step was given up.
+    /// Why the step was given up, without figures: other programs than Martlet's collector start new streams for each new
+    /// text of a resource.
     private(set) var reason = ""
 
     init(_ terms: BudgetTerms) {

@@ -46,13 +46,13 @@ struct EasyHandle {
         return isRead ? TransferFigures(transfer, isTimed: isTimed, firstByte: firstByte) : nil
     }
 
-    /// The attribute `network.protocol.version`; `nil` before an answer came.
-    var httpVersion: String? {
+    /// The version of HTTP of the answer (CURLINFO_HTTP_VERSION); `nil` before an answer came.
+    var httpVersion: HTTPVersion? {
         switch martlet_http_version(raw) {
-        case 1: "1.0"
-        case 2: "1.1"
-        case 3, 4, 5: "2"
-        case 30, 31: "3"
+        case 1: .http10
+        case 2: .http11
+        case 3, 4, 5: .http2
+        case 30, 31: .http3
         default: nil
         }
     }
@@ -61,6 +61,11 @@ struct EasyHandle {
     var peer: (address: String, port: Int)? {
         var port: Int64 = 0
         return martlet_peer(raw, &port).map { (String(cString: $0), Int(port)) }
+    }
+
+    /// The target of the current hop (CURLINFO_EFFECTIVE_URL); `nil` if libcurl has no URL that can be read.
+    var target: RequestTarget? {
+        martlet_url(raw).flatMap { URL(string: String(cString: $0)) }.map { RequestTarget($0) }
     }
 
     /// Makes libcurl call `call` before each request that it writes, also after a redirect. `context` must live as long

@@ -16,7 +16,6 @@ struct RequestDetails: Sendable {
     private let context: TraceContext
     private let parent: SpanID?
     private let resends: Int
-    private let httpVersion: String?
     private let peer: (address: String, port: Int)?
     private let contents: DetailContents
     private let requestHeaders: HeaderFields
@@ -30,7 +29,6 @@ struct RequestDetails: Sendable {
     ) {
         let isFailure = request.outcome.isFailure(for: .client)
         self.contents = contents
-        httpVersion = handle?.httpVersion
         peer = handle?.peer
         requestHeaders = contents.fields(of: finished.original.allHTTPHeaderFields)
         responseHeaders = contents.fields(of: answer.response?.allHeaderFields)
@@ -83,7 +81,7 @@ struct RequestDetails: Sendable {
             guard let nanoseconds = request.phases[phase] else { continue }
             attributes[name] = .double(Double(nanoseconds) / 1e9)
         }
-        if let httpVersion { attributes[AttributeName.protocolVersion] = .string(httpVersion) }
+        if let version = request.httpVersion { attributes[AttributeName.protocolVersion] = .string(version.text) }
         if let peer {
             attributes[AttributeName.peerAddress] = .string(peer.address)
             attributes[AttributeName.peerPort] = .integer(Int64(peer.port))

@@ -95,7 +95,7 @@ struct RequestInstrument: Sendable {
         var request = CapturedRequest(
             method: HTTPMethod.name(finished.original.httpMethod ?? "GET"), destination: .url(finished.url),
             status: answer.status, error: answer.errorName, start: start.wall, durationNanoseconds: duration)
-        request.rule = finished.rule
+        (request.rule, request.httpVersion) = (finished.rule, handle?.httpVersion)
         if let figures = answer.figures {
             request.bytesSent = figures.bytesSent
             request.bytesReceived = figures.bytesReceived

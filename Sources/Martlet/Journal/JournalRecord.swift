@@ -28,6 +28,9 @@ struct JournalRecord: ~Copyable {
     private static let hasError: UInt8 = 2
     /// The record has a rule's name after its other texts: a byte with its length, and the text.
     private static let hasRule: UInt8 = 4
+    private static let isSecure: UInt8 = 8
+    /// The flags from this one on are the number of the version of HTTP, three bits; 0 for none.
+    private static let httpVersion: UInt8 = 16
     /// The longest texts that are kept, in bytes, so that a record is never longer than ``JournalFormat/longestRecord``.
     private static let longestHost = 512
     private static let longestPath = 2048
@@ -85,7 +88,8 @@ struct JournalRecord: ~Copyable {
         bytes[Field.kind] = request.kind == .client ? 0 : 1
         bytes[Field.flags] =
             (request.route == nil ? 0 : Self.hasRoute) | (request.error == nil ? 0 : Self.hasError)
-            | (request.rule == nil ? 0 : Self.hasRule)
+            | (request.rule == nil ? 0 : Self.hasRule) | (request.isSecure ? Self.isSecure : 0)
+            | (request.httpVersion?.rawValue ?? 0) * Self.httpVersion
         var texts = TextWriter(bytes)
         let hostLength = texts.append(url ?? request.destination.target.host, host.prefix(Self.longestHost))
         let pathLength = texts.append(url ?? request.destination.target.path, path.prefix(Self.longestPath))
@@ -144,6 +148,8 @@ extension JournalRecord {
         var status: Int?
         var error: String?
         var rule: String?
+        var isSecure = false
+        var httpVersion: HTTPVersion?
     }
 
     /// Returns the identity of a record whose checksum is right; `nil` if the lengths of its texts are nevertheless
@@ -175,7 +181,8 @@ extension JournalRecord {
                 host: host.lowercased(), port: Int(bytes.loadUnaligned(fromByteOffset: Field.port, as: UInt32.self)),
                 path: path),
             route: flags & hasRoute == 0 ? nil : route, status: status == 0 ? nil : status,
-            error: flags & hasError == 0 ? nil : error, rule: rule)
+            error: flags & hasError == 0 ? nil : error, rule: rule, isSecure: flags & isSecure != 0,
+            httpVersion: HTTPVersion(rawValue: flags / httpVersion % 8))
     }
 
     /// The figures of a request that are counted.

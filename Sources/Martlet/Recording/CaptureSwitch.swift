@@ -123,7 +123,7 @@ enum CaptureSwitch {
     static func note(_ fault: CaptureFault) {
         let count = faultCount.wrappingAdd(1, ordering: .relaxed).newValue
         guard count == MartletLimits.faults else { return }
-        fail(because: "\(count) internal errors, the last: \(fault.rawValue)")
+        fail(because: "too many internal errors, the last: \(fault.rawValue)")
     }
 
     static func disconnect() {

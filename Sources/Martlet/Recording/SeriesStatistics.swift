@@ -73,7 +73,8 @@ struct SeriesStatistics: Sendable {
         name(
             JournalRecord.Identity(
                 kind: request.kind, method: request.method, target: request.destination.target, route: request.route,
-                status: request.status, error: request.error, rule: request.rule))
+                status: request.status, error: request.error, rule: request.rule, isSecure: request.isSecure,
+                httpVersion: request.httpVersion))
     }
 
     private mutating func index(of record: UnsafeRawBufferPointer) -> Int? {
@@ -101,6 +102,8 @@ struct SeriesStatistics: Sendable {
             endpoint: identity.route ?? endpoint(identity.kind, target), status: identity.status,
             error: identity.error)
         dimensions.rule = identity.rule
+        dimensions.isRoute = identity.kind == .client || identity.route != nil
+        (dimensions.isSecure, dimensions.httpVersion) = (identity.isSecure, identity.httpVersion)
         guard indices[dimensions] == nil else { return dimensions }
         return errorTypes.admit(endpoints.admit(dimensions, at: start), at: start)
     }

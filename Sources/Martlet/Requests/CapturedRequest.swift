@@ -13,6 +13,10 @@ struct CapturedRequest: Sendable {
     var error: String?
     /// The name of the rule that changed the request; `nil` for none.
     var rule: String?
+    /// Whether a served request came over TLS; `false` for a client's request.
+    var isSecure = false
+    /// `nil` if it is unknown, or no answer came.
+    var httpVersion: HTTPVersion?
     /// The start, by the wall clock.
     var start: UnixNanoseconds
     /// The duration in nanoseconds, by the monotonic clock.

@@ -38,17 +38,27 @@ struct EndedSpan: Sendable {
 
     var isRequest: Bool { http != nil }
 
-    func record(in recorder: Recorder) {
-        guard let http, let kind = kind.request, !content.enclosesCountedRequest else { return keep(in: recorder) }
+    /// Counts the span if it is a request, and keeps its details if they are wanted.
+    ///
+    /// - Returns: whether the request, or one within the span, is counted, so that a span around this one is not.
+    @discardableResult
+    func record(in recorder: Recorder) -> Bool {
+        guard var http, let kind = kind.request, !content.enclosesCountedRequest else {
+            keep(in: recorder)
+            return content.enclosesCountedRequest
+        }
+        let isOverruled = isOK && http.takeOverruledStatus(kind)
         let url = http.url.flatMap(URL.init(string:))
         let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
         // The patterns apply to requests that a service makes, not to those that it receives.
-        if kind == .client, !recorder.settings.selection.contains(destination) { return }
-        if recorder.settings.decisions.ignore(kind, HTTPMethod.name(http.method), destination) { return }
+        if kind == .client, !recorder.settings.selection.contains(destination) { return false }
+        if recorder.settings.decisions.ignore(kind, HTTPMethod.name(http.method), destination) { return false }
         var request = CapturedRequest(
             kind: kind, method: HTTPMethod.name(http.method), destination: destination,
-            route: route(of: http), status: http.status, error: error(of: http, kind), start: start,
+            route: route(of: http), status: http.status, error: isOK ? nil : error(of: http, kind), start: start,
             durationNanoseconds: durationNanoseconds)
+        request.isSecure = kind == .server && Self.isSecure(http, url)
+        request.httpVersion = http.httpVersion
         request.bytesSent = Self.believed(kind == .client ? http.requestBodySize : http.responseBodySize)
         request.bytesReceived =
             kind == .client
@@ -59,11 +69,12 @@ struct EndedSpan: Sendable {
             recorder.reserveDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
         {
             let redaction = recorder.settings.contents.redaction
-            let (span, bytes) = record(trace, isError: isFailure, request: kind, redaction)
+            let (span, bytes) = record(trace, isError: isFailure, request: kind, hasStatus: !isOverruled, redaction)
             request.detailBytes = bytes
             request.makeSpan = details(span, of: request, http, redaction)
         }
         recorder.record(request)
+        return true
     }
 
     /// Keeps a span that is not counted, if its trace is sampled.
@@ -107,6 +118,14 @@ struct EndedSpan: Sendable {
         return bytes <= min(most, MartletLimits.largestBody) ? bytes : 0
     }
 
+    /// Whether the span's author marked it as a success, which overrules the status of its response.
+    private var isOK: Bool { content.status?.code == .ok }
+
+    /// Returns whether a served request came over TLS, as its instrument says; without a word of it, by its port.
+    private static func isSecure(_ http: HTTPSpanAttributes, _ url: URL?) -> Bool {
+        (http.scheme ?? url?.scheme).map { $0.lowercased() == "https" } ?? (http.port == 443)
+    }
+
     // MARK: - Details
 
     private func details(
@@ -131,9 +150,11 @@ struct EndedSpan: Sendable {
 
     /// Returns the span's record and an estimate of its memory, in bytes.
     ///
-    /// - Parameter request: the kind of request to keep the span as; `nil` for none.
+    /// - Parameters:
+    ///   - request: the kind of request to keep the span as; `nil` for none.
+    ///   - hasStatus: whether the request holds the status of the response.
     private func record(
-        _ trace: TraceContext, isError: Bool, request: RequestKind?, _ redaction: Redaction
+        _ trace: TraceContext, isError: Bool, request: RequestKind?, hasStatus: Bool = true, _ redaction: Redaction
     ) -> (span: SpanRecord, bytes: Int) {
         var span = SpanRecord(
             traceID: trace.traceID, spanID: trace.spanID, parentSpanID: parent,
@@ -141,10 +162,12 @@ struct EndedSpan: Sendable {
             durationNanoseconds: durationNanoseconds)
         span.traceState = trace.traceState
         span.isSampled = trace.isSampled
-        span.isError = isError
+        (span.isError, span.isOK) = (isError, isOK)
         span.message = isError ? message.map(redaction.message) : nil
         var conversion = SpanConversion(redaction)
-        span.attributes = conversion.keep(content.attributes) { HTTPSpanAttributes.covers($0, of: request) }
+        span.attributes = conversion.keep(content.attributes) {
+            HTTPSpanAttributes.covers($0, of: request, hasStatus: hasStatus)
+        }
         span.events = content.events.map { conversion.keep($0) }
         span.links = content.links.compactMap { conversion.keep($0) }
         span.droppedAttributes = content.droppedAttributes &+ conversion.dropped
@@ -160,6 +183,14 @@ extension RequestTarget {
     /// Makes the target of a request whose instrument names no URL.
     fileprivate init(_ http: HTTPSpanAttributes) {
         self.init(host: http.host?.lowercased() ?? "", port: http.port ?? 0, path: http.path ?? "/")
+    }
+
+    /// Makes the target that a client's instrument names in a span's attributes; `nil` if it names none yet.
+    init?(_ attributes: SpanAttributes) {
+        let value = { (name: String) in attributes.get(name).flatMap { SpanAttribute($0) } }
+        let http = HTTPSpanAttributes(.client) { value($0) ?? ($0 == AttributeName.method ? .string("GET") : nil) }
+        guard let http, http.url != nil || http.host != nil else { return nil }
+        self = http.url.flatMap(URL.init(string:)).map { RequestTarget($0) } ?? RequestTarget(http)
     }
 }
 

@@ -17,9 +17,11 @@ import Testing
         client.phases[.dns] = 5_000_000
         client.phases[.transfer] = 0
         fixture.recorder.record(client)
-        let server = CapturedRequest(
+        client.httpVersion = .http11
+        var server = CapturedRequest(
             kind: .server, method: "GET", destination: .target(RequestTarget(host: "", port: 0, path: "/x")),
             route: "/orders/{id}", start: Clock.wall(), durationNanoseconds: 2_000_000)
+        (server.isSecure, server.httpVersion) = (true, .http3)
         fixture.recorder.record(server)
         #expect(fixture.recorder.journal.count == 2)
         let interval = try fixture.endInterval()
@@ -28,6 +30,8 @@ import Testing
         expected.record(server)
         #expect(interval.series == expected.drain().interval.series)
         #expect(interval.series.keys.contains { $0.endpoint == "/users/{id}" && $0.port == 8080 })
+        #expect(interval.series.keys.contains { $0.isSecure && $0.httpVersion == .http3 })
+        #expect(interval.series.keys.contains { !$0.isSecure && $0.httpVersion == .http11 })
     }
 
     @Test func everyPhaseOfARequestIsInItsRecord() throws {
