@@ -117,6 +117,9 @@ func service(with collector: StubCollector) -> Router<BasicRequestContext> {
             HTTPField.Name(name).flatMap { request.headers[values: $0].joined(separator: ",") }
         }.joined(separator: "\n")
     }
+    router.get("redirect-to") { request, _ in
+        Response(status: .found, headers: [.location: request.uri.queryParameters.get("url") ?? "/"])
+    }
     router.get("redirect-to-trace") { _, _ in Response(status: .found, headers: [.location: "/trace"]) }
     arrivals.forget()
     departures.forget()

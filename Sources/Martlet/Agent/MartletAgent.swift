@@ -241,15 +241,15 @@ extension MartletAgent {
         AgentCost.measure {
             let context = ServiceContext.current
             let kind: RequestKind = request.kind == .client ? .client : .server
-            context?.requestSpan?.noteRequest(kind)
             let parent = context?.traceContext
             var content = SpanContent(name: request.method)
             content.setAttributes(request.attributes)
-            EndedSpan(
+            let isCounted = EndedSpan(
                 trace: recorder.settings.sampler.span(childOf: parent), parent: parent?.spanID,
                 kind: kind == .client ? .client : .server, start: request.startNanoseconds,
                 durationNanoseconds: request.duration.nanoseconds, content: content
             ).record(in: recorder)
+            if isCounted { context?.requestSpan?.noteRequest(kind) }
         }
     }
 }

@@ -157,8 +157,10 @@ final class RequestObserver: NSObject, URLProtocolClient, @unchecked Sendable {
             let (context, recorder) = (observation.noteRequestWritten(), instrument.recorder)
             rule?.changeHeaders()
             if awaitsHead { awaitHead() }
-            guard let context, recorder.allowance.traces, recorder.settings.propagates else { return }
-            handle?.addTraceHeaders(context)
+            guard let context, recorder.allowance.traces, let handle,
+                recorder.settings.propagates(to: handle.target)
+            else { return }
+            handle.addTraceHeaders(context)
         }
         return 0
     }

@@ -64,6 +64,9 @@ extension MartletConfiguration {
             ?? reader.fallback(
                 "OTEL_PROPAGATORS", unless: "MARTLET_PROPAGATE", default: "tracecontext",
                 as: EnvironmentValue.specificationPropagation) ?? propagate
+        propagateTo = reader.value("MARTLET_PROPAGATE_TO", default: "everywhere", as: globs) ?? propagateTo
+        trustCallers =
+            reader.value("MARTLET_TRUST_CALLERS", default: "true", as: EnvironmentValue.boolean) ?? trustCallers
         rulesFile = reader.value("MARTLET_RULES", default: "none", as: EnvironmentValue.file)
         hung = reader.value("MARTLET_HUNG", default: "5m", as: EnvironmentValue.interval) ?? hung
         logLevel =
@@ -74,9 +77,11 @@ extension MartletConfiguration {
     }
 
     private mutating func readDetails(_ reader: inout EnvironmentReader) {
+        let sampler = reader.specificationSampler(unless: "MARTLET_SAMPLE_RATE")
         sampleRate =
             reader.value("MARTLET_SAMPLE_RATE", default: "\(Self.defaultSampleRate)", as: EnvironmentValue.share)
-            ?? reader.specificationSampleRate(unless: "MARTLET_SAMPLE_RATE") ?? sampleRate
+            ?? sampler?.rate ?? sampleRate
+        ignoresCallersFlag = sampler?.isParentBased == false
         keepFailures =
             reader.value("MARTLET_KEEP_FAILURES", default: "true", as: EnvironmentValue.boolean) ?? keepFailures
         slow = reader.value("MARTLET_SLOW", default: "1s", as: EnvironmentValue.duration) ?? slow
@@ -280,16 +285,19 @@ extension EnvironmentReader {
         text(own) == nil ? resource[name] : nil
     }
 
-    /// Returns the rate of the sampler in the specification's variables, if Martlet's variable is unset.
-    mutating func specificationSampleRate(unless own: String) -> Double? {
+    /// Returns the sampler in the specification's variables, if Martlet's variable is unset: its rate, and whether the
+    /// caller's flag decides (specification, "Tracing SDK", section "Built-in samplers").
+    mutating func specificationSampler(unless own: String) -> (rate: Double, isParentBased: Bool)? {
         let rate = MartletConfiguration.defaultSampleRate
         let argument: Double? =
             fallback("OTEL_TRACES_SAMPLER_ARG", unless: own, default: "\(rate)", as: EnvironmentValue.ratio)
         return fallback("OTEL_TRACES_SAMPLER", unless: own, default: "a rate of \(rate)") { sampler in
-            switch sampler.lowercased() {
-            case "always_on", "parentbased_always_on": 1.0
-            case "always_off", "parentbased_always_off": 0.0
-            case "traceidratio", "parentbased_traceidratio": argument ?? 1.0
+            let name = sampler.lowercased()
+            let isParentBased = name.hasPrefix("parentbased_")
+            return switch isParentBased ? String(name.dropFirst("parentbased_".count)) : name {
+            case "always_on": (1, isParentBased)
+            case "always_off": (0, isParentBased)
+            case "traceidratio": (argument ?? 1, isParentBased)
             default: nil
             }
         }

@@ -93,6 +93,16 @@ public struct MartletConfiguration: Sendable {
     /// Whether `traceparent` and `tracestate` are sent with requests that have none (W3C Trace Context).
     /// `MARTLET_PROPAGATE`, default `true`.
     public var propagate = true
+    /// Globs of the targets that get `traceparent` and `tracestate`, in the form of ``include``. Each hop of a redirect is
+    /// judged for itself. `MARTLET_PROPAGATE_TO`, default all.
+    public var propagateTo: [String] = []
+    /// Whether a remote caller's `traceparent` decides if the details of its trace are kept. If not, the service decides at
+    /// ``sampleRate``, whatever the caller sends; the trace goes on all the same. Turn it off for a service that the
+    /// public can call. `MARTLET_TRUST_CALLERS`, default `true`.
+    public var trustCallers = true
+    /// Whether the caller's flag is ignored and the trace id decides, for samplers of OpenTelemetry that are not
+    /// `parentbased_…`.
+    var ignoresCallersFlag = false
     /// Whether kept details show paths unchanged. If not, segments that are values are removed, except plain numbers
     /// and UUIDs. `MARTLET_CAPTURE_PATHS`, default `false`.
     public var capturePaths = false

@@ -10,7 +10,9 @@ struct InstrumentSettings: Sendable {
     /// The sampler that decides which traces' details are kept.
     let sampler: TraceSampler
     /// Whether requests carry `traceparent` and `tracestate`.
-    let propagates: Bool
+    private let propagates: Bool
+    /// The targets whose requests carry them; `nil` for all.
+    private let traced: RequestSelection?
     /// The header fields and bodies that kept details contain.
     let contents: DetailContents
     /// The time in flight after which a request counts as hung.
@@ -19,10 +21,22 @@ struct InstrumentSettings: Sendable {
     init(_ configuration: MartletConfiguration) {
         selection = RequestSelection(include: configuration.include, exclude: configuration.exclude)
         decisions = ServiceClosures(configuration)
-        sampler = TraceSampler(rate: configuration.sampleRate)
+        let trust = configuration.ignoresCallersFlag ? CallerTrust.traceID : .flag
+        sampler = TraceSampler(
+            rate: configuration.sampleRate, trust: configuration.trustCallers ? trust : .nothing)
         propagates = configuration.propagate
+        traced = configuration.propagateTo.isEmpty ? nil : RequestSelection(include: configuration.propagateTo)
         contents = DetailContents(configuration)
         hung = configuration.hung
+    }
+
+    /// Returns whether a request carries `traceparent` and `tracestate`. If only some targets may get them, a request to
+    /// an unknown target does not.
+    ///
+    /// - Parameter target: only read if the targets are limited.
+    func propagates(to target: @autoclosure () -> RequestTarget?) -> Bool {
+        guard propagates, let traced else { return propagates }
+        return target().map { traced.contains(.target($0)) } ?? false
     }
 }
 

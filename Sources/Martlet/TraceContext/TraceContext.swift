@@ -15,11 +15,15 @@ struct TraceContext: Sendable, Hashable {
 /// decision.
 struct TraceSampler: Sendable {
     private let threshold: UInt64
+    private let trust: CallerTrust
 
     private static let range = UInt64(1) << 56
 
-    /// - Parameter rate: the share of traces, 0 to 1; NaN counts as 0.
-    init(rate: Double) {
+    /// - Parameters:
+    ///   - rate: the share of traces, 0 to 1; NaN counts as 0.
+    ///   - trust: what decides about the trace of a remote caller.
+    init(rate: Double, trust: CallerTrust = .flag) {
+        self.trust = trust
         let share = rate > 0 ? min(rate, 1) : 0
         threshold = UInt64((1 - share) * Double(Self.range))
     }
@@ -28,6 +32,16 @@ struct TraceSampler: Sendable {
     /// Level 2, "Random Trace ID Flag").
     func samples(_ trace: TraceID) -> Bool { trace.low % Self.range >= threshold }
 
+    /// Returns whether the details of a remote caller's trace are kept. All spans of this process within the trace, and
+    /// the services that it calls, inherit the decision.
+    func samples(_ caller: TraceParent) -> Bool {
+        switch trust {
+        case .flag: caller.isSampled
+        case .traceID: samples(caller.traceID)
+        case .nothing: samples(TraceIDs.nextTrace())
+        }
+    }
+
     /// Returns the context of a new span. It inherits its parent's decision; a root decides itself.
     func span(childOf parent: TraceContext?) -> TraceContext {
         let traceID = parent?.traceID ?? TraceIDs.nextTrace()
@@ -35,6 +49,16 @@ struct TraceSampler: Sendable {
             traceID: traceID, spanID: TraceIDs.nextSpan(), isSampled: parent?.isSampled ?? samples(traceID),
             traceState: parent?.traceState ?? "")
     }
+}
+
+/// What of a remote caller's trace context decides whether the details of the trace are kept.
+enum CallerTrust: Sendable {
+    /// The flag `sampled`.
+    case flag
+    /// The trace id, as OpenTelemetry's samplers without `parentbased_` decide.
+    case traceID
+    /// Nothing: a caller may choose the trace id too.
+    case nothing
 }
 
 /// The source of ids for traces and spans. Thread-safe without a lock or a system call: each word comes from a separate

@@ -74,13 +74,15 @@ public struct MartletTracer: Tracer {
     /// Does nothing; ``MartletAgent/flush()`` waits for delivery.
     public func forceFlush() {}
 
-    /// Writes `traceparent` and, if the trace has one, `tracestate`. Writes nothing outside a trace, or if
-    /// ``MartletConfiguration/propagate`` is off.
+    /// Writes `traceparent` and, if the trace has one, `tracestate`. Writes nothing outside a trace, if
+    /// ``MartletConfiguration/propagate`` is off, or if ``MartletConfiguration/propagateTo`` does not match the target that
+    /// the attributes of the context's client span name.
     public func inject<Carrier, Inject: Injector>(
         _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
     ) where Inject.Carrier == Carrier {
         guard let trace = context.traceContext,
-            CaptureSwitch.recorder(in: CaptureSwitch.scope)?.settings.propagates != false
+            CaptureSwitch.recorder(in: CaptureSwitch.scope)?.settings.propagates(to: context.spanRecording?.target)
+                != false
         else {
             return
         }
@@ -89,7 +91,8 @@ public struct MartletTracer: Tracer {
         injector.inject(trace.traceState, forKey: TraceState.headerName, into: &carrier)
     }
 
-    /// Reads `traceparent` and `tracestate`. Headers that W3C Trace Context does not allow are ignored.
+    /// Reads `traceparent` and `tracestate`. Headers that W3C Trace Context does not allow are ignored. Whether the trace is
+    /// sampled may be decided here: see ``MartletConfiguration/trustCallers``.
     public func extract<Carrier, Extract: Extractor>(
         _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
     ) where Extract.Carrier == Carrier {
@@ -97,8 +100,10 @@ public struct MartletTracer: Tracer {
             let parent = TraceParent(header)
         else { return }
         let state = extractor.extract(key: TraceState.headerName, from: carrier)
+        let recorder = CaptureSwitch.recorder(in: CaptureSwitch.scope)
+        let sampler = recorder?.allowance.traces == true ? recorder?.settings.sampler : nil
         context.traceContext = TraceContext(
-            traceID: parent.traceID, spanID: parent.spanID, isSampled: parent.isSampled,
+            traceID: parent.traceID, spanID: parent.spanID, isSampled: sampler?.samples(parent) ?? parent.isSampled,
             traceState: state.map(TraceState.passedOn) ?? "")
     }
 }

@@ -78,6 +78,9 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
         }
     }
 
+    /// The target of a request, as far as its instrument has named it; `nil` for none, and unless the span is a client's.
+    var target: RequestTarget? { kind == .client ? RequestTarget(attributes) : nil }
+
     func setStatus(_ status: SpanStatus) { change { $0.status = status } }
 
     func add(_ event: Tracing.SpanEvent) {
@@ -110,11 +113,12 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
         let span = EndedSpan(
             trace: ownContext, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
-        // A span that is not a request but contains one reports that request to its own enclosing span too.
-        if let kind = kind.request, span.isRequest || ended.content.enclosesCountedRequest {
-            ended.enclosing?.noteRequest(kind)
+        // A request that is not counted, because a pattern excludes it, must not take the span around it out of the count.
+        guard let recorder = CaptureSwitch.recorder(in: scope), span.record(in: recorder), let kind = kind.request
+        else {
+            return
         }
-        if let recorder = CaptureSwitch.recorder(in: scope) { span.record(in: recorder) }
+        ended.enclosing?.noteRequest(kind)
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
@@ -207,11 +211,14 @@ struct SpanError: Sendable {
     /// The error's description, cut to twice the kept length, so that redaction sees the text after the cut.
     let message: String
     private let isCancellation: Bool
+    /// Whether the error is about data. Its text may quote the data, so no word in it shows a failure of the network.
+    private let isOfData: Bool
 
     init(_ error: any Error) {
         type = Self.name(of: Swift.type(of: error))
         message = String(describing: error).cut(toBytes: 2 * MartletLimits.messageLength)
         isCancellation = error is CancellationError
+        isOfData = error is DecodingError || error is EncodingError
     }
 
     /// Returns a type's name without the addresses in the name of a private type, which differ in every process.
@@ -227,6 +234,7 @@ struct SpanError: Sendable {
     /// small set if the error's text shows it, else the name of the Swift type.
     var requestErrorType: String {
         if isCancellation { return RequestOutcome.cancelledError }
+        if isOfData { return type }
         let said = "\(type) \(message)"
         return Self.words.first { said.contains($0.word) }?.type ?? type
     }
@@ -240,7 +248,7 @@ struct SpanError: Sendable {
         ("onnection refused", "connection_refused"), ("unreachable", "connection_failed"),
         ("reset by peer", "connection_reset"), ("remoteConnectionClosed", "connection_reset"),
         ("redirectLimitReached", "too_many_redirects"), ("redirectCycleDetected", "too_many_redirects"),
-        ("handshake", "tls"), ("certificate", "tls"), ("NIOSSL", "tls"),
+        ("handshake", "tls"), ("CERTIFICATE_VERIFY_FAILED", "tls"), ("NIOSSL", "tls"),
         ("HTTPParserError", "invalid_response"),
         ("invalidURL", "invalid_request"), ("unsupportedScheme", "invalid_request"), ("emptyHost", "invalid_request"),
     ]

@@ -71,6 +71,25 @@ extension AgentTests {
             }
         }
 
+        /// The server is reached under two names. The redirect leads from the one to the other.
+        @Test func onlyNamedTargetsGetTraceHeadersOnEachHop() async throws {
+            try await withAgent({ $0.propagateTo = ["localhost/*"] }) { _, _, base in
+                let port = try #require(base.port)
+                let named = try #require(URL(string: "http://localhost:\(port)"))
+                for (url, isSent) in [
+                    (named / "trace", true), (base / "trace", false), (named / "redirect-to-trace", true),
+                    (base / "redirect-to-trace", false),
+                ] {
+                    let sent = try await Self.headers(Self.session(), url)
+                    #expect(sent.parent.isEmpty == !isSent, "\(url)")
+                }
+                var parts = URLComponents(url: named / "redirect-to", resolvingAgainstBaseURL: false)
+                parts?.queryItems = [URLQueryItem(name: "url", value: (base / "trace").absoluteString)]
+                let away = try #require(parts?.url)
+                #expect(try await Self.headers(Self.session(), away).parent == "")
+            }
+        }
+
         private static func session() -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             configuration.captureWithMartlet()

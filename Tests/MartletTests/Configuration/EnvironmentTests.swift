@@ -18,6 +18,7 @@ import Testing
         "MARTLET_SERVICE_VERSION": { $0.serviceVersion == nil }, "MARTLET_ENVIRONMENT": { $0.environment == nil },
         "MARTLET_TOKEN": { $0.token == nil }, "MARTLET_HEADERS": { $0.headers.isEmpty },
         "MARTLET_INCLUDE": { $0.include.isEmpty }, "MARTLET_EXCLUDE": { $0.exclude.isEmpty },
+        "MARTLET_PROPAGATE_TO": { $0.propagateTo.isEmpty },
         "MARTLET_ENDPOINTS": { $0.endpoints.isEmpty }, "MARTLET_REDACT": { $0.redact.isEmpty },
         "MARTLET_RULES": { $0.rulesFile == nil }, "MARTLET_BUFFER_DIR": { $0.bufferDirectory == nil },
         "MARTLET_BUFFER_ADOPT": { $0.bufferAdopt.isEmpty }, "MARTLET_TRANSPORT": { $0.transport == nil },
@@ -92,6 +93,7 @@ import Testing
             "MARTLET_ENDPOINTS": "/users/{id}, /static/*",
             "MARTLET_MAX_ENDPOINTS": "12", "MARTLET_SAMPLE_RATE": "0.25", "MARTLET_KEEP_FAILURES": "no",
             "MARTLET_SLOW": "500ms", "MARTLET_PROPAGATE": "0", "MARTLET_TRACING": "off",
+            "MARTLET_PROPAGATE_TO": "*.internal, 10.0.0.*:80", "MARTLET_TRUST_CALLERS": "no",
             "MARTLET_CAPTURE_PATHS": "yes", "MARTLET_CAPTURE_HEADERS": "via,Server",
             "MARTLET_CAPTURE_BODIES": "Failures", "MARTLET_BODY_LIMIT": "16KiB", "MARTLET_REDACT": "ssn, card number",
             "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
@@ -121,6 +123,8 @@ import Testing
         #expect(configuration.keepFailures == false)
         #expect(configuration.slow == .milliseconds(500))
         #expect(configuration.propagate == false)
+        #expect(configuration.propagateTo == ["*.internal", "10.0.0.*:80"])
+        #expect(configuration.trustCallers == false)
         #expect(configuration.bootstrapsTracing == false)
         #expect(configuration.capturePaths)
         #expect(configuration.captureHeaders == .named(["via", "server"]))
@@ -328,6 +332,19 @@ import Testing
         let (configuration, warnings) = MartletConfiguration.fromEnvironment(["MARTLET_SAMPLE_RATE": text])
         #expect(configuration.sampleRate == 0.1)
         #expect(warnings.count == 1)
+    }
+
+    /// Specification, "Tracing SDK", section "Built-in samplers": only `ParentBased` obeys the caller.
+    @Test(arguments: ["always_on", "always_off", "traceidratio"])
+    func onlyParentBasedSamplersObeyTheCallersFlag(name: String) {
+        let variable = "OTEL_TRACES_SAMPLER"
+        let found = [name, "parentbased_\(name)"].map {
+            MartletConfiguration.fromEnvironment([variable: $0]).configuration
+        }
+        #expect(found.map(\.ignoresCallersFlag) == [true, false])
+        #expect(found[0].sampleRate == found[1].sampleRate)
+        let own = MartletConfiguration.fromEnvironment([variable: name, "MARTLET_SAMPLE_RATE": "0.5"]).configuration
+        #expect(own.ignoresCallersFlag == false && own.sampleRate == 0.5)
     }
 
     @Test func endpointMayListSeveralCollectors() {

@@ -184,6 +184,50 @@ extension AgentTests {
             #expect(found.requests.keys.map(\.error) == [error])
         }
 
+        /// Specification, "Tracing API", section "Set Status": `Ok` is final and suppresses errors such as 404s.
+        @Test(arguments: [SpanKind.client, .server], [404, 503])
+        func spanThatItsAuthorMarkedOKIsASuccess(kind: SpanKind, status: Int) async throws {
+            let found = await recorded {
+                span(
+                    kind,
+                    [
+                        "http.request.method": "GET", "url.full": "https://spans.example/", "http.route": "/",
+                        "http.response.status_code": .int(Int64(status)), "error.type": "missing",
+                    ], error: Broken.badly, status: SpanStatus(code: .ok))
+            }
+            let request = try #require(found.requests.keys.first)
+            #expect(request.error == nil)
+            #expect(request.outcome.isFailure(for: request.kind) == false)
+            let kept = try #require(found.spans.first)
+            #expect(kept.isOK && !kept.isError)
+            let shown =
+                kept.request?.status
+                ?? kept.attributes["http.response.status_code"].flatMap { value in
+                    if case .integer(let number) = value { Int(number) } else { nil }
+                }
+            #expect(shown == status)
+        }
+
+        @Test func servedRequestHasItsSchemeAndItsVersionOfHTTP() async throws {
+            let cases: [(SpanAttributes, Bool, HTTPVersion?)] = [
+                (["url.scheme": "https", "network.protocol.version": "2"], true, .http2),
+                (["http.scheme": "https", "http.flavor": "1.1"], true, .http11),
+                (["url.scheme": "http", "server.port": 443], false, nil), (["server.port": 443], true, nil),
+                (["url.full": "https://spans.example:8443/"], true, nil),
+                (["network.protocol.version": "spdy"], false, nil),
+            ]
+            for (attributes, isSecure, version) in cases {
+                var all: SpanAttributes = ["http.request.method": "GET", "http.route": "/a"]
+                all.merge(attributes)
+                let found = await recorded { span(.server, all) }
+                let request = try #require(found.requests.keys.first)
+                #expect(request.isSecure == isSecure && request.httpVersion == version, "\(attributes)")
+                #expect(request.isRoute)
+            }
+            let found = await recorded { span(.server, ["http.request.method": "GET", "url.path": "/a"]) }
+            #expect(found.requests.keys.allSatisfy { !$0.isRoute || $0.endpoint == RequestDimensions.unmatched })
+        }
+
         @Test func errorOfAPrivateTypeHasTheSameNameInEveryProcess() async {
             let found = await recorded {
                 span(
@@ -308,6 +352,36 @@ extension AgentTests {
                 tracer.request("/b")
             }
             #expect(found.counts == ["client GET /b 200 - 1"])
+        }
+
+        @Test func excludedRequestDoesNotTakeTheSpanAroundItOutOfTheCount() async {
+            for change in [
+                { $0.exclude = ["spans.example/inner"] }, { $0.ignore = { $0.path == "/inner" } },
+            ] as [(inout MartletConfiguration) -> Void] {
+                let found = await recorded(change) {
+                    tracer.withSpan("outer", ofKind: .client) { outer in
+                        outer.attributes = [
+                            "http.request.method": "GET", "url.full": "https://spans.example/outer",
+                            "http.response.status_code": 200,
+                        ]
+                        tracer.request("/inner")
+                    }
+                }
+                #expect(found.counts == ["client GET /outer 200 - 1"])
+            }
+        }
+
+        /// The text of an error about data may quote the data.
+        @Test func wordInDataIsNoFailureOfTheNetwork() async {
+            let context = DecodingError.Context(
+                codingPath: [], debugDescription: "no certificate, Timeout or handshake")
+            let found = await recorded {
+                for error in [DecodingError.dataCorrupted(context) as any Error, Said(description: "no certificate")] {
+                    span(
+                        .client, ["http.request.method": "GET", "url.full": "https://spans.example/"], error: error)
+                }
+            }
+            #expect(!found.requests.keys.contains { $0.error == "tls" || $0.error == "timeout" })
         }
 
         @Test func serverRequestAndTheRequestsThatItMakesAreAllCounted() async {

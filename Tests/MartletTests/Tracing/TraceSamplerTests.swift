@@ -34,6 +34,14 @@ import Testing
         }
     }
 
+    @Test func callersFlagOrTraceIDOrNothingOfItDecides() throws {
+        let caller = try #require(TraceParent("00-4bf92f3577b34da6ff00000000000001-00f067aa0ba902b7-01"))
+        #expect(TraceSampler(rate: 0).samples(caller))
+        #expect(!TraceSampler(rate: 0.5, trust: .traceID).samples(caller))
+        let kept = (0..<400).filter { _ in TraceSampler(rate: 0.5, trust: .nothing).samples(caller) }.count
+        #expect((100...300).contains(kept))
+    }
+
     @Test func rateOfAQuarterKeepsAQuarterOfTraces() {
         let sampler = TraceSampler(rate: 0.25)
         let sampled = (0..<20_000).filter { _ in sampler.samples(TraceIDs.nextTrace()) }.count

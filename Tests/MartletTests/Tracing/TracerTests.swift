@@ -127,6 +127,59 @@ extension AgentTests {
             #expect(found.spans.count == (isSampled ? 1 : 0))
         }
 
+        @Test(arguments: [true, false])
+        func callersFlagDecidesNothingUnderASamplerThatIsNotParentBased(isSampled: Bool) async {
+            let header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0\(isSampled ? 0 : 1)"
+            let found = await recorded({ ($0.sampleRate, $0.ignoresCallersFlag) = (isSampled ? 1 : 0, true) }) {
+                tracer.withSpan("child", context: extracted(["traceparent": header])) { span in
+                    let sent = injected(span.context)["traceparent"]
+                    #expect(sent?.hasPrefix("00-4bf92f3577b34da6a3ce929d0e0e4736-") == true)
+                    #expect(sent?.hasSuffix(isSampled ? "-01" : "-00") == true)
+                }
+            }
+            #expect(found.spans.count == (isSampled ? 1 : 0))
+        }
+
+        /// The public may choose the flag and the trace id.
+        @Test func callerThatIsNotTrustedDecidesNothing() async {
+            let header = "00-4bf92f3577b34da6ffffffffffffffff-00f067aa0ba902b7-01"
+            func kept(_ trusts: Bool) async -> Int {
+                await recorded({ ($0.sampleRate, $0.trustCallers) = (0.5, trusts) }) {
+                    for _ in 0..<200 {
+                        tracer.withSpan("served", context: extracted(["traceparent": header])) { span in
+                            #expect(
+                                span.context.traceContext?.traceID.description == "4bf92f3577b34da6ffffffffffffffff")
+                            tracer.withSpan("child") { child in
+                                let isSampled = child.context.traceContext?.isSampled
+                                #expect(isSampled == span.context.traceContext?.isSampled)
+                            }
+                        }
+                    }
+                }.spans.count
+            }
+            let (trusted, own) = (await kept(true), await kept(false))
+            #expect(trusted == 400)
+            #expect((100...300).contains(own) && own % 2 == 0)
+        }
+
+        @Test func onlyNamedTargetsGetTraceHeaders() async {
+            _ = await recorded({ $0.propagateTo = ["*.internal", "partner.example:8443"] }) {
+                let cases: [(SpanAttributes, Bool)] = [
+                    (["url.full": "https://a.internal/x"], true), (["url.full": "https://a.internal.example/x"], false),
+                    (["server.address": "A.internal", "server.port": 50051], true),
+                    (["server.address": "partner.example", "server.port": 8443], true),
+                    (["url.full": "https://partner.example/"], false), ([:], false),
+                ]
+                for (attributes, isSent) in cases {
+                    let span = tracer.startSpan("call", context: extracted(parent), ofKind: .client)
+                    span.attributes = attributes
+                    #expect(injected(span.context).isEmpty == !isSent, "\(attributes)")
+                    span.end()
+                }
+                #expect(injected(extracted(parent)).isEmpty)
+            }
+        }
+
         @Test func unsampledTraceHasOneDecisionAndNoSpans() async {
             let found = await recorded({ $0.sampleRate = 0 }) {
                 tracer.withSpan("root") { root in
