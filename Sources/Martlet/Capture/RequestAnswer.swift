@@ -122,8 +122,9 @@ enum ErrorType: String, CaseIterable {
             ("reset by peer", .connectionReset), ("Broken pipe", .connectionReset),
             // libcurl 8 reports a closed connection over TLS in this way.
             ("unexpected eof", isAnswered ? .invalidResponse : .connectionReset),
-            ("SSL", .tls), ("certificate", .tls), ("TLS", .tls),
-            ("Could not resolve", .dns), ("connect to", .connectionFailed), ("CONNECT", .connectionFailed),
+            // These texts have the name of the host, which may be `certificate.example.com`: they come before its words.
+            ("Could not resolve", .dns), ("connect to", .connectionFailed),
+            ("SSL", .tls), ("certificate", .tls), ("TLS", .tls), ("CONNECT", .connectionFailed),
             ("redirects followed", .tooManyRedirects), ("timed out", .timeout),
             ("transfer closed", .invalidResponse), ("end of response", .invalidResponse), ("chunk", .invalidResponse),
             ("Content-Length", .invalidResponse),
