@@ -27,8 +27,9 @@ extension RequestDimensions {
         nameFailure()
     }
 
-    /// Returns the endpoint; `nil` if the attributes name none. An agent's own name comes first. `http.target` is used if the route is missing: a metric needs
-    /// few values, so an instrument that puts the path there has replaced its variable parts with names.
+    /// Returns the endpoint; `nil` if the attributes name none. An agent's own name comes first. `http.target` is used if the
+    /// route is missing: a metric needs few values, so an instrument that puts the path there has replaced its variable parts
+    /// with names.
     private static func endpoint(_ kind: RequestKind, _ attributes: [OTLPKeyValue]) -> String? {
         let name = kind == .client ? AttributeName.urlTemplate : AttributeName.route
         if let endpoint = attributes.text(AttributeName.endpoint) ?? attributes.text(name) { return endpoint }

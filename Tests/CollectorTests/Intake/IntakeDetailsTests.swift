@@ -48,6 +48,21 @@ import Testing
         }
     }
 
+    /// Specification, "Tracing API", section "Set Status": tools should suppress errors of a span that is `Ok`.
+    @Test(arguments: [404, 503]) func spanThatItsAuthorMarkedOKIsASuccess(status: Int64) throws {
+        let taken = try take(fromAnotherSDK: true) { span in
+            span.kind = .client
+            span.attributes = [
+                OTLPKeyValue("http.request.method", "GET"), OTLPKeyValue("url.template", "/users/{id}"),
+                OTLPKeyValue("http.response.status_code", status), OTLPKeyValue("error.type", "\(status)"),
+            ]
+            span.status = .with { $0.code = .ok }
+        }
+        let span = try #require(taken.values.first?.details.first)
+        #expect(span.request?.error == nil && span.request?.status == nil && !span.isError)
+        #expect(span.attributes["http.response.status_code"] == .integer(status))
+    }
+
     /// Sends a span with the attributes of an instrument older than the stable conventions.
     @Test func requestsOfOtherSDKsAreRequests() throws {
         let taken = try take(fromAnotherSDK: true) { span in

@@ -49,6 +49,39 @@ import Testing
         #expect(metrics.requests == 5)
     }
 
+    /// The agent's series differ in the version of HTTP and the scheme. The collector keeps neither, so that one endpoint
+    /// has no more rows than before.
+    @Test func pointsThatDifferOnlyInAttributesThatAreNotKeptBecomeOne() throws {
+        var batch = batch
+        batch.series = [:]
+        for kind in RequestKind.allCases {
+            for (number, version) in HTTPVersion.allCases.enumerated() {
+                var dimensions = Samples.dimensions(kind)
+                (dimensions.httpVersion, dimensions.isSecure) = (version, kind == .server && number % 2 == 0)
+                batch.series[dimensions] = Samples.statistics([0.1, 0.2], sent: 100, received: 4096)
+            }
+        }
+        let metrics = try #require(try Intake().metrics(try batch.otlp(), encoding: .identity).values.first)
+        #expect(Set(metrics.points.map(\.dimensions)) == [Samples.dimensions(.client), Samples.dimensions(.server)])
+        #expect(metrics.points.count == 2)
+        let times = UInt64(HTTPVersion.allCases.count)
+        for point in metrics.points {
+            #expect(point.statistics.duration.count == 2 * times)
+            #expect(point.statistics.bytesSent == 100 * times)
+            #expect(point.statistics.bytesReceived == 4096 * times)
+        }
+    }
+
+    @Test(arguments: [RequestDimensions.unmatched, RequestDimensions.other, "/orders/{id}"])
+    func nameThatIsNoRouteIsTheEndpoint(name: String) throws {
+        var batch = batch
+        var dimensions = Samples.dimensions(.server, endpoint: name)
+        dimensions.isRoute = false
+        batch.series = [dimensions: Samples.statistics([0.1])]
+        let point = try Intake().metrics(try batch.otlp(), encoding: .identity).values.first?.points.first
+        #expect(point?.dimensions == Samples.dimensions(.server, endpoint: name))
+    }
+
     @Test(arguments: [-1, .nan, .infinity, 1e300] as [Double])
     func impossibleAgentTimeIsMissingOrTheLongest(seconds: Double) throws {
         var request: OTLPExportMetricsServiceRequest = try .init(serializedBytes: batch.otlp())
