@@ -155,8 +155,7 @@ extension Intake {
     ) throws(IntakeRejection) -> Body {
         if format == .json { bytes = JSONEnums.numbered(bytes, as: shape) }
         if let message: Body = try? Self.decoded(bytes, format) { return message }
-        // A text of one byte takes a tag, a length and the byte. In the copy it takes at most three times as much.
-        try reserve(min(3 * bytes.count, limits.maxBodyBytes))
+        try reserve(TextRepair.capacity(for: bytes, limit: limits.maxBodyBytes))
         guard let repaired = TextRepair.repaired(bytes, format, as: shape, limit: limits.maxBodyBytes),
             let message: Body = try? Self.decoded(repaired, format)
         else { throw format == .protobuf ? .notProtobuf : .malformed("the body is not an OTLP JSON message") }

@@ -22,12 +22,11 @@ package struct IntakeEnvelope: Sendable, Equatable {
         self.batch = try Self.batch(batch, signal: signal)
     }
 
-    /// Returns the inflated size, in bytes, that the body declares. A body that inflates to more is refused. The largest number if
-    /// the body has several parts, whose sizes are unknown.
-    package func inflatedSize(of body: [UInt8]) -> Int {
+    /// Returns whether the body may inflate to more than `limit` bytes. It declares its size, unless it has several parts.
+    package func mayInflate(_ body: [UInt8], beyond limit: Int) -> Bool {
         switch encoding {
-        case .identity: body.count
-        case .gzip: Gzip.mayHaveSeveralMembers(body) ? .max : Gzip.inflatedSize(of: body) ?? 0
+        case .identity: body.count > limit
+        case .gzip: (Gzip.inflatedSize(of: body) ?? 0) > limit || Gzip.mayHaveSeveralMembers(body)
         }
     }
 

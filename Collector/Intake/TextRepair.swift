@@ -8,18 +8,28 @@ enum TextRepair {
         switch format {
         case .protobuf:
             var repair = ProtobufTextRepair(body, limit: limit)
-            guard (try? repair.copy(0..<body.count, as: shape, depth: 0)) != nil else { return nil }
+            guard (try? repair.copy(0..<body.count, as: shape, depth: 0)) != nil, repair.output.count <= limit else {
+                return nil
+            }
             return repair.output
         case .json:
             var text: [UInt8] = []
+            text.reserveCapacity(capacity(for: body, limit: limit))
             text.append(repairing: body[...], limit: limit)
-            return text.count <= limit ? withoutHalfSurrogates(text) : nil
+            guard text.count <= limit else { return nil }
+            replaceHalfSurrogates(in: &text)
+            return text
         }
     }
 
-    /// Returns the JSON text with `\uFFFD` for each escape that is half of a surrogate pair (RFC 8259, section 8.2).
-    private static func withoutHalfSurrogates(_ json: [UInt8]) -> [UInt8] {
-        var (json, position) = (json, 0)
+    /// Returns the most bytes that the copy of a body needs. A growing array would need more for a moment.
+    ///
+    /// A text of one byte takes a tag, a length and the byte, and at most three times as much in the copy.
+    static func capacity(for body: [UInt8], limit: Int) -> Int { min(3 * body.count, limit) + 16 }
+
+    /// Writes `\uFFFD` for each escape in a JSON text that is half of a surrogate pair (RFC 8259, section 8.2).
+    private static func replaceHalfSurrogates(in json: inout [UInt8]) {
+        var position = 0
         while let escape = json[position...].firstIndex(of: UInt8(ascii: "\\")) {
             position = min(escape + 2, json.count)
             guard let unit = unit(escapedAt: escape, of: json) else { continue }
@@ -31,7 +41,6 @@ enum TextRepair {
                 json.replaceSubrange(escape + 2..<position, with: "FFFD".utf8)
             }
         }
-        return json
     }
 
     /// Returns the UTF-16 unit that an escape like `\ud83d` represents; `nil` if there is no such escape at `start`.
@@ -55,7 +64,7 @@ private struct ProtobufTextRepair {
     init(_ bytes: [UInt8], limit: Int) {
         body = ProtobufReader(bytes)
         self.limit = limit
-        output.reserveCapacity(bytes.count)
+        output.reserveCapacity(TextRepair.capacity(for: bytes, limit: limit))
     }
 
     mutating func copy(_ range: Range<Int>, as shape: MessageShape, depth: Int) throws(ProtobufReader.UncommonForm) {
@@ -63,6 +72,7 @@ private struct ProtobufTextRepair {
         var reader = ProtobufReader(body.bytes, range)
         var start = reader.position
         while let field = try reader.next() {
+            guard output.count + reader.position - start <= limit else { throw ProtobufReader.UncommonForm() }
             if case .bytes(let content) = field.value, let part = shape.part(field.number) {
                 appendTag(field.number)
                 let length = output.count
@@ -76,7 +86,6 @@ private struct ProtobufTextRepair {
                 output.append(contentsOf: body.bytes[start..<reader.position])
             }
             start = reader.position
-            guard output.count <= limit else { throw ProtobufReader.UncommonForm() }
         }
     }
 

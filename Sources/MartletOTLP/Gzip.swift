@@ -71,12 +71,19 @@ package enum Gzip {
     /// Whether another member may follow the first: the bytes with which each member begins occur again (RFC 1952, sections 2.2
     /// and 2.3.1). They may also be compressed data by chance.
     package static func mayHaveSeveralMembers(_ bytes: [UInt8]) -> Bool {
-        var position = min(shortestMember, bytes.count)
-        while let start = bytes[position...].firstIndex(of: 0x1f) {
-            if bytes.count - start > 2, bytes[start + 1] == 0x8b, bytes[start + 2] == 8 { return true }
-            position = start + 1
+        bytes.withUnsafeBufferPointer { bytes in
+            // As in Horspool's algorithm, a byte says how far away the next beginning may be.
+            var last = shortestMember + 2
+            while last < bytes.count {
+                switch bytes[last] {
+                case 0x08 where bytes[last - 1] == 0x8b && bytes[last - 2] == 0x1f: return true
+                case 0x8b: last += 1
+                case 0x1f: last += 2
+                default: last += 3
+                }
+            }
+            return false
         }
-        return false
     }
 
     /// Bytes of the header and the trailer of a member.

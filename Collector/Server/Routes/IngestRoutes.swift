@@ -74,7 +74,7 @@ struct IngestRoutes: Sendable {
     private func onSuitableThread<Result>(
         _ body: consuming [UInt8], _ envelope: IntakeEnvelope, _ work: (consuming [UInt8]) async throws -> Result
     ) async throws -> Result {
-        guard envelope.inflatedSize(of: body) > ServerLimits.eventLoopBodyBytes else { return try await work(body) }
+        guard envelope.mayInflate(body, beyond: ServerLimits.eventLoopBodyBytes) else { return try await work(body) }
         var handedOver = Optional(body)
         return try await withTaskExecutorPreference(globalConcurrentExecutor) {
             try await work(handedOver.take() ?? [])
