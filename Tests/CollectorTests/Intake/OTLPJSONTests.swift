@@ -81,7 +81,7 @@ import Testing
             (#""0""#, .internal), ("5", .consumer),
         ] as [(String, SpanRecord.Kind)])
     func kindIsReadInEveryForm(kind: String, expected: SpanRecord.Kind) throws {
-        #expect(try record(body(#""kind" :\n\#(kind), "name": "kind""#)).kind == expected)
+        #expect(try record(body(#""kind" :\#n\#(kind), "name": "kind""#)).kind == expected)
     }
 
     @Test(
