@@ -5,7 +5,7 @@
 #     scripts/aarch64.sh [REQUESTS]     requests of each of ProbeService's six kinds
 #
 # The machine is a bare Debian unstable, whose Swift for this machine builds for arm64 with the modules of its Swift for arm64.
-# Needs root, and 8 GB in $TMPDIR or /var/tmp. Exits with 69 if it cannot make the machine. An emulated program's times mean
+# Needs root, and 8 GB in /var/tmp. Exits with 69 if it cannot make the machine. An emulated program's times mean
 # nothing, and emulation on x86-64 keeps stores in order, which arm64 does not.
 set -euo pipefail
 cd "$(dirname "$0")/.."

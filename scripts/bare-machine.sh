@@ -1,7 +1,7 @@
 # Source this file for a bare Debian machine in `root`, a folder that is removed when the script ends. `toolchain` must be set:
 # `own` makes Debian 12 with this machine's Swift, and `debian` makes Debian unstable with its own Swift. Git, certificates and
 # apt are set up as on this machine. The script exits with 69 if it cannot make a bare machine.
-work=$(mktemp -d -p "${TMPDIR:-/var/tmp}" martlet-bare.XXXXXX)
+work=$(mktemp -d -p /var/tmp martlet-bare.XXXXXX)
 root=$work/root
 trap 'rm -rf --one-file-system "$work"' EXIT
 
