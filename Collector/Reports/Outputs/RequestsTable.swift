@@ -44,7 +44,8 @@ package enum RequestsTable {
         let count = report.requests.count
         let shown =
             count == report.count ? "" : ", \(FigureText.grouped(UInt64(count))) \(count == 1 ? "is" : "are") shown"
-        return "\(FigureText.counted(report.count, "kept request")) from \(TimeText.inSeconds(report.from)) to \(TimeText.inSeconds(report.to))\(shown)"
+        let window = "from \(TimeText.inSeconds(report.from)) to \(TimeText.inSeconds(report.to))"
+        return "\(FigureText.counted(report.count, "kept request")) \(window)\(shown)"
     }
 
     /// Returns the time of day with milliseconds, after the date if the window has more than one day.
