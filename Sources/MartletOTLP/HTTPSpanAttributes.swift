@@ -9,8 +9,6 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
     /// The server's name or address.
     package var host: String?
     package var port: Int?
-    /// The scheme of the request; `nil` if the port is known, which is all that the scheme is for.
-    package var scheme: String?
     /// The path without the query, percent-encoded or not, depending on the instrument.
     package var path: String?
     /// A server's route or a client's template.
@@ -39,7 +37,6 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         url = Self.text(AttributeName.urlFull, "http.url", value)
         host = Self.text(AttributeName.serverAddress, oldHost, value)
         port = Self.integer(AttributeName.serverPort, oldPort, value)
-        scheme = port == nil ? Self.text("url.scheme", "http.scheme", value) : nil
         path = Self.text(AttributeName.urlPath, "http.target", value).map { text in
             String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") }))
         }
