@@ -187,9 +187,18 @@ struct ExplicitBuckets {
             let (sum, isTooLarge) = total.addingReportingOverflow(number)
             guard !isTooLarge else { return nil }
             total = sum
-            values += Self.spread(number, over: valueRange(of: index, within: range))
+            let bucket = self.range(of: index)
+            values += Self.spread(number, over: valueRange(of: index, within: range)).map { position, count in
+                (ExponentialHistogram.middle(near: position, within: bucket, Self.scale), count)
+            }
         }
         return total == count ? values : nil
+    }
+
+    /// Returns the bounds of a bucket, in seconds.
+    private func range(of index: Int) -> ClosedRange<Double> {
+        let low = index == 0 ? 0 : Self.limited(bounds[index - 1])
+        return low...Swift.max(low, index < bounds.count ? Self.limited(bounds[index]) : .infinity)
     }
 
     /// Returns the range of a bucket's values, in seconds. The range above the last bound ends at the largest value, or at

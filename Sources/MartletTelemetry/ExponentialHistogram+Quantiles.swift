@@ -93,6 +93,17 @@ extension ExponentialHistogram {
         exp2(scalbn(Double(index) + 0.5, -Int(scale)))
     }
 
+    /// Returns the middle of the bucket nearest to a value, among the buckets whose middle lies in a range; the value itself if
+    /// there is none. A quantile is the middle of a bucket, so it then lies in the range as well.
+    package static func middle(near value: Double, within range: ClosedRange<Double>, _ scale: Int32) -> Double {
+        guard value > 0, value.isFinite else { return value }
+        var index = Int32(scalbn(log2(value), Int(scale)).rounded(.up)) - 1
+        if middle(of: index, scale) > range.upperBound { index -= 1 }
+        if middle(of: index, scale) <= range.lowerBound { index += 1 }
+        let found = middle(of: index, scale)
+        return found > range.lowerBound && found <= range.upperBound ? found : value
+    }
+
     /// Returns the index of the last bucket whose middle is not above a finite bound.
     package static func lastIndex(notAbove bound: Double, _ scale: Int32) -> Int32 {
         guard bound > 0 else { return .min }

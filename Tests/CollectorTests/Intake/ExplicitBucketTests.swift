@@ -39,7 +39,24 @@ import Testing
             let found = try #require(sketch.quantile(q))
             let low = Self.bounds.last { $0 < exact } ?? 0
             let high = Self.bounds.first { $0 >= exact } ?? .infinity
-            #expect(found > low * 0.997 && found < high * 1.003, "\(q): \(found) for \(exact)")
+            #expect(found > low && found <= high, "\(q): \(found) for \(exact)")
+        }
+    }
+
+    /// Values close to a bound: the smallest or the largest value makes the outermost buckets narrow.
+    @Test(arguments: [
+        [0.00999, 0.01, 0.2, 0.3], [0.0101, 0.09999, 0.1, 0.1001], [0.2499, 0.25, 0.2501], [0.005, 0.0051, 7.499, 7.5],
+        [0.0749, 0.075, 0.0751, 0.1], [0.999, 1, 1.001, 2.5, 2.501],
+    ])
+    func quantilesOfValuesNextToABoundLieInTheirBucket(values: [Double]) throws {
+        for withRange in [true, false] {
+            let sketch = try durations(OtherMetrics.point(values, bounds: Self.bounds, withRange: withRange))
+            for (index, exact) in values.enumerated() {
+                let found = try #require(sketch.quantile(Double(index + 1) / Double(values.count)))
+                let low = Self.bounds.last { $0 < exact } ?? 0
+                let high = Self.bounds.first { $0 >= exact } ?? .infinity
+                #expect(found > low && found <= high, "\(found) for \(exact)")
+            }
         }
     }
 
