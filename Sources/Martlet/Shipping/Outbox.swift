@@ -385,6 +385,7 @@ extension Outbox {
             quarantine.take(path, as: OutboxAccount.fileName)
             // Without the account it is unknown how many of the stored requests are gone.
             stored.requests = 0
+            unlink(self.path(Self.storedFileName))
         }
         return true
     }

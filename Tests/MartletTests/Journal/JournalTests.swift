@@ -16,8 +16,8 @@ import Testing
         client.bytesReceived = 1 << 40
         client.phases[.dns] = 5_000_000
         client.phases[.transfer] = 0
-        fixture.recorder.record(client)
         client.httpVersion = .http11
+        fixture.recorder.record(client)
         var server = CapturedRequest(
             kind: .server, method: "GET", destination: .target(RequestTarget(host: "", port: 0, path: "/x")),
             route: "/orders/{id}", start: Clock.wall(), durationNanoseconds: 2_000_000)

@@ -39,7 +39,7 @@ import Testing
         (#"{"u":"https:\/\/host\/jane@x\/b"}"#, #"{"u":"https://host/REDACTED/b"}"#),
         ("var u = 'https:\\/\\/host\\/jane@x\\/b'", "var u = 'https:\\/\\/host\\/REDACTED\\/b'"),
         ("<a href=\"https://host/jane@x/b\">", "<a href=\"https://host/REDACTED/b\">"),
-        ("https://host/jane@x?a=1 b/jane@x", "https://host/REDACTED?a=1 b/jane@x"),
+        ("https://host/jane@x?a=1 b/jane@x", "https://host/REDACTED?a=REDACTED b/jane@x"),
         ("https://host/token:hunter2x", "https://host/REDACTED"),
         ("http://h/a http://h/4711", "http://h/a http://h/4711"),
     ])

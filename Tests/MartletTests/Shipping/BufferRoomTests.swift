@@ -139,12 +139,12 @@ import Testing
 
     @Test func oldestBatchIsDroppedAndCountedIfNothingCanBeMerged() throws {
         var dead = try Outbox.create(instance: "dead", in: temporary.url)
-        try dead.store(Self.details, as: Self.file(1, .metrics, requests: 7, body: Self.details))
-        try Self.age(Self.file(1, .metrics, requests: 7, body: Self.details), at: 1_000_000, in: dead.directory)
+        try dead.store(Self.large, as: Self.file(1, .metrics, requests: 7, body: Self.large))
+        try Self.age(Self.file(1, .metrics, requests: 7, body: Self.large), at: 1_000_000, in: dead.directory)
         try dead.store([1], as: Self.file(3, .metrics, requests: 1))
         dead.close()
         try open { own in
-            try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
+            try own.store(Self.large, as: Self.file(1, .metrics, requests: 5, body: Self.large))
             var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
             let isThere = room.make(for: 1, own: &own)
             #expect(isThere)
@@ -161,9 +161,9 @@ import Testing
 
     @Test func batchThatMayHaveArrivedIsDroppedLast() throws {
         try open { own in
-            try own.store(Self.details, as: Self.file(1, .metrics, requests: 5, body: Self.details))
-            let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.details), at: nil)
-            try own.store(Self.details, as: Self.file(3, .metrics, requests: 6, body: Self.details))
+            try own.store(Self.large, as: Self.file(1, .metrics, requests: 5, body: Self.large))
+            let sent = own.mark(Self.file(1, .metrics, requests: 5, body: Self.large), at: nil)
+            try own.store(Self.large, as: Self.file(3, .metrics, requests: 6, body: Self.large))
             var room = BufferRoom(serviceDirectory: temporary.url, limit: total)
             let isThere = room.make(for: 1, own: &own)
             #expect(isThere)
@@ -243,6 +243,8 @@ import Testing
     }
 
     static let details = [UInt8](repeating: 7, count: 100)
+    /// A body of more blocks than the account of a drop takes.
+    static let large = [UInt8](repeating: 7, count: 20_000)
 
     private func open(_ body: (inout Outbox) throws -> Void) throws {
         var outbox = try Outbox.create(instance: "own", in: temporary.url)
