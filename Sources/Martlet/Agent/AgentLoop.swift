@@ -127,7 +127,7 @@ struct AgentLoop: ~Copyable {
         if let missing = capture.missingHooks() {
             log.warn(of: .hooks, "Capture: \(missing)")
         } else {
-            log.noteEnd(of: .hooks, "Capture: requests reach the hooks again")
+            log.noteEnd(of: .hooks, "Capture: all hooks are in place, and requests reach them")
         }
     }
 

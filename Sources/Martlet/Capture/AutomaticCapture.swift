@@ -164,9 +164,9 @@ struct HookCalls: Sendable {
 
     /// The calls in this process. Thread-safe.
     static var noted: HookCalls {
-        HookCalls(
-            firstResume: firstResume.load(ordering: .relaxed),
-            hasStartedLoading: hasStartedLoading.load(ordering: .relaxed))
+        // A loader starts after its `resume`. So whoever sees the start must see the `resume`, too.
+        let hasStartedLoading = hasStartedLoading.load(ordering: .acquiring)
+        return HookCalls(firstResume: firstResume.load(ordering: .relaxed), hasStartedLoading: hasStartedLoading)
     }
 
     /// Notes a call. After the first calls it only reads, so threads do not share a written cache line. Thread-safe.
@@ -175,7 +175,7 @@ struct HookCalls: Sendable {
         case MARTLET_HOOK_RESUME:
             if firstResume.load(ordering: .relaxed) == 0 { firstResume.store(Clock.monotonic(), ordering: .relaxed) }
         case MARTLET_HOOK_START_LOADING:
-            if !hasStartedLoading.load(ordering: .relaxed) { hasStartedLoading.store(true, ordering: .relaxed) }
+            if !hasStartedLoading.load(ordering: .relaxed) { hasStartedLoading.store(true, ordering: .releasing) }
         default: break
         }
     }

@@ -109,7 +109,7 @@ struct EndpointBudgets: Sendable {
         guard wanted.kind == .server else { return outgoing.admit(wanted, at: now) }
         let host = Host(name: wanted.host, port: wanted.port)
         let isKnown =
-            wanted.endpoint == EndpointNamer.unmatched
+            wanted.endpoint == RequestDimensions.unmatched
             ? servedHosts.contains(host) : servedHosts.admit(host, at: now)
         var dimensions = wanted
         (dimensions.host, dimensions.port) = ("", 0)

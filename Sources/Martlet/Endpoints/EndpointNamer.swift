@@ -10,9 +10,6 @@ struct EndpointNamer: Sendable {
     /// The greatest length of a name, in bytes. A longer name is cut to its first segment and `{rest}`.
     static let maxLength = 200
 
-    /// The endpoint of an incoming request that matched no route.
-    static let unmatched = "{unmatched}"
-
     private static let slash = UInt8(ascii: "/")
     private static let id = Array("{id}".utf8)
     private static let rest = Array("{rest}".utf8)
@@ -52,9 +49,9 @@ struct EndpointNamer: Sendable {
     /// Returns the endpoint of an incoming request without a route. Only a template of the user names it, because clients
     /// may try any path.
     func endpoint(ofUnroutedPath path: String) -> String {
-        guard !templates.isEmpty else { return Self.unmatched }
+        guard !templates.isEmpty else { return RequestDimensions.unmatched }
         let segments = Self.segments(of: Array(path.utf8))
-        return templates.first { $0.matches(segments) }?.name ?? Self.unmatched
+        return templates.first { $0.matches(segments) }?.name ?? RequestDimensions.unmatched
     }
 
     private static func segments(of path: [UInt8]) -> [ArraySlice<UInt8>] {

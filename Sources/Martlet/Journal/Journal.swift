@@ -262,7 +262,10 @@ struct JournalLane: ~Copyable {
     func reserve(_ length: Int) -> Reservation {
         var seen = Head(word: head.load(ordering: .relaxed))
         while true {
-            guard seen.bytes + length <= capacity else { return seen.isClosed ? .closed : .full }
+            guard seen.bytes + length <= capacity else {
+                // The caller of a closed lane looks for the one that is in use instead, so it must not see an older one.
+                return isOpen ? .full : .closed
+            }
             let next = seen.word &+ Head.record(length)
             let exchange = head.weakCompareExchange(
                 expected: seen.word, desired: next, successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)

@@ -28,6 +28,8 @@ struct TextRedaction {
     private var endOfURL = 0
     /// The end of the last field of a connection string, or of the text that may be one.
     private var endOfFields = 0
+    /// Whether another field follows there.
+    private var isBeforeField = false
 
     static func redact(
         _ text: [UInt8], names: SensitiveNames, keepsSegments: Bool, isJSON: Bool = false, isCutOff: Bool = false,
@@ -324,12 +326,17 @@ extension TextRedaction {
     /// Returns the end of a value in a connection string, where it may contain blanks: `Server=a;Password=b c;Port=1`.
     /// Returns ``position`` for any other value.
     private mutating func endOfField(_ value: Value) -> Int {
-        if position >= endOfFields { endOfFields = end(from: position) { ";\"'<\r\n".utf8.contains($0) } }
-        let next = text[endOfFields...].dropFirst().prefix { $0.isNamePart || $0 == UInt8(ascii: " ") }
-        let isFirst =
-            text[endOfFields...].first == UInt8(ascii: ";") && !next.isEmpty
-            && text[next.endIndex...].first == UInt8(ascii: "=")
-        return value.isField || isFirst ? endOfFields : position
+        if position >= endOfFields {
+            endOfFields = end(from: position) { ";\"'<\r\n".utf8.contains($0) }
+            isBeforeField = beginsField(text[endOfFields...])
+        }
+        return value.isField || isBeforeField ? endOfFields : position
+    }
+
+    /// Returns whether a text begins with a semicolon and the name of a field.
+    private func beginsField(_ text: ArraySlice<UInt8>) -> Bool {
+        let name = text.dropFirst().prefix { $0.isNamePart || $0 == UInt8(ascii: " ") }
+        return text.first == UInt8(ascii: ";") && !name.isEmpty && text[name.endIndex...].first == UInt8(ascii: "=")
     }
 
     /// The end of a number or of a word of JSON; the line's end for any other value.

@@ -40,7 +40,7 @@ struct JournalRecovery {
             !left.contains(where: { $0.file.signal == .metrics }), segments(in: outbox)?.isEmpty == true
         else { return nil }
         let batch = ledgerBatch(of: outbox)
-        guard (try? store(batch, sequence: last + 1, in: &outbox)) != nil else { return nil }
+        guard (try? store(batch, sequence: last &+ 1, in: &outbox)) != nil else { return nil }
         outbox.noteReport()
         return batch.ledger.dropped
     }

@@ -81,8 +81,8 @@ enum HostPattern {
         let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
         let name = text.lowercased().drop { $0 == "*" || $0 == "." }
         if let address = parts.first.flatMap(Self.address) {
-            let prefix = parts.count == 2 ? Int(parts[1]) : nil
-            self = .addresses(address, prefix: prefix ?? address.count * 8)
+            let prefix = parts.count == 2 ? UInt8(parts[1]) : nil
+            self = .addresses(address, prefix: prefix.map(Int.init) ?? address.count * 8)
         } else if name.isEmpty {
             self = .all
         } else {

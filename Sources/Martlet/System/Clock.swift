@@ -56,7 +56,7 @@ struct ClockWatch {
         guard let sinceBoot else { return nil }
         let now = Int64(clamping: wall) - Int64(clamping: sinceBoot)
         defer { lead = now }
-        let step = Duration.nanoseconds(lead.map { now - $0 } ?? 0)
+        let step = Duration.nanoseconds(lead.map { now &- $0 } ?? 0)
         return step < Self.smallestStep ? nil : step
     }
 }

@@ -103,7 +103,7 @@ import Testing
 
     @Test(arguments: [
         ("203.0.113.7", true), ("203.0.113.0/24", true), ("203.0.112.0/23", true), ("203.0.112.0/24", false),
-        ("2001:db8::/32", false),
+        ("2001:db8::/32", false), ("203.0.113.0/-1", false), ("203.0.113.0/\(Int.min)", false),
     ])
     func noProxyMayNameRangesOfAddresses(list: String, isDirect: Bool) throws {
         let way = try Self.way(to: "https://203.0.113.7", ["https_proxy": "http://p:1", "no_proxy": list])
