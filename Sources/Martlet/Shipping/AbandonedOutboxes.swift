@@ -1,8 +1,9 @@
 import Foundation
 import MartletTelemetry
 
-/// The directories of other processes, and what this process saw in those that it left as they are. A round opens only
-/// a few, and none that has not changed and whose batches cannot be sent. Not thread-safe.
+/// The directories of other processes, and what this process saw in those that it could not empty. A round opens only a
+/// few. It skips a directory that has not changed since the last visit, as long as its batches cannot be sent. Not
+/// thread-safe.
 struct AbandonedOutboxes {
     struct Place: Hashable {
         let instance: String
