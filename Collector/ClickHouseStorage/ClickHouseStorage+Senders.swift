@@ -17,10 +17,12 @@ extension ClickHouseStorage {
         let gaps = try await gaps(of: Set(found.map(\.record.resource.instance)))
         let ends = found.filter { $0.record.latestEnd > 0 }.map { ($0.id, $0.record.latestEnd) }
         let processes = try await latestProcesses(of: Dictionary(ends) { first, _ in first })
+        let shared = try await sharedSenders(of: found.map(\.id))
         for index in found.indices {
             found[index].bringUpToDate(arrived: arrived[found[index].id])
             found[index].record.gaps = gaps[found[index].record.resource.instance]
             found[index].record.process = processes[found[index].id]
+            found[index].record.isShared = shared.contains(found[index].id)
         }
         return AgentsAnswer(agents: found.map(\.record), more: max(0, count - found.count))
     }
@@ -33,6 +35,14 @@ extension ClickHouseStorage {
             "FROM ledger FINAL WHERE sender IN \(SQLText.list(senders)) GROUP BY sender"
         ) { (try $0.number("sender", UInt64.self), try $0.number("requests", UInt64.self)) }
         return Dictionary(rows) { first, _ in first }
+    }
+
+    /// Returns the senders that several processes share.
+    private func sharedSenders(of senders: [UInt64]) async throws -> Set<UInt64> {
+        guard !senders.isEmpty else { return [] }
+        return Set(
+            try await client.numbers(
+                "sender", "FROM shared_sender WHERE sender IN \(SQLText.list(senders)) GROUP BY sender"))
     }
 
     private func gaps(of instances: Set<String>) async throws -> [String: BatchGaps] {

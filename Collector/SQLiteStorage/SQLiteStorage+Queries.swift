@@ -148,7 +148,8 @@ extension SQLiteStorage {
             ledger: try LedgerRows.latest(of: row["id"], in: db),
             gaps: stream?.sequences.gaps,
             statistics: try StatisticsCoverRows.sources(of: row["id"], in: db),
-            process: try latestProcess(of: row["id"], in: db))
+            process: try latestProcess(of: row["id"], in: db),
+            isShared: try CumulativeRows.isShared(row["id"], in: db))
     }
 }
 

@@ -17,6 +17,8 @@ package struct AgentRecord: Sendable, Equatable {
     package var statistics: [RequestKind: StatisticsSource]
     /// The figures of the sender's process in the last minute that it reported; `nil` if there are no recent ones.
     package var process: ProcessStatistics?
+    /// Whether the sender is several processes with one identity: see ``StreamWriters/isShared``.
+    package var isShared: Bool
 
     /// The start of the sender's process, as far as the collector knows: the time at which the sender was first seen or, if
     /// earlier, the start according to its ledger, by the sender's clock.
@@ -29,7 +31,7 @@ package struct AgentRecord: Sendable, Equatable {
         resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds,
         latestEnd: UnixNanoseconds = 0,
         ledger: LedgerReading?, gaps: BatchGaps?, statistics: [RequestKind: StatisticsSource] = [:],
-        process: ProcessStatistics? = nil
+        process: ProcessStatistics? = nil, isShared: Bool = false
     ) {
         self.resource = resource
         self.firstSeen = firstSeen
@@ -39,6 +41,7 @@ package struct AgentRecord: Sendable, Equatable {
         self.gaps = gaps
         self.statistics = statistics
         self.process = process
+        self.isShared = isShared
     }
 }
 

@@ -1,10 +1,11 @@
 import MartletTelemetry
 
-/// Computes the new requests in a sender's cumulative points: the difference between each point and the one before it in its
-/// stream. Pure.
+/// Computes the new requests in a sender's cumulative points: the difference between each point and the one before it of its
+/// writer. Pure.
 ///
 /// A sender, an id and a start identify a stream. If a resource names no instance, several processes share the resource, and
-/// their starts distinguish them. A restarted process also has a new start.
+/// their starts distinguish them. A restarted process also has a new start. Processes with the same start are the
+/// ``StreamWriters`` of one stream.
 package struct CumulativeDifferences {
     package struct Stream: Sendable, Hashable {
         package let id: StreamID
@@ -17,7 +18,7 @@ package struct CumulativeDifferences {
         }
     }
 
-    /// The latest point of a stream, with all figures since the stream's start.
+    /// The latest point of a writer of a stream, with all figures since the stream's start.
     package struct LatestPoint: Sendable, Equatable {
         package var end: UnixNanoseconds
         /// The length of the durations' unit, in seconds.
@@ -30,54 +31,35 @@ package struct CumulativeDifferences {
             self.statistics = statistics
         }
 
-        fileprivate var inSeconds: RequestStatistics { statistics.inSeconds(from: unit) }
-
-        /// Returns the requests since `last`, with durations in seconds; `nil` for a late point. If the count fell, the stream
-        /// restarted without a new start. If a point has an earlier end but higher counts, the sender's clock was set back.
-        fileprivate func new(since last: LatestPoint) -> RequestStatistics? {
-            let difference = difference(since: last)
-            guard end <= last.end else { return difference ?? growth(since: last) ?? inSeconds }
-            guard end < last.end, let difference, !difference.isEmpty else { return nil }
-            return difference
-        }
-
-        private func difference(since last: LatestPoint) -> RequestStatistics? {
-            guard last.unit == unit else { return inSeconds.difference(since: last.inSeconds) }
-            return statistics.difference(since: last.statistics)?.inSeconds(from: unit)
-        }
-
-        /// Returns the growth of the count and of the sum, which are all that is known if only a bucket fell: the sender changed
-        /// its bounds. `nil` if one of them did not grow.
-        private func growth(since last: LatestPoint) -> RequestStatistics? {
-            let (new, old) = (inSeconds.duration, last.inSeconds.duration)
-            guard new.count > old.count, new.sum >= old.sum else { return nil }
-            let duration = ExponentialHistogram(
-                [(value: 0, count: new.count - old.count)], scale: new.scale, sum: new.sum - old.sum, min: nil, max: nil
-            )
-            return RequestStatistics(duration: duration, bytesSent: 0, bytesReceived: 0)
+        package init(_ cumulative: CumulativePoint) {
+            self.init(
+                end: cumulative.point.end, unit: cumulative.unit, statistics: cumulative.point.statistics)
         }
     }
 
-    /// The latest known point of each stream.
-    package private(set) var latestPoints: [Stream: LatestPoint]
+    /// The known streams.
+    package private(set) var streams: [Stream: StreamWriters]
     private let damaged: Set<Stream>
     private let history: CumulativeHistory
     private let maxFirstInterval: UnixNanoseconds
+    private let maxWriters: Int
     private var sums = IntervalSums()
 
     /// - Parameters:
-    ///   - latestPoints: the latest known points of the streams whose points will be added.
+    ///   - streams: the known ones of the streams whose points will be added.
     ///   - damaged: streams whose latest point cannot be read. Their next point adds no new requests.
     ///   - history: the sender's reports. It may be empty if all streams are known.
     ///   - maxFirstInterval: the longest accepted first interval of an unknown process, in nanoseconds.
+    ///   - maxWriters: the number of writers of a stream past which no new one is followed.
     package init(
-        since latestPoints: [Stream: LatestPoint], damaged: Set<Stream>, _ history: CumulativeHistory,
-        firstIntervalAtMost maxFirstInterval: UnixNanoseconds
+        since streams: [Stream: StreamWriters], damaged: Set<Stream>, _ history: CumulativeHistory,
+        firstIntervalAtMost maxFirstInterval: UnixNanoseconds, writersAtMost maxWriters: Int = StreamWriters.limit
     ) {
-        self.latestPoints = latestPoints
+        self.streams = streams
         self.damaged = damaged
         self.history = history
         self.maxFirstInterval = maxFirstInterval
+        self.maxWriters = maxWriters
     }
 
     /// The new requests.
@@ -90,16 +72,15 @@ package struct CumulativeDifferences {
 
     private mutating func add(_ cumulative: CumulativePoint) {
         let (stream, point) = (Stream(cumulative), cumulative.point)
-        let latest = LatestPoint(end: point.end, unit: cumulative.unit, statistics: point.statistics)
-        if let last = latestPoints[stream] {
-            guard let new = latest.new(since: last) else { return }
-            sums.add(new, from: min(last.end, point.end), to: point)
-        } else if !damaged.contains(stream),
-            let start = history.startOfFirstInterval(of: point, atMost: maxFirstInterval)
-        {
-            sums.add(latest.inSeconds, from: start, to: point)
+        let latest = LatestPoint(cumulative)
+        guard streams[stream] == nil else {
+            guard let new = streams[stream]?.add(latest, room: maxWriters) else { return }
+            return sums.add(new.statistics, from: new.start, to: point)
         }
-        latestPoints[stream] = latest
+        let isDamaged = damaged.contains(stream)
+        let start = isDamaged ? nil : history.startOfFirstInterval(of: point, atMost: maxFirstInterval)
+        if let start { sums.add(latest.inSeconds, from: start, to: point) }
+        streams[stream] = StreamWriters(first: latest, countsNewWriters: start != nil)
     }
 }
 

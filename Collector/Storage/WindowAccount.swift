@@ -11,6 +11,8 @@ package struct WindowAccount: Sendable, Equatable {
     package private(set) var longestUnwatched = 0.0
     /// Senders with uncounted points of cumulative streams. The collector remembers only a limited number of streams.
     package var uncountedSenders = 0
+    /// Senders that are several processes with one identity: see ``StreamWriters/isShared``.
+    package var sharedSenders = 0
     /// Senders in the window whose clocks are ahead of the store's clock. Their requests carry times in the future.
     package var clocksAhead = ClocksAhead()
     /// The account of each service that has one.

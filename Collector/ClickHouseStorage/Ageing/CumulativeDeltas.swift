@@ -15,6 +15,11 @@ struct CumulativeDeltas {
         let end: UnixNanoseconds
     }
 
+    private struct SharedHour: Hashable {
+        let sender: UInt64
+        let hour: UInt32
+    }
+
     private struct ArrivalKey: Hashable {
         let sender: UInt64
         let time: Int64
@@ -23,9 +28,14 @@ struct CumulativeDeltas {
     private let arrivals: [CumulativeArrival]
     private let resources: [UInt64: TelemetryResource]
     private let open: Set<ArrivalKey>
-    private var points = Differences<StreamEnd, RequestPoint>()
-    private var totals = Differences<CounterEnd, ProcessPoint>()
+    private var points = Differences<StreamEnd, RequestPoint> { one, other in
+        var sum = one
+        sum.statistics.merge(other.statistics)
+        return sum
+    }
+    private var totals = Differences<CounterEnd, ProcessPoint> { $1 }
     private var requests: [ArrivalKey: UInt64] = [:]
+    private var shared: Set<SharedHour> = []
 
     /// - Parameter arrivals: the arrivals that have not been counted yet.
     init(_ arrivals: [CumulativeArrival]) {
@@ -56,6 +66,11 @@ struct CumulativeDeltas {
             isNew: open.contains(ArrivalKey(sender: entry.sender, time: entry.time)), revision: revision)
     }
 
+    /// Records that several processes share the sender of a point.
+    mutating func noteShared(_ entry: CumulativeLog.Entry<CumulativePoint>) {
+        shared.insert(SharedHour(sender: entry.sender, hour: UInt32(hourOf: Int64(clamping: entry.value.point.end))))
+    }
+
     /// The new requests of each sender.
     var added: [InstanceMetrics] {
         Dictionary(grouping: points.new, by: \.key.stream.sender).compactMap { sender, found in
@@ -84,7 +99,14 @@ struct CumulativeDeltas {
                 point, sender: key.sender, batch: RowIdentity.difference(key.counter, start: key.start),
                 revision: revision)
         }
-        return [differences, processes]
+        var hours = TableRows(Schema.sharedSender)
+        for one in shared {
+            hours.append { row in
+                row.number(one.hour)
+                row.number(one.sender)
+            }
+        }
+        return [differences, processes, hours]
     }
 
     /// The rows to insert after ``differences``, in this order. An arrival is marked as counted only once its differences are
@@ -112,11 +134,16 @@ private struct Differences<Key: Hashable, Point> {
     }
 
     private var found: [Key: Found] = [:]
+    private let merge: (Point, Point) -> Point
+
+    init(merging merge: @escaping (Point, Point) -> Point) {
+        self.merge = merge
+    }
 
     mutating func add(_ point: Point?, orOver nothing: Point, to key: Key, isNew: Bool, revision: UInt64) {
         var known = found[key] ?? Found(nothing: nothing, isNew: true, revision: 0)
-        // If a point came twice, only the first copy has new requests.
-        known.point = point ?? known.point
+        // If a point came twice, only the first copy has new requests. If both have some, they are of two writers.
+        known.point = known.point.flatMap { one in point.map { merge(one, $0) } } ?? point ?? known.point
         known.isNew = known.isNew && isNew
         known.revision = max(known.revision, revision)
         found[key] = known

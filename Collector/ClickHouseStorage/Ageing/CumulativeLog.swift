@@ -18,6 +18,8 @@ struct CumulativeLog {
     /// The number of a stream's last points that are read to find its latest. One is not enough, because the last one may have
     /// arrived late.
     static let depth = 4
+    /// The number of points that are read of a stream whose figures fell: the last ones of each of its writers.
+    static let depthOfShared = depth * StreamWriters.limit
     /// How far back to search for the latest points of a stream, in nanoseconds. The distances are tried in this order.
     private static let distances: [Int64] = [2 * StoredHour.length, StoredDay.length, .max]
     /// The largest number of senders in one search. A long log takes long to search.
@@ -30,10 +32,10 @@ struct CumulativeLog {
         try await points(where: Self.condition(senders, after: first, until: last))
     }
 
-    /// Returns the last points of streams that arrived up to a time, at most ``depth`` per stream. Known streams are searched
+    /// Returns the last points of streams that arrived up to a time, at most `depth` per stream. Known streams are searched
     /// only over the shortest distance.
     func lastPoints(
-        of streams: Set<Stream>, known: Set<Stream>, until last: Int64
+        of streams: Set<Stream>, known: Set<Stream>, until last: Int64, depth: Int = depth
     ) async throws -> [Entry<CumulativePoint>] {
         var (found, missing) = ([Entry<CumulativePoint>](), streams)
         for distance in Self.distances where !missing.isEmpty {
@@ -41,7 +43,7 @@ struct CumulativeLog {
             for first in stride(from: 0, to: bySender.count, by: Self.maxSenders) {
                 let part = bySender[first..<min(first + Self.maxSenders, bySender.count)].flatMap(\.self)
                 let after = last > distance ? last - distance : -1
-                found += try await points(where: Self.condition(lastOf: part, after: after, until: last))
+                found += try await points(where: Self.condition(lastOf: part, depth, after: after, until: last))
             }
             missing = streams.subtracting(known).subtracting(found.map(\.stream))
         }
@@ -121,7 +123,9 @@ struct CumulativeLog {
         """
     }
 
-    private static func condition(lastOf streams: [Stream], after first: Int64, until last: Int64) -> String {
+    private static func condition(
+        lastOf streams: [Stream], _ depth: Int, after first: Int64, until last: Int64
+    ) -> String {
         let times = condition(streams.map(\.sender), after: first, until: last)
         let names = streams.map {
             "(\($0.sender), \(SQLText.bytes($0.stream.id.bytes)), \(Int64(clamping: $0.stream.start)))"

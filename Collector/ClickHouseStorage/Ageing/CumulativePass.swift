@@ -69,6 +69,13 @@ struct CumulativePass {
         let known = Set(last.map(\.stream)).union(earlier.keys)
         let ends = try await log.ends(of: Array(Set(streams.subtracting(known).map(\.sender))), before: start)
         entries += last
+        let shared = CumulativeReplay.streamsThatFell(in: entries)
+        if !shared.isEmpty {
+            // Each of their writers has its own latest point.
+            entries.removeAll { $0.time <= nearStart && shared.contains($0.stream) }
+            entries += try await log.lastPoints(
+                of: shared, known: [], until: nearStart, depth: CumulativeLog.depthOfShared)
+        }
         for (sender, entries) in Dictionary(grouping: entries, by: \.sender) {
             var replay = CumulativeReplay(ends: ends[sender] ?? [:], firstIntervalAtMost: firstInterval)
             for (time, points) in Dictionary(grouping: entries, by: \.time).sorted(by: { $0.key < $1.key }) {
@@ -79,6 +86,7 @@ struct CumulativePass {
                 }
                 for (point, difference) in replay.differences(of: points) {
                     let entry = CumulativeLog.Entry(sender: sender, time: time, value: point)
+                    if replay.isShared(point) { counted.noteShared(entry) }
                     counted.add(difference, of: entry, revision: revisions.revision(of: entry.stream, at: time))
                 }
             }
@@ -123,7 +131,7 @@ struct CumulativePass {
 struct CumulativeReplay {
     private typealias Stream = CumulativeDifferences.Stream
 
-    private var latest: [Stream: CumulativeDifferences.LatestPoint] = [:]
+    private var streams: [Stream: StreamWriters] = [:]
     private var ends: [UnixNanoseconds: Set<UnixNanoseconds>]
     private let firstInterval: UnixNanoseconds
 
@@ -135,11 +143,34 @@ struct CumulativeReplay {
         self.firstInterval = firstInterval
     }
 
+    /// Returns the streams whose count or sum fell, so that they may have several writers.
+    static func streamsThatFell(in entries: [CumulativeLog.Entry<CumulativePoint>]) -> Set<CumulativeLog.Stream> {
+        var highest: [CumulativeLog.Stream: RequestStatistics] = [:]
+        var fell: Set<CumulativeLog.Stream> = []
+        for entry in entries.sorted(by: { ($0.time, $0.value.point.end) < ($1.time, $1.value.point.end) }) {
+            let (stream, new) = (entry.stream, entry.value.point.statistics)
+            let old = highest[stream] ?? new
+            let isHigher = new.requests >= old.requests && new.duration.sum >= old.duration.sum
+            if isHigher, new.bytesSent >= old.bytesSent, new.bytesReceived >= old.bytesReceived {
+                highest[stream] = new
+            } else {
+                fell.insert(stream)
+            }
+        }
+        return fell
+    }
+
+    /// Whether several processes are known to share the stream of a point.
+    func isShared(_ cumulative: CumulativePoint) -> Bool { streams[Stream(cumulative)]?.isShared ?? false }
+
     /// Records points that arrived together and have already been counted.
     mutating func remember(_ points: [CumulativePoint]) {
-        for cumulative in points.sorted(by: { $0.point.end < $1.point.end }) where latest[Stream(cumulative)] == nil {
-            latest[Stream(cumulative)] = CumulativeDifferences.LatestPoint(
-                end: cumulative.point.end, unit: cumulative.unit, statistics: cumulative.point.statistics)
+        for cumulative in points.sorted(by: { $0.point.end < $1.point.end }) where streams[Stream(cumulative)] == nil {
+            let point = cumulative.point
+            streams[Stream(cumulative)] = StreamWriters(
+                [CumulativeDifferences.LatestPoint(cumulative)],
+                countsNewWriters: point.start > 0 && point.end >= point.start
+                    && point.end - point.start <= firstInterval)
         }
         _ = differences(of: points)
     }
@@ -147,15 +178,15 @@ struct CumulativeReplay {
     /// Adds points that arrived together. Returns each with its difference from the previous one; `nil` for a point without new
     /// requests.
     mutating func differences(of points: [CumulativePoint]) -> [(point: CumulativePoint, difference: RequestPoint?)] {
-        let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
+        let isAllKnown = points.allSatisfy { streams[Stream($0)] != nil }
         let history = isAllKnown ? CumulativeHistory() : CumulativeHistory(ends: ends.mapValues(Array.init))
         let found = points.sorted { $0.point.end < $1.point.end }.map { cumulative in
             let stream = Stream(cumulative)
             var one = CumulativeDifferences(
-                since: latest[stream].map { [stream: $0] } ?? [:], damaged: [], history,
+                since: streams[stream].map { [stream: $0] } ?? [:], damaged: [], history,
                 firstIntervalAtMost: firstInterval)
             one.add([cumulative])
-            latest[stream] = one.latestPoints[stream]
+            streams[stream] = one.streams[stream]
             return (point: cumulative, difference: one.points.first)
         }
         for cumulative in points { ends[cumulative.point.start, default: []].insert(cumulative.point.end) }

@@ -30,6 +30,7 @@ enum Completeness {
             guard let one = found[id], one.first.time > 0, one.began(before: window) else { continue }
             account.add(one, of: senders[id]?.service ?? "")
         }
+        account.sharedSenders = try await sharedSenders(in: window, filter, client)
         account.clocksAhead = try await clocksAhead(in: window, filter, client)
         return account
     }
@@ -50,6 +51,20 @@ enum Completeness {
             WindowAccount.ClocksAhead(
                 senders: Int(clamping: try $0.number("senders", UInt64.self)), longest: try $0.time("longest"))
         }.first ?? WindowAccount.ClocksAhead()
+    }
+
+    /// Returns the number of selected senders with points in the window's hours that several processes share.
+    private static func sharedSenders(
+        in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
+    ) async throws -> Int {
+        let (from, to) = (UInt32(hourOf: Int64(clamping: window.from)), UInt32(hourOf: Int64(clamping: window.to)))
+        let count: UInt64? = try await client.number(
+            "uniqExact(sender)",
+            """
+            FROM shared_sender WHERE hour BETWEEN \(from) AND \(to) \
+            AND sender IN (SELECT id FROM sender FINAL WHERE \(filter.senderCondition))
+            """)
+        return Int(clamping: count ?? 0)
     }
 
     private typealias Sender = (service: String, first: Int64, last: Int64)

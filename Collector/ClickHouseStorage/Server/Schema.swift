@@ -12,11 +12,11 @@ enum Schema {
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
         processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour, madeHour,
-        wholeHour,
+        wholeHour, sharedSender,
     ]
 
     /// The tables that are kept as long as hours. Their parts have four weeks each.
-    static let keptAsHours = [hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender]
+    static let keptAsHours = [hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender, sharedSender]
 
     /// The settings of the tables' engine that make a server write rows to disk before it answers. Old servers do not have
     /// them.
@@ -210,6 +210,14 @@ enum Schema {
         \(Dimension.ofSender.lines)
         reading Int64
         counted UInt8
+        """)
+
+    /// The hours in which points ended of a sender that several processes share.
+    static let sharedSender = Table(
+        "shared_sender", key: "hour, sender", partition: "intDiv(hour, 672)", shard: "sender",
+        """
+        hour UInt32
+        sender UInt64
         """)
 
     /// The readings of the senders' ledgers, one for each batch.

@@ -59,6 +59,8 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var runtime: String?
         /// The figures of its process in the last minute that it reported; `nil` if it reported none lately.
         package var process: ProcessMeasures?
+        /// Whether several processes share the sender, so that some requests may be missing; `nil` if none is known to.
+        package var isShared: Bool?
 
         private enum CodingKeys: String, CodingKey {
             case service, version, environment, instance, host, capture, rules, agent, ledger, statistics, runtime,
@@ -66,6 +68,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
+            case isShared = "is_shared"
             case cpuSeconds = "cpu_seconds"
             case clockSeconds = "clock_seconds"
             case unwatchedSeconds = "unwatched_seconds"
@@ -109,7 +112,8 @@ extension AgentsReport.Agent {
             statistics: record.statistics.isEmpty
                 ? nil
                 : Dictionary(uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }),
-            runtime: resource.runtime, process: record.process.map(ProcessMeasures.init))
+            runtime: resource.runtime, process: record.process.map(ProcessMeasures.init),
+            isShared: record.isShared ? true : nil)
     }
 }
 
@@ -200,6 +204,11 @@ extension AgentsReport.Agent {
         }
         if let count = overlappingBatches {
             notes.append("some requests may be counted twice, in batches that overlap with earlier ones: \(count)")
+        }
+        if isShared == true {
+            notes.append(
+                "several processes share this sender, so some requests may be missing (give each a service.instance.id)"
+            )
         }
         if let sentence = clock.sentence { notes.append(sentence) }
         let kinds = (statistics ?? [:]).filter { $0.value == "spans" }.keys.sorted()

@@ -19,6 +19,8 @@ package struct Report: Sendable, Equatable, Codable {
     package var unwatched: UnwatchedTime?
     /// The number of senders with points of cumulative counters that were not counted; `nil`, and left out, if there are none.
     package var uncountedSenders: Int?
+    /// The number of senders that several processes share; `nil`, and left out, if there are none.
+    package var sharedSenders: Int?
     /// `nil`, and left out, if no sender's clock is ahead.
     package var clocksAhead: ClocksAhead?
     /// The number of points that are missing from the figures because the disk returned damaged data; `nil`, and left out, if
@@ -44,6 +46,7 @@ package struct Report: Sendable, Equatable, Codable {
         case ratesSince = "rates_since"
         case step = "step_seconds"
         case uncountedSenders = "uncounted_senders"
+        case sharedSenders = "shared_senders"
         case clocksAhead = "clocks_ahead"
         case damagedPoints = "damaged_points"
         case rowCount = "row_count"
@@ -64,6 +67,7 @@ extension Report {
             ratesSince: answer.ratesSince, step: answer.slots.map { Double($0.grid.step) / 1e9 },
             completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
             uncountedSenders: answer.account.uncountedSenders > 0 ? answer.account.uncountedSenders : nil,
+            sharedSenders: answer.account.sharedSenders > 0 ? answer.account.sharedSenders : nil,
             clocksAhead: ClocksAhead(answer.account),
             damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rowCount: answer.groupCount,

@@ -12,6 +12,8 @@ package protocol WindowReport {
     var unwatched: UnwatchedTime? { get }
     /// The number of senders with points of cumulative counters that were not counted; `nil` if there are none.
     var uncountedSenders: Int? { get }
+    /// The number of senders that several processes share; `nil` if there are none.
+    var sharedSenders: Int? { get }
     /// `nil` if no sender's clock is ahead.
     var clocksAhead: ClocksAhead? { get }
     /// The number of points that are missing from the figures because the disk returned damaged data; `nil` if there are none.
@@ -39,6 +41,12 @@ extension WindowReport {
             gaps.append(
                 "cumulative counters of \(senders) were not counted (--max-cumulative-streams); some requests are missing"
             )
+        }
+        if let sharedSenders {
+            let senders = FigureText.counted(sharedSenders, "sender")
+            gaps.append(
+                "\(senders) \(sharedSenders == 1 ? "is" : "are") shared by several processes, so some requests may be missing "
+                    + "(give each process a service.instance.id)")
         }
         if let clocksAhead { gaps.append(clocksAhead.sentence) }
         if let damagedPoints {

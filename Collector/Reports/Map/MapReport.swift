@@ -10,6 +10,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     @NullIfUnknown package var completeness: Double?
     package var unwatched: UnwatchedTime?
     package var uncountedSenders: Int?
+    package var sharedSenders: Int?
     package var clocksAhead: ClocksAhead?
     package var damagedPoints: Int?
     package var fromSpans: UInt64?
@@ -25,6 +26,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
         case from, to, completeness, unwatched, edges, empty
         case ratesSince = "rates_since"
         case uncountedSenders = "uncounted_senders"
+        case sharedSenders = "shared_senders"
         case clocksAhead = "clocks_ahead"
         case damagedPoints = "damaged_points"
         case fromSpans = "from_spans"
@@ -71,6 +73,7 @@ extension MapReport {
             from: TimeText.exact(answer.window.from), to: TimeText.exact(answer.window.to),
             ratesSince: answer.ratesSince, completeness: account.completeness, unwatched: UnwatchedTime(account),
             uncountedSenders: account.uncountedSenders > 0 ? account.uncountedSenders : nil,
+            sharedSenders: account.sharedSenders > 0 ? account.sharedSenders : nil,
             clocksAhead: ClocksAhead(account),
             damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             fromSpans: total.fromSpans > 0 ? total.fromSpans : nil,

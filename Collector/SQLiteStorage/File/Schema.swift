@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-26") { db in
+        migrator.registerMigration("tables of 2026-11-28") { db in
             try db.execute(
                 sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
                     + observedCalls)
@@ -200,7 +200,7 @@ enum Schema {
 
         """
 
-    /// The latest point of each cumulative stream.
+    /// The latest point of each writer of each cumulative stream.
     private static let cumulativeSeries = """
         CREATE TABLE cumulative_series (
             id INTEGER PRIMARY KEY,
@@ -208,6 +208,12 @@ enum Schema {
             -- The time that the process counts from, by its clock; 0 if it does not tell that time.
             start_time INTEGER NOT NULL,
             stream BLOB NOT NULL,
+            -- The writer's number; 0 unless several processes write the stream: see StreamWriters.
+            writer INTEGER NOT NULL,
+            -- 1 if the first point of a writer counts from the start.
+            counts_writers INTEGER NOT NULL,
+            -- 1 if several processes are known to share the stream.
+            shared INTEGER NOT NULL,
             -- The end of the latest point.
             end_time INTEGER NOT NULL,
             -- The end of the last point that ended earlier, at most `end_time`; 0 if there is none.
@@ -218,8 +224,9 @@ enum Schema {
             unit REAL NOT NULL,
             -- The arrival of the latest point, by the collector's clock.
             received INTEGER NOT NULL,
-            UNIQUE (resource_id, start_time, stream)
+            UNIQUE (resource_id, start_time, stream, writer)
         ) STRICT;
+        CREATE INDEX cumulative_shared ON cumulative_series (shared, resource_id) WHERE shared = 1;
 
         """
 

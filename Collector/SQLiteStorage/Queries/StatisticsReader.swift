@@ -233,6 +233,7 @@ enum Completeness {
         ).fetchCursor(db)
         var account = WindowAccount(window)
         account.uncountedSenders = try uncountedSenders(in: window, filter, in: db)
+        account.sharedSenders = try sharedSenders(in: window, filter, in: db)
         account.clocksAhead = try clocksAhead(in: window, filter, in: db)
         while let row = try rows.next() {
             account.add(InstanceReadings(row), of: row["service"])
@@ -267,6 +268,20 @@ enum Completeness {
                 CROSS JOIN resource ON resource.id = resource_id
                 WHERE hour BETWEEN \(from / Tier.hour.length) AND \(to / Tier.hour.length)
                     AND to_time > \(from) AND from_time <= \(to) AND \(filter.senderCondition)
+                """
+        ).fetchOne(db) ?? 0
+    }
+
+    /// Returns the number of selected senders that several processes share and that may have points in the window.
+    private static func sharedSenders(
+        in window: TimeWindow, _ filter: RequestFilter, in db: Database
+    ) throws -> Int {
+        try SQLRequest<Int>(
+            literal: """
+                SELECT count(DISTINCT resource_id) FROM cumulative_series
+                CROSS JOIN resource ON resource.id = resource_id
+                WHERE shared = 1 AND end_time > \(Int64(clamping: window.from))
+                    AND start_time <= \(Int64(clamping: window.to)) AND \(filter.senderCondition)
                 """
         ).fetchOne(db) ?? 0
     }

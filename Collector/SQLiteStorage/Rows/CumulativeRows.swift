@@ -4,10 +4,9 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// The table of the latest point of each cumulative stream: see ``CumulativeDifferences``.
+/// The table of the latest point of each writer of each cumulative stream: see ``CumulativeDifferences``.
 enum CumulativeRows {
     private typealias Stream = CumulativeDifferences.Stream
-    private typealias LatestPoint = CumulativeDifferences.LatestPoint
 
     /// Returns the new requests in the points, and stores the points. Points of streams without room are not counted. Otherwise
     /// each point would be counted from its stream's start.
@@ -16,32 +15,45 @@ enum CumulativeRows {
         _ streams: WriterStreams, in db: Database
     ) throws -> [RequestPoint] {
         guard !points.isEmpty else { return [] }
-        var latest: [Stream: LatestPoint] = [:]
+        var known: [Stream: StreamWriters] = [:]
         var damaged: Set<Stream> = []
         for stream in Set(points.map(Stream.init)) {
             switch try find(stream, resource: resource, in: db) {
-            case .point(let point): latest[stream] = point
+            case .writers(let writers): known[stream] = writers
             case .damaged: damaged.insert(stream)
             case .nothing: break
             }
         }
-        let isAllKnown = points.allSatisfy { latest[Stream($0)] != nil }
+        let isAllKnown = points.allSatisfy { known[Stream($0)] != nil }
         // The history is read before room is made, because that may delete streams of other processes.
         let past = isAllKnown ? CumulativeHistory() : try history(of: resource, in: db)
-        let new = Set(points.map(Stream.init)).filter { latest[$0] == nil && !damaged.contains($0) }
+        let new = Set(points.map(Stream.init)).filter { known[$0] == nil && !damaged.contains($0) }
         let admitted = new.isEmpty ? 0 : try room(for: new.count, at: now, limits, streams, in: db)
         let refused = Set(new.dropFirst(admitted))
         let uncounted = refused.isEmpty ? [] : points.filter { refused.contains(Stream($0)) }
         try UncountedRows.note(uncounted, of: resource, in: db)
         let points = refused.isEmpty ? points : points.filter { !refused.contains(Stream($0)) }
         var differences = CumulativeDifferences(
-            since: latest, damaged: damaged, past, firstIntervalAtMost: limits.firstCumulativeInterval)
+            since: known, damaged: damaged, past, firstIntervalAtMost: limits.firstCumulativeInterval,
+            writersAtMost: streams.maySearch(at: now) ? StreamWriters.limit : 1)
         differences.add(points)
-        for (stream, point) in differences.latestPoints {
-            try save(point, of: stream, resource: resource, at: now, in: db)
+        for (stream, writers) in differences.streams {
+            for index in writers.changed {
+                try save(writers, index, of: stream, resource: resource, at: now, in: db)
+            }
         }
+        // Writers have rows as streams have. If there is no room for these, no more are followed for a while.
+        let more = differences.streams.reduce(0) { $0 + $1.value.latest.count - (known[$1.key]?.latest.count ?? 1) }
+        if more > 0 { _ = try room(for: more, at: now, limits, streams, in: db) }
         streams.countUncounted(uncounted.count)
         return differences.points
+    }
+
+    /// Whether several processes are known to share the sender.
+    static func isShared(_ resource: Int64, in db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT 1 FROM cumulative_series WHERE shared = 1 AND resource_id = ? LIMIT 1")
+        return try Int.fetchOne(statement, arguments: [resource]) != nil
     }
 
     private static func history(of resource: Int64, in db: Database) throws -> CumulativeHistory {
@@ -60,26 +72,44 @@ enum CumulativeRows {
     }
 
     private enum Found {
-        case point(LatestPoint)
+        case writers(StreamWriters)
         case nothing
-        /// The stored point cannot be read, so the next point says nothing about new requests.
+        /// A stored point cannot be read, so the next point says nothing about new requests.
         case damaged
     }
 
     private static func find(_ stream: Stream, resource: Int64, in db: Database) throws -> Found {
         let statement = try db.cachedStatement(
-            sql: "SELECT * FROM cumulative_series WHERE resource_id = ? AND start_time = ? AND stream = ?")
-        let row = try Row.fetchOne(
+            sql: """
+                SELECT * FROM cumulative_series WHERE resource_id = ? AND start_time = ? AND stream = ? ORDER BY writer
+                """)
+        let rows = try Row.fetchAll(
             statement, arguments: [resource, Int64(clamping: stream.start), Data(stream.id.bytes)])
-        guard let row else { return .nothing }
-        return latestPoint(of: row).map(Found.point) ?? .damaged
+        guard let first = rows.first else { return .nothing }
+        let points = rows.compactMap(latestPoint)
+        guard points.count == rows.count else {
+            try forgetWriters(of: stream, resource: resource, in: db)
+            return .damaged
+        }
+        return .writers(
+            StreamWriters(
+                points, countsNewWriters: first["counts_writers"], isShared: rows.contains { $0["shared"] }))
+    }
+
+    /// Deletes the writers of a damaged stream except for the first, whose row the next point replaces.
+    private static func forgetWriters(of stream: Stream, resource: Int64, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                DELETE FROM cumulative_series WHERE resource_id = ? AND start_time = ? AND stream = ? AND writer > 0
+                """
+        ).execute(arguments: [resource, Int64(clamping: stream.start), Data(stream.id.bytes)])
     }
 
     /// Returns `nil` if the disk returned bytes other than those written.
-    private static func latestPoint(of row: Row) -> CumulativeDifferences.LatestPoint? {
+    private static func latestPoint(of row: Row) -> StreamWriters.LatestPoint? {
         let sketch: Data = row["sketch"]
         guard let duration = SketchBlob.decode([UInt8](sketch)) else { return nil }
-        return LatestPoint(
+        return StreamWriters.LatestPoint(
             end: row.unsigned("end_time"), unit: row["unit"],
             statistics: RequestStatistics(
                 duration: duration, bytesSent: row.unsigned("bytes_sent"), bytesReceived: row.unsigned("bytes_received")
@@ -87,22 +117,27 @@ enum CumulativeRows {
     }
 
     private static func save(
-        _ point: LatestPoint, of stream: Stream, resource: Int64, at now: UnixNanoseconds, in db: Database
+        _ writers: StreamWriters, _ index: Int, of stream: Stream, resource: Int64, at now: UnixNanoseconds,
+        in db: Database
     ) throws {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO cumulative_series
-                    (resource_id, start_time, stream, end_time, bytes_sent, bytes_received, sketch, unit, received)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (resource_id, start_time, stream) DO UPDATE SET
+                    (resource_id, start_time, stream, writer, counts_writers, shared,
+                     end_time, bytes_sent, bytes_received, sketch, unit, received)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (resource_id, start_time, stream, writer) DO UPDATE SET
                     before_time = CASE WHEN excluded.end_time > end_time THEN end_time
                         ELSE min(before_time, excluded.end_time) END,
+                    counts_writers = excluded.counts_writers, shared = excluded.shared,
                     end_time = excluded.end_time, bytes_sent = excluded.bytes_sent,
                     bytes_received = excluded.bytes_received, sketch = excluded.sketch, unit = excluded.unit,
                     received = excluded.received
                 """)
+        let point = writers.latest[index]
         try statement.execute(arguments: [
-            resource, Int64(clamping: stream.start), Data(stream.id.bytes), Int64(clamping: point.end),
+            resource, Int64(clamping: stream.start), Data(stream.id.bytes), index, writers.countsNewWriters,
+            writers.isShared, Int64(clamping: point.end),
             Int64(clamping: point.statistics.bytesSent), Int64(clamping: point.statistics.bytesReceived),
             Data(SketchBlob.encode(point.statistics.duration)), point.unit, Int64(clamping: now),
         ])

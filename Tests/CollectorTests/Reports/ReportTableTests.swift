@@ -95,6 +95,14 @@ import Testing
         #expect(heading(account).contains { $0.contains(sentence) })
     }
 
+    @Test(arguments: [(1, "1 sender is"), (3, "3 senders are")])
+    func sendersThatSeveralProcessesShareAreReported(senders: Int, inWords: String) {
+        var account = Samples.account(window, arrived: 1)
+        account.sharedSenders = senders
+        let sentence = "\(inWords) shared by several processes, so some requests may be missing"
+        #expect(heading(account).contains { $0.contains(sentence) })
+    }
+
     @Test func damagedPointsAreReported() {
         #expect(table(endpoint: "/", damaged: 2).contains("2 points damaged on disk"))
     }

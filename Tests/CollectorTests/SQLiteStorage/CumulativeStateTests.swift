@@ -36,6 +36,15 @@ import Testing
         #expect(try await count(in: SQLiteStorage(readingFrom: path)) == 12)
     }
 
+    @Test func restartOfTheCollectorForgetsNoWriterOfAStream() async throws {
+        for (round, count) in [100, 40, 110, 44, 120, 48].enumerated() {
+            let storage = try SQLiteStorage(path: path)
+            try await send(count, end: UInt64(round + 1) * 10, to: storage)
+            try storage.close()
+        }
+        #expect(try await count(in: SQLiteStorage(readingFrom: path)) == 168)
+    }
+
     @Test func pointAfterADamagedStateIsNotCounted() async throws {
         let storage = try SQLiteStorage(path: path)
         try await send(2, end: 10, to: storage)

@@ -107,18 +107,73 @@ extension StorageContractTests {
             #expect(try await count() == 8)
         }
 
-        @Test func fallenCountIsAnUnreportedRestart() async throws {
+        private func sharedSenders() async throws -> [Int] {
+            try await StorageContractTests.countCumulativePoints(in: storage)
+            let window = TimeWindow(from: Samples.time(0), to: Samples.time(1000))
+            let agents = try await storage.agents(seenSince: 0, RequestFilter(), limit: 10).agents
+            return [
+                try await storage.account(in: window, RequestFilter()).sharedSenders,
+                agents.filter(\.isShared).count,
+                try await storage.account(in: window, RequestFilter([.service: ["another"]])).sharedSenders,
+            ]
+        }
+
+        @Test func fallenCountBelongsToAnotherWriterOfTheStream() async throws {
             try await send([0.2, 0.2, 0.2], end: 10)
             try await send([0.2, 0.2], end: 20)
             #expect(try await count() == 5)
-            try await send([0.2, 0.2, 0.3], end: 30)
+            try await send([0.2, 0.2, 0.7], end: 30)
             #expect(try await count() == 6)
+            #expect(try await sharedSenders() == [0, 0, 0], "the process may have restarted without a new start")
+            try await send([0.2, 0.2, 0.2, 0.2], end: 40)
+            #expect(try await count() == 7)
+            #expect(try await sharedSenders() == [1, 1, 0])
         }
 
-        @Test func sumThatFellIsAlsoARestart() async throws {
+        @Test func sumThatFellBelongsToAnotherWriterToo() async throws {
             try await send([0.7], end: 10)
             try await send([0.2, 0.2], end: 20)
             #expect(try await count() == 3)
+        }
+
+        /// Points of processes that share a resource and a start, in the order of their arrival.
+        struct SharedStream: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let points: [(count: Int, end: UInt64)]
+            let requests: UInt64
+
+            init(_ description: String, _ counts: [Int], ends: [UInt64]? = nil, requests: UInt64) {
+                testDescription = description
+                let ends = ends ?? counts.indices.map { 10 * UInt64($0 + 1) }
+                points = zip(counts, ends).map { ($0, $1) }
+                self.requests = requests
+            }
+        }
+
+        static let sharedStreams = [
+            SharedStream("two processes in turn", [100, 40, 110, 44, 120, 48], requests: 168),
+            SharedStream("the second one has more", [10, 100, 12, 104, 20, 110], requests: 130),
+            SharedStream("four, and one is idle", [5, 3, 9, 1, 5, 4, 9, 2], requests: 20),
+            SharedStream("one is replaced", [30, 20, 35, 2, 40, 8], requests: 68),
+            SharedStream(
+                "a late point and a repeated one", [30, 20, 40, 35, 20, 25, 45], ends: [10, 12, 30, 20, 12, 32, 40],
+                requests: 70),
+            SharedStream(
+                "they export at the same time", [7, 3, 9, 3, 12, 4], ends: [10, 10, 20, 20, 30, 30], requests: 16),
+        ]
+
+        @Test(arguments: sharedStreams)
+        func processesThatShareAStartCountOnce(stream: SharedStream) async throws {
+            for point in stream.points { try await send(Array(repeating: 0.2, count: point.count), end: point.end) }
+            #expect(try await count() == stream.requests)
+            #expect(try await sharedSenders() == [1, 1, 0])
+        }
+
+        @Test func processesThatShareAnOldStartCountFromTheirSecondPoints() async throws {
+            for (count, end) in [(100, 0), (40, 10), (110, 60), (44, 70)] as [(Int, UInt64)] {
+                try await send(Array(repeating: 0.2, count: count), end: day + end)
+            }
+            #expect(try await count() == 14)
         }
 
         @Test(
