@@ -48,9 +48,11 @@ struct AbandonedOutboxes {
     /// The directories that were listed in this round.
     private var listed: Set<URL> = []
     private var (looks, visits) = (0, 0)
+    /// The routes that the batches of skipped directories wait for, in this round.
+    private(set) var awaited: Set<UploadRoute> = []
 
     mutating func beginRound() {
-        listed = []
+        (listed, awaited) = ([], [])
         (looks, visits) = (0, 0)
     }
 
@@ -99,11 +101,14 @@ struct AbandonedOutboxes {
         sightings = sightings.filter { $0.key.serviceDirectory != directory || present.contains($0.key.instance) }
     }
 
-    private func isWorthAVisit(_ place: Place, _ canSend: ([UploadRoute]) -> Bool) -> Bool {
+    private mutating func isWorthAVisit(_ place: Place, _ canSend: ([UploadRoute]) -> Bool) -> Bool {
         guard let seen = sightings[place], seen.modified == place.modified,
             !Clock.hasPassed(MartletLimits.sighting, since: seen.time)
         else { return true }
-        return canSend(seen.routes)
+        let routes = seen.routes
+        guard !canSend(routes) else { return true }
+        awaited.formUnion(routes)
+        return false
     }
 }
 

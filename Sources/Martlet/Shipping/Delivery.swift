@@ -139,6 +139,7 @@ struct Delivery {
     /// because a collector may be gone and not answer.
     mutating func deliverElsewhere() {
         if isPaused { return }
+        routes.noteWaiting(for: abandoned.awaited)
         news.endRound(waiting: routes.waiting)
         elsewhereDeadline = isCallerWaiting ? Clock.monotonic() &+ MartletLimits.elsewhereWait.nanoseconds : .max
         for place in foreign where !isPaused && !isElsewhereTimeUp() {

@@ -44,6 +44,9 @@ struct UploadRoutes {
         return best
     }
 
+    /// Notes that batches wait for routes, which are blocked.
+    mutating func noteWaiting(for routes: Set<UploadRoute>) { waiting.formUnion(routes) }
+
     private func reluctance(of route: UploadRoute, at now: UInt64) -> Int {
         guard let circuit = circuits[route] else { return 0 }
         if !circuit.allows(at: now, isCallerWaiting: false) { return 2 }
