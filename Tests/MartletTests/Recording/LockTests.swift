@@ -14,8 +14,9 @@ import Testing
 
     /// A thread yields while it holds the lock, so others wait for it in the kernel.
     @Test func everyThreadThatWaitsGetsTheLock() async {
-        let (counter, sum) = (Counter(), Sum())
-        let threads = (0..<4).map { _ in
+        let (counter, sum, threads) = (Counter(), Sum(), DispatchGroup())
+        for _ in 0..<4 {
+            threads.enter()
             Thread {
                 for step in 0..<2_000 {
                     counter.withState { state in
@@ -27,10 +28,10 @@ import Testing
                         value += 1
                     }
                 }
-            }
+                threads.leave()
+            }.start()
         }
-        for thread in threads { thread.start() }
-        while threads.contains(where: { !$0.isFinished }) { await Task.yield() }
+        await withCheckedContinuation { done in threads.notify(queue: .global()) { done.resume() } }
         #expect(counter.withState { $0 } == 8_000)
         #expect(sum.value.withLock { $0 } == 8_000)
     }

@@ -1,5 +1,8 @@
 import Fixtures
 import Foundation
+import HTTPTypes
+import InMemoryLogging
+import Logging
 import MartletTelemetry
 import Testing
 
@@ -38,16 +41,40 @@ extension AgentTests {
             }
         }
 
+        /// A collector asks to wait for a batch of a dead process, and no other batch waits.
+        @Test func collectorStaysUnreachableWhileADirectoryIsSkipped() async throws {
+            let (directory, log) = (try TemporaryFolder(), InMemoryLogHandler())
+            try await withAgent({
+                $0.bufferDirectory = directory.url
+                $0.serviceName = "shop"
+                $0.logger = Logger(label: "test", factory: { _ in log })
+            }) { agent, collector, _ in
+                // After this flush the agent waits for the next one.
+                await agent.flush()
+                try Self.leaveBatch(of: "dead", in: directory.url.appendingPathComponent("shop"), token: nil)
+                collector.answer(503, headers: [.retryAfter: "300"])
+                for _ in 1...3 { await agent.flush() }
+                #expect(collector.received.map(\.status) == [503])
+                let messages = log.entries.map { "\($0.message)" }
+                #expect(messages.filter { $0.contains("cannot be reached") }.count == 1)
+                #expect(!messages.contains { $0.contains("accepts batches again") })
+            }
+        }
+
         /// Leaves a batch without waiting for the disk.
-        private static func leaveBatch(of instance: String, in service: URL, token: String) throws {
+        ///
+        /// - Parameter token: the token that it was recorded under; `nil` for a batch for any collector.
+        private static func leaveBatch(of instance: String, in service: URL, token: String?) throws {
             let directory = service.appendingPathComponent(instance)
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try Data().write(to: service.appendingPathComponent("\(instance).lock"))
-            var configuration = MartletConfiguration()
-            configuration.token = token
-            let owner = OutboxOwner(TelemetryResource(service: "shop", instance: instance), configuration)
-            try JSONEncoder().encode(owner).write(to: directory.appendingPathComponent(Outbox.ownerFileName))
+            if let token {
+                var configuration = MartletConfiguration()
+                configuration.token = token
+                let owner = OutboxOwner(TelemetryResource(service: "shop", instance: instance), configuration)
+                try JSONEncoder().encode(owner).write(to: directory.appendingPathComponent(Outbox.ownerFileName))
+            }
             let file = BatchFile(sequence: 1, signal: .metrics, requests: 3, isCompressed: false, body: [])
             try Data().write(to: directory.appendingPathComponent(file.name))
         }
