@@ -155,6 +155,7 @@ extension Intake {
     ) throws(IntakeRejection) -> Body {
         if format == .json { bytes = JSONEnums.numbered(bytes, as: shape) }
         if let message: Body = try? Self.decoded(bytes, format) { return message }
+        guard TextRepair.mayHelp(bytes, format) else { throw .notProtobuf }
         try reserve(TextRepair.capacity(for: bytes, limit: limits.maxBodyBytes))
         guard let repaired = TextRepair.repaired(bytes, format, as: shape, limit: limits.maxBodyBytes),
             let message: Body = try? Self.decoded(repaired, format)

@@ -22,6 +22,18 @@ enum TextRepair {
         }
     }
 
+    /// Returns whether a copy may be worth its memory: it is not if a body in protobuf does not consist of fields.
+    static func mayHelp(_ body: [UInt8], _ format: IntakeFormat) -> Bool {
+        guard format == .protobuf else { return true }
+        var reader = ProtobufReader(body)
+        do {
+            while try reader.next() != nil {}
+            return true
+        } catch {
+            return false
+        }
+    }
+
     /// Returns the most bytes that the copy of a body needs. A growing array would need more for a moment.
     ///
     /// A text of one byte takes a tag, a length and the byte, and at most three times as much in the copy.

@@ -7,6 +7,8 @@ struct BucketCounts: Sendable, Equatable {
     private(set) var counts: [UInt64] = []
 
     var isEmpty: Bool { counts.isEmpty }
+    /// The number of values in all buckets.
+    var total: UInt64 { counts.reduce(0, &+) }
     /// The index of the last count.
     var last: Int32 { offset + Int32(counts.count) - 1 }
 

@@ -15,7 +15,7 @@ extension ExponentialHistogram {
     /// Returns the quantiles of several shares, in ascending order, in one walk over the buckets.
     package func quantiles(_ shares: [Double]) -> [Double?] {
         guard count > 0 else { return shares.map { _ in nil } }
-        guard !isMixed else { return spread.quantiles(shares) }
+        guard !isMixed else { return readable.quantiles(shares) }
         var (walked, seen) = (0, zeroCount)
         return shares.map { share in
             let rank = rank(of: share)
@@ -58,14 +58,28 @@ extension ExponentialHistogram {
     /// Returns the value of a rank in the bucket of an index; `nil` for the values of zero.
     ///
     /// No value is negative. So the sum is at least that many times the value as there are values from its rank on, and the
-    /// largest value is at least the mean.
+    /// largest value is at least the mean. A sum of 0 of larger values is no sum.
     private func value(ofRank rank: UInt64, inBucket index: Int32?) -> Double {
         let isLast = rank >= count
         let known = isLast ? max : nil
         let value = known ?? index.map { clamp(middle(of: $0)) } ?? Swift.min(0, max ?? 0)
+        guard sum > 0 else { return value }
         let most = sum / Double(isLast ? 1 : count - rank + 1)
         if value > most * Self.roundingUp { return most }
         return isLast && value * Self.roundingUp < mean ? mean : value
+    }
+
+    /// The histogram with all values at the finest scale that two thirds of them are known at. So quantiles have the error of
+    /// most values: finer values are joined, and the coarser ones are spread.
+    private var readable: ExponentialHistogram {
+        var (result, scale, known) = (self, scale, bucketCounts.total)
+        let all = coarser.reduce(known) { $0 &+ $1.counts.total }
+        for layer in coarser where known < all / 3 * 2 {
+            scale = layer.scale
+            known &+= layer.counts.total
+        }
+        result.join(to: scale)
+        return result.spread
     }
 
     /// Returns the rank, from 1 on, of the value at a share of the values. The histogram must not be empty.
@@ -79,10 +93,10 @@ extension ExponentialHistogram {
     /// below it. No more values are above it than ``sum`` allows.
     package func countOfValues(upTo bound: Double) -> UInt64 {
         guard count > 0, bound < .infinity else { return bound == .infinity ? count : 0 }
-        guard !isMixed else { return spread.countOfValues(upTo: bound) }
+        guard !isMixed else { return readable.countOfValues(upTo: bound) }
         let last = Int64(Self.lastIndex(notAbove: bound, scale)) - Int64(offset)
         let buckets = buckets.prefix(Int(Swift.max(0, last + 1)))
-        let above = bound > 0 ? Swift.max(0, sum / bound) : .infinity
+        let above = bound > 0 && sum > 0 ? Swift.max(0, sum / bound) : .infinity
         let least = above < Double(count) ? count - Swift.min(count, UInt64(above)) : 0
         return Swift.max(least, buckets.reduce(bound >= 0 ? zeroCount : 0, &+))
     }

@@ -397,7 +397,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// Lowers the scale of finer values step by step: each step joins two neighbouring buckets, so that index `i` becomes
     /// `i >> 1`, exactly.
-    private mutating func join(to target: Int32) {
+    mutating func join(to target: Int32) {
         guard target < scale else { return }
         bucketCounts = bucketCounts.joined(by: scale - target)
         scale = target

@@ -246,10 +246,12 @@ import Testing
     ) -> RequestGroup {
         var group = RequestGroup(values: [])
         let succeeded = ExponentialHistogram(
-            durations.map { (value: $0.0, count: $0.1) }, scale: scale, sum: 1, min: nil, max: nil)
+            durations.map { (value: $0.0, count: $0.1) }, scale: scale,
+            sum: durations.reduce(0) { $0 + $1.0 * Double($1.1) }, min: nil, max: nil)
         group.add(RequestClass(Samples.dimensions())) { $0.merge(RequestStatistics(duration: succeeded)) }
         let middle = durations.isEmpty ? 0.1 : durations[durations.count / 2].0
-        let failures = ExponentialHistogram([(middle, failed)], scale: scale, sum: 1, min: nil, max: nil)
+        let failures = ExponentialHistogram(
+            [(middle, failed)], scale: scale, sum: middle * Double(failed), min: nil, max: nil)
         group.add(RequestClass(Samples.dimensions(status: 503))) { $0.merge(RequestStatistics(duration: failures)) }
         return group
     }

@@ -46,7 +46,7 @@ import Testing
             }
             let sketch = try #require(
                 ExponentialHistogram(
-                    scale: scale, sum: 1, min: range[0], max: range[1],
+                    scale: scale, sum: 1e300, min: range[0], max: range[1],
                     zeroCount: UInt64.random(in: 0...1, using: &random),
                     offset: offset, buckets: buckets))
             var expected = [UInt64](repeating: 0, count: Self.bounds.count + 1)
