@@ -30,9 +30,10 @@ struct Measurements {
             for (q, found) in [(0.5, measures.latency.p50), (0.95, measures.latency.p95), (0.99, measures.latency.p99)]
             {
                 let value = exact[Int((q * Double(exact.count)).rounded(.up)) - 1] * 1000
+                // The SDK may know a few values only at scale 3, whose buckets are 9 % wide.
                 let isRight =
                     histogram == .explicit && !comesFromSpans
-                    ? isInBucket(found, of: value) : isClose(found, value, 0.05)
+                    ? isInBucket(found, of: value) : isClose(found, value, 0.09)
                 #expect(isRight, "\(key): \(found) ms is no \(q) quantile, which is \(value) ms")
             }
         }
