@@ -44,16 +44,19 @@ import Testing
             }
             let range = (0..<2).map { _ in Bool.random(using: &random) ? Double.random(in: 0...2, using: &random) : nil
             }
+            let values = buckets.indices.map { index in
+                let middle = exp2(scalbn(Double(offset) + Double(index) + 0.5, -Int(scale)))
+                return min(max(middle, range[0] ?? 0), range[1] ?? .infinity)
+            }
+            let sum = zip(values, buckets).reduce(0) { $0 + min($1.0, 1e300) * Double($1.1) }
             let sketch = try #require(
                 ExponentialHistogram(
-                    scale: scale, sum: 1e300, min: range[0], max: range[1],
+                    scale: scale, sum: sum, min: range[0], max: range[1],
                     zeroCount: UInt64.random(in: 0...1, using: &random),
                     offset: offset, buckets: buckets))
             var expected = [UInt64](repeating: 0, count: Self.bounds.count + 1)
             expected[0] = sketch.zeroCount
-            for (index, count) in buckets.enumerated() {
-                let middle = exp2(scalbn(Double(offset) + Double(index) + 0.5, -Int(scale)))
-                let value = min(max(middle, range[0] ?? 0), range[1] ?? .infinity)
+            for (value, count) in zip(values, buckets) {
                 expected[Self.bounds.firstIndex { value <= $0 } ?? Self.bounds.count] += count
             }
             #expect(counts(sketch) == expected)
