@@ -145,7 +145,7 @@ enum MartletLimits {
     /// The age at which a lock without a directory counts as stale. A starting process creates its lock first.
     static let staleLock = Duration.seconds(60)
     /// Directories of other processes that a round opens, unless it removes them: each costs some system calls.
-    static let visits = 32
+    static let visits = 8
     /// Directories of other processes that a round compares with what it saw before.
     static let looks = 512
     /// How long the agent relies on what it saw in a directory that seems unchanged.
