@@ -32,11 +32,12 @@ package struct ReportFigure: Sendable {
     package var heading: String { title.dropFirst().first?.isNumber == true ? title : title.capitalizedFirst }
 
     /// In the order of CSV, which is a fixed format. A table in a file has the same order.
-    static let all =
-        [count, perSecond, failed, failureRate] + causes + [hung, cancelled] + latency + phases
-        + [sent, received, apdex, impact] + partial
+    static let all: [ReportFigure] = [
+        [count, perSecond, failed, failureRate], causes, [hung, cancelled], latency, phases,
+        [sent, received, apdex, impact], partial,
+    ].flatMap(\.self)
     /// The figures of an endpoint on the page.
-    package static let onPage = [impact, count, failureRate] + titledLatency + [hung]
+    package static let onPage: [ReportFigure] = [[impact, count, failureRate], titledLatency, [hung]].flatMap(\.self)
 
     package static let count = number("count", "count", by: .count) { $0.count }
     static let perSecond = figure("per_second", "per s", .perSecond) { $0.perSecond }
@@ -44,13 +45,13 @@ package struct ReportFigure: Sendable {
     package static let failureRate = figure("failure_rate", "failed %", by: .failureRate, as: FigureText.percent) {
         $0.ofRequests($0.failures.rate)
     }
-    private static let causes = [
+    private static let causes: [ReportFigure] = [
         number("transport") { $0.failures.transport }, number("http_4xx") { $0.failures.http4xx },
         number("http_5xx") { $0.failures.http5xx },
     ]
     package static let hung = number("hung", "hung") { $0.failures.hung }
     private static let cancelled = number("cancelled", "cancelled") { $0.failures.cancelled }
-    private static let latency = [
+    private static let latency: [ReportFigure] = [
         figure("mean_ms") { $0.ofRequests($0.latency.mean) },
         figure("p50_ms", "p50 ms", .p50, by: .p50) { $0.ofRequests($0.latency.p50) },
         figure("p75_ms") { $0.ofRequests($0.latency.p75) },
@@ -59,8 +60,8 @@ package struct ReportFigure: Sendable {
         figure("p99_ms", "p99 ms", .p99, by: .p99) { $0.ofRequests($0.latency.p99) },
         figure("max_ms", "max ms", .max, by: .max) { $0.ofRequests($0.latency.max) },
     ]
-    package static let titledLatency = latency.filter { !$0.title.isEmpty }
-    static let phases = RequestPhase.allCases.map { phase in
+    package static let titledLatency: [ReportFigure] = latency.filter { !$0.title.isEmpty }
+    static let phases: [ReportFigure] = RequestPhase.allCases.map { phase in
         figure(phase.rawValue + "_ms", phase.rawValue.replacing("_", with: " ") + " ms", Rank(phase)) {
             $0.phases[phase.rawValue] ?? .nan
         }
@@ -71,7 +72,7 @@ package struct ReportFigure: Sendable {
         csv: { String($0.bytes.received) }, text: { FigureText.figure(Double($0.bytes.received) / 1024) })
     static let apdex = figure("apdex", "apdex", .apdex, as: { FigureText.fixed($0, 2) }) { $0.ofRequests($0.apdex) }
     package static let impact = figure("impact", "impact %", .impact, by: .impact, as: FigureText.percent) { $0.impact }
-    private static let partial = [
+    private static let partial: [ReportFigure] = [
         number("from_spans") { $0.fromSpans }, number("changed_by_rules") { $0.changedByRules },
     ]
 

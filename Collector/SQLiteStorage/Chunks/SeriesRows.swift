@@ -40,7 +40,7 @@ enum SeriesRows {
     }
 
     /// The columns of the dimensions, in a fixed order. The values are empty for `nil`.
-    static let columns = [
+    static let columns: [NamedColumn<RequestDimensions?>] = [
         NamedColumn<RequestDimensions?>("kind") { $0.map { text(of: $0.kind, $0.source) } ?? "" },
         NamedColumn<RequestDimensions?>("method") { $0?.method ?? "" },
         NamedColumn<RequestDimensions?>("host") { $0?.host ?? "" },

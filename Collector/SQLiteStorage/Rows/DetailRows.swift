@@ -34,21 +34,23 @@ enum DetailRows {
 
     private static let insertion = RowInsertion(
         into: "detail",
-        identity + SeriesRows.columns.map { column in Column(column.name) { column.value($0.span.request) } } + request
-            + span)
+        [identity, requestDimensions, request, span].flatMap(\.self))
 
-    private static let identity = [
+    private static let requestDimensions: [Column] = SeriesRows.columns.map { column in
+        Column(column.name) { column.value($0.span.request) }
+    }
+    private static let identity: [Column] = [
         Column("received") { $0.received }, Column("resource_id") { $0.resource }, Column("service") { $0.service },
         Column("trace_id") { $0.span.traceID.blob }, Column("span_id") { $0.span.spanID.blob },
         Column("parent_span_id") { $0.span.parentSpanID?.blob ?? Data() },
     ]
-    private static let request = [
+    private static let request: [Column] = [
         Column("failed") { $0.span.request.map(RequestClass.init)?.isFailure ?? false }, Column("url") { $0.span.url },
         Column("bytes_sent") { Int64(clamping: $0.span.bytesSent) },
         Column("bytes_received") { Int64(clamping: $0.span.bytesReceived) },
         Column("message") { $0.span.message ?? "" },
     ]
-    private static let span = [
+    private static let span: [Column] = [
         Column("start_time") { Int64(clamping: $0.span.start) },
         Column("duration") { Int64(clamping: $0.span.durationNanoseconds) }, Column("name") { $0.span.name },
         Column("span_kind") { $0.span.kind.rawValue }, Column("is_error") { $0.span.isError },

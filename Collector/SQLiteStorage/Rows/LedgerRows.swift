@@ -27,11 +27,11 @@ enum LedgerRows {
 
     private static let insertion = RowInsertion(into: "ledger", columns + numbers, onConflict: conflict)
 
-    private static let columns = [
+    private static let columns: [NamedColumn<NewRow>] = [
         NamedColumn<NewRow>("resource_id") { $0.resource },
         NamedColumn<NewRow>("dropped") { DroppedText.text(of: $0.reading.dropped) },
     ]
-    private static let numbers = [
+    private static let numbers: [NamedColumn<NewRow>] = [
         number("time") { $0.reading.time }, number("captured") { $0.reading.captured },
         number("delivered") { $0.reading.delivered }, number("waiting") { $0.reading.waiting },
         number("requests") { $0.requests }, number("age") { $0.reading.age },
