@@ -150,7 +150,8 @@ struct FormRedaction {
         let name = pair.prefix { $0 != UInt8(ascii: "=") }
         guard name.count < pair.count else { return text(pair) }
         let value = pair[(name.endIndex + 1)...]
-        return text(name) + "=".utf8 + (names.contains(encoded: name) ? Redaction.placeholderBytes : text(value))
+        let kept: [UInt8] = names.contains(encoded: name) ? Redaction.placeholderBytes : text(value)
+        return text(name) + [UInt8(ascii: "=")] + kept
     }
 
     /// Redacts a name or a value. Text without secrets keeps its encoding.

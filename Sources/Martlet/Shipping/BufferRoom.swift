@@ -144,7 +144,8 @@ struct BufferRoom {
     /// would be counted as dropped although the collector has them.
     private mutating func dropOldest(_ own: inout Outbox, _ usage: inout Usage) {
         guard usage.size > limit else { return }
-        let all = BufferDirectory.instances(in: serviceDirectory).flatMap { instance in
+        let all: [(instance: String, batch: StoredBatch)] = BufferDirectory.instances(in: serviceDirectory).flatMap {
+            instance in
             let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
             return (StoredBatch.all(in: directory) ?? []).map { (instance: instance, batch: $0) }
         }
