@@ -55,7 +55,8 @@ package struct StreamWriters: Sendable {
     /// Whether the point has come before, or is late: its writer has sent a later one.
     private func isKnown(_ point: LatestPoint) -> Bool {
         latest.contains { known in
-            if known.end == point.end { return point.difference(since: known)?.isEmpty ?? false }
+            // No lower figure shows that a point of the same moment is another writer's.
+            if known.end == point.end { return point.difference(since: known) != nil }
             return known.end >= point.end &+ Self.lateness && known.difference(since: point) != nil
         }
     }

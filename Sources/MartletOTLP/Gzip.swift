@@ -149,7 +149,7 @@ package enum Gzip {
         let chunkSize = 64 * 1024
         var (result, taken) = (result, taken)
         while result != Z_STREAM_END || stream.avail_in > 0 {
-            // What follows a member is another member.
+            // Another member follows.
             if result == Z_STREAM_END { inflateReset(&stream) }
             let before = stream.avail_in
             let chunk = [UInt8](unsafeUninitializedCapacity: chunkSize) { buffer, count in

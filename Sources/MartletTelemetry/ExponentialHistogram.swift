@@ -145,8 +145,7 @@ package struct ExponentialHistogram: Sendable, Equatable {
 
     /// Returns the histogram with all values at the scale of another histogram. Does nothing to values of finer scales.
     ///
-    /// Of a coarse bucket, as many values as the other histogram has there follow its distribution; the others are spread
-    /// evenly.
+    /// As many values of a coarse bucket as the other histogram has there follow its distribution. The others are spread evenly.
     package func spread(like other: ExponentialHistogram) -> ExponentialHistogram {
         guard isMixed || scale < other.scale, !other.bucketCounts.isEmpty else { return self }
         var (result, spread) = (self, BucketSpread(like: other))

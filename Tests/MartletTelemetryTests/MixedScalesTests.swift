@@ -131,7 +131,7 @@ import Testing
     }
 }
 
-/// What the sum of values rules out.
+/// The sum of values bounds every figure.
 @Suite struct SumBoundsTests {
     /// Buckets that say more than their sum allows: `count` values in the bucket of `value`.
     struct Figures: Sendable {

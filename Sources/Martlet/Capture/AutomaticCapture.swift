@@ -151,8 +151,8 @@ private class PlainTask: URLSessionTask, @unchecked Sendable {}
 private final class OverridingTask: URLSessionTask, @unchecked Sendable { override func resume() {} }
 
 /// The hooks that were called since their installation. Only the service's own requests show whether Foundation calls a
-/// hook. The agent does not try it with calls of its own: a later Foundation may have a `fatalError` on their way, which
-/// would end every service at its start.
+/// hook. The agent makes no calls to try it: a later Foundation may have a `fatalError` in a hooked method, which would end
+/// every service at its start.
 struct HookCalls: Sendable {
     /// The time of the first `resume`, by the monotonic clock; 0 before it.
     var firstResume: UInt64

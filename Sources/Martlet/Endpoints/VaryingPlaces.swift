@@ -6,7 +6,7 @@ import MartletTelemetry
 /// A place is the host with the path before it. Places and names are kept as hashes, so a place takes some 300 bytes at
 /// most. A collision counts a name too few, or finds a place too early, once in millions.
 struct VaryingPlaces: Sendable {
-    /// What a segment at a place is.
+    /// The judgement of a segment at a place.
     enum Judgement {
         case name
         case value

@@ -51,7 +51,7 @@ struct TraceSampler: Sendable {
     }
 }
 
-/// What of a remote caller's trace context decides whether the details of the trace are kept.
+/// The parts of a remote caller's trace context that decide whether the details of the trace are kept.
 enum CallerTrust: Sendable {
     /// The flag `sampled`.
     case flag

@@ -1,14 +1,15 @@
 import Hummingbird
 import HummingbirdTesting
-import Logging
+import InMemoryLogging
 import MartletIntake
 import MartletServer
-import Synchronization
 import Testing
 
 /// Senders whose protocol or address is wrong. The log says what to change.
 @Suite struct MisdirectedTelemetryTests {
-    private let log = RefusalLog()
+    private let log = InMemoryLogHandler()
+
+    private var reasons: [String] { log.entries.compactMap { $0.metadata["reason"].map { "\($0)" } } }
 
     @Test(
         arguments: [
@@ -25,8 +26,8 @@ import Testing
             let answer = try await client.post(body, to: path, type: type)
             #expect(answer.status.kind == .clientError)
         }
-        #expect(log.reasons.count == 1)
-        #expect(log.reasons.first?.contains(reason) == true, "\(log.reasons)")
+        #expect(reasons.count == 1)
+        #expect(reasons.first?.contains(reason) == true, "\(reasons)")
     }
 
     @Test func usualRequestsLeaveNoLine() async throws {
@@ -36,7 +37,7 @@ import Testing
             _ = try await client.post(Array("token=x".utf8), to: "/login", type: "application/x-www-form-urlencoded")
             for path in ["/nothing", "/v1/traces/v1/traces", "/"] { _ = try await client.get(path) }
         }
-        #expect(log.reasons.isEmpty, "\(log.reasons)")
+        #expect(reasons.isEmpty, "\(reasons)")
     }
 
     private static let greetings: [(bytes: [UInt8], reason: String?)] = [
@@ -54,32 +55,7 @@ import Testing
                 _ = try await connection.answer()
             }
         }
-        #expect(log.reasons.count == (reason == nil ? 0 : 1))
-        if let reason { #expect(log.reasons.first?.contains(reason) == true, "\(log.reasons)") }
-    }
-}
-
-/// Keeps the reasons of refusals.
-private final class RefusalLog: LogHandler {
-    private let lines = Mutex<[String]>([])
-
-    var reasons: [String] { lines.withLock(\.self) }
-    var logLevel: Logger.Level {
-        get { .notice }
-        set {}
-    }
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    func log(event: LogEvent) {
-        guard let reason = event.metadata?["reason"] else { return }
-        lines.withLock { $0.append("\(reason)") }
+        #expect(reasons.count == (reason == nil ? 0 : 1))
+        if let reason { #expect(reasons.first?.contains(reason) == true, "\(reasons)") }
     }
 }

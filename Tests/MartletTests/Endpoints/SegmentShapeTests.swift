@@ -131,7 +131,7 @@ import Testing
         }
     }()
 
-    /// Of numbered words (`step2`), 5 in 100 may pass for values, mostly short ones.
+    /// At most 5 in 100 numbered words (`step2`) pass for values, mostly short ones.
     @Test(arguments: [
         ("words", 1), ("hyphens", 1), ("underscores", 1), ("camel case", 1), ("capitals", 1), ("versions", 1),
         ("numbers", 50),

@@ -77,7 +77,7 @@ import Testing
         #expect(said.contains(reason))
     }
 
-    /// What receivers answer to a batch in protobuf that they took.
+    /// The answers of receivers that took a batch in protobuf.
     private static let receivers: [(name: String, status: Int, contentType: String, body: String)] = [
         ("OpenTelemetry Collector", 200, "application/x-protobuf", ""),
         ("OpenTelemetry Collector, an empty message", 200, "application/x-protobuf", "\n\0"),

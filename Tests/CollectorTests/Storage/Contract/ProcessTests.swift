@@ -147,7 +147,7 @@ extension StorageContractTests {
             }
         }
 
-        /// Of two processes, the last interval of one has not arrived yet.
+        /// The last interval of one of two processes has not arrived yet.
         @Test func processThatReportsLaterIsNotMissingAtTheEnd() async throws {
             for (instance, offset) in [("i-1", 0), ("i-2", 5)] as [(String, UInt64)] {
                 try await store((1...5).map { Self.point(end: $0 * 10 + offset) }, instance: instance)
