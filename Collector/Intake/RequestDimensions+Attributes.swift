@@ -4,9 +4,6 @@ import MartletStorage
 import MartletTelemetry
 
 extension RequestDimensions {
-    /// The endpoint of requests whose sender names none. The stable semantic conventions allow clients to omit it.
-    static let unknownEndpoint = "{unknown}"
-
     /// The dimensions of a point, from the stable or the earlier names of the semantic conventions.
     init(kind: RequestKind, attributes: [OTLPKeyValue]) {
         let server = ServerAttributes(kind: kind, attributes)

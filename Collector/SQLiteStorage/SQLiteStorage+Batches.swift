@@ -70,6 +70,8 @@ extension SQLiteStorage {
                 let resource = try ResourceRows.id(
                     of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
                 retention.hear(from: resource, until: one.latestEnd)
+                let traces = one.resource.isMartlet ? [] : one.details.filter { $0.request != nil }.map(\.traceID)
+                let known = try DetailRows.outlines(ofTraces: Set(traces), resource: resource, in: db)
                 var new = one
                 new.details = []
                 for detail in one.details {
@@ -79,7 +81,7 @@ extension SQLiteStorage {
                         detail, resource: resource, service: one.resource.service, at: now, in: db)
                     new.details.append(detail)
                 }
-                let points = new.points
+                let points = new.points(besides: known)
                 try StatisticsCoverRows.extend(by: points, of: resource, in: db)
                 _ = try series.withLock { index in
                     try ChunkWriter.insert(

@@ -42,12 +42,14 @@ extension DetailsBatch {
     /// The length of the intervals that spans are counted in, in nanoseconds. A window of whole seconds divides none of them.
     private static let interval: UnixNanoseconds = 1_000_000_000
 
-    /// The requests among the spans, as points of ``StatisticsSource/spans``, grouped by their end. Empty for a Martlet agent,
-    /// which counts every request in its metrics.
-    package var points: [RequestPoint] {
+    /// Returns the requests among the spans, as points of ``StatisticsSource/spans``, grouped by their end. Empty for a Martlet
+    /// agent, which counts every request in its metrics.
+    ///
+    /// - Parameter stored: see ``RequestSpans/new(_:besides:)``.
+    package func points(besides stored: [SpanRecord] = []) -> [RequestPoint] {
         guard !resource.isMartlet else { return [] }
-        let spans = details.filter { $0.request != nil }
-        return Dictionary(grouping: spans) { $0.end / Self.interval }.values.flatMap(Self.points)
+        let spans = RequestSpans.new(details, besides: stored)
+        return Dictionary(grouping: spans) { $0.end / Self.interval }.values.flatMap(Self.points(ofInterval:))
     }
 
     /// Returns a point for each series of an interval.

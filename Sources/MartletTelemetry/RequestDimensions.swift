@@ -42,6 +42,9 @@ package struct RequestDimensions: Sendable, Hashable {
     /// The endpoint, host or service under which those without a separate series are counted.
     package static let other = "{other}"
 
+    /// The endpoint of requests whose sender names none. The stable semantic conventions allow clients to omit it.
+    package static let unknownEndpoint = "{unknown}"
+
     /// The endpoint of incoming requests that matched no route.
     package static let unmatched = "{unmatched}"
 

@@ -45,21 +45,32 @@ extension TableRows {
 }
 
 extension RowReader {
-    /// Reads a row with all columns of `detail`; `nil` if it is not a valid span.
-    mutating func storedSpan() throws -> StoredSpan? {
-        let (low, id) = (try number("trace_low", UInt64.self), try number("span", UInt64.self))
-        guard let traceID = TraceID(high: try number("trace_high"), low: low), let spanID = SpanID(id),
+    /// The columns of a span's outline.
+    static let outline = Selection(
+        ["trace_high", "trace_low", "span", "parent", "span_kind", "url"] + Dimension.ofRequest.columns.map(\.name))
+
+    /// Reads what ``RequestSpans`` uses of a span; `nil` if it is not a valid span.
+    mutating func spanOutline() throws -> SpanRecord? {
+        guard let traceID = TraceID(high: try number("trace_high"), low: try number("trace_low")),
+            let spanID = SpanID(try number("span", UInt64.self)),
             let kind = SpanRecord.Kind(rawValue: try text("span_kind"))
         else { return nil }
         var span = SpanRecord(
-            traceID: traceID, spanID: spanID, parentSpanID: SpanID(try number("parent", UInt64.self)),
-            name: try text("name"), kind: kind, start: try time("start_ns"),
-            durationNanoseconds: try time("duration"))
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(try number("parent", UInt64.self)), name: "",
+            kind: kind, start: 0, durationNanoseconds: 0)
+        span.request = try RequestDimensions(&self)
+        span.url = try text("url")
+        return span
+    }
+
+    /// Reads a row with all columns of `detail`; `nil` if it is not a valid span.
+    mutating func storedSpan() throws -> StoredSpan? {
+        guard var span = try spanOutline() else { return nil }
+        span.name = try text("name")
+        (span.start, span.durationNanoseconds) = (try time("start_ns"), try time("duration"))
         span.traceState = try text("trace_state")
         span.isError = try flag("is_error")
         span.message = try text("message").presence
-        span.request = try RequestDimensions(&self)
-        span.url = try text("url")
         (span.bytesSent, span.bytesReceived) = (try number("sent"), try number("received"))
         span.attributes = try SpanJSON.attributes(try text("attributes"))
         span.events = try SpanJSON.events(try text("events"))
@@ -67,7 +78,7 @@ extension RowReader {
         span.droppedAttributes = try number("dropped_attributes")
         span.droppedEvents = try number("dropped_events")
         span.droppedLinks = try number("dropped_links")
-        let key = DetailID(trace: low, span: id, identity: try number("identity"))
+        let key = DetailID(trace: span.traceID.low, span: span.spanID.value, identity: try number("identity"))
         return StoredSpan(
             id: key.description, resource: try TelemetryResource(&self, host: "sender_host"), span: span)
     }

@@ -21,6 +21,8 @@ struct WriteGroup {
     var spans = 0
     private var changesByProcesses = HourChanges()
     private var knownSpans: Set<SpanKey>
+    /// The spans in the traces of the batches' requests, by sender. They hold only what ``RequestSpans`` uses.
+    private var traces: [UInt64: [SpanRecord]]
 
     private struct SpanKey: Hashable {
         var trace: TraceID
@@ -31,6 +33,7 @@ struct WriteGroup {
     /// Looks up which of the batches, their contents and their spans are known.
     init(_ batches: [PendingBatch], _ client: ClickHouseClient) async throws {
         var (contents, spans, names) = ([String](), [SpanRecord](), [[UInt8]]())
+        var requests: [UInt64: Set<TraceID>] = [:]
         for batch in batches where batch.id == nil {
             switch batch.contents {
             case .metrics(let metrics):
@@ -41,13 +44,18 @@ struct WriteGroup {
                 }
             case .details(let details):
                 spans += details.flatMap(\.details)
-                names += details.filter { !$0.resource.isMartlet }.map(CountedSpans.name)
+                for one in details where !one.resource.isMartlet {
+                    names.append(CountedSpans.name(of: one))
+                    let traces = one.details.filter { $0.request != nil }.map(\.traceID)
+                    requests[RowIdentity.sender(one.resource), default: []].formUnion(traces)
+                }
             }
         }
         known = try await KnownBatches(touching: batches.compactMap(\.id), contents: contents, in: client)
         // Another collector may be storing the same spans now. Before it stores the first span, it records that they have been
         // counted.
         knownSpans = try await Self.known(spans, in: client)
+        traces = try await Self.outlines(ofTraces: requests, in: client)
         countedSpans = try await CountedSpans(named: names, in: client)
     }
 
@@ -125,6 +133,13 @@ struct WriteGroup {
             || knownSpans.insert(SpanKey(trace: span.traceID, span: span.spanID, identity: identity)).inserted
     }
 
+    /// Returns the requests among spans that are new, and records the spans.
+    mutating func points(of details: DetailsBatch, sender: UInt64) -> [RequestPoint] {
+        let points = details.points(besides: traces[sender] ?? [])
+        if !details.resource.isMartlet { traces[sender, default: []] += details.details }
+        return points
+    }
+
     /// Records that spans of a batch without a number have been counted. Returns `false` if they had been already.
     mutating func noteCounted(_ details: DetailsBatch) -> Bool { countedSpans.note(details) }
 
@@ -149,6 +164,24 @@ struct WriteGroup {
     private static func text(of name: [UInt8]) -> String { "=" + name.hexDigits }
 
     private static func randomName() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
+
+    /// Returns the stored spans of senders in some traces. Of a trace with many spans, it reads only some.
+    private static func outlines(
+        ofTraces traces: [UInt64: Set<TraceID>], in client: ClickHouseClient
+    ) async throws -> [UInt64: [SpanRecord]] {
+        let keys = Set(traces.values.joined()).map { "(\($0.low), \($0.high))" }
+        guard !keys.isEmpty else { return [:] }
+        let rows = try await client.rows(
+            RowReader.outline + ["sender"],
+            """
+            FROM detail WHERE (trace_low, trace_high) IN (\(keys.joined(separator: ", "))) \
+            AND sender IN \(SQLText.list(traces.keys.sorted())) LIMIT \(RequestSpans.maxStored) BY trace_low, trace_high
+            """
+        ) { (sender: try $0.number("sender", UInt64.self), span: try $0.spanOutline()) }
+        return rows.reduce(into: [:]) { found, row in
+            if let span = row.span { found[row.sender, default: []].append(span) }
+        }
+    }
 
     private static func known(_ spans: [SpanRecord], in client: ClickHouseClient) async throws -> Set<SpanKey> {
         guard !spans.isEmpty else { return [] }

@@ -112,7 +112,7 @@ actor Writer {
             new.details.append(span)
         }
         // A point's identity depends on its position, so the order must be the same when the spans are resent.
-        var points = new.points.sorted {
+        var points = group.points(of: new, sender: sender).sorted {
             ($0.end, PointSeries($0.series).id) < ($1.end, PointSeries($1.series).id)
         }
         if batch.id == nil, !points.isEmpty, !group.noteCounted(details) { points = [] }

@@ -8,7 +8,7 @@ import Synchronization
 enum SeriesRows {
     /// The columns of dimensions.
     private static let names = columns.map(\.name)
-    private static let list = names.joined(separator: ", ")
+    static let list = names.joined(separator: ", ")
     private static let finding =
         "SELECT id, day FROM series WHERE service = ? AND \(names.map { "\($0) = ?" }.joined(separator: " AND "))"
     private static let inserting =

@@ -89,21 +89,50 @@ enum DetailRows {
         return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 
-    /// Returns `nil` if the row is not a valid span.
-    static func decode(_ row: Row) throws -> SpanRecord? {
+    /// Returns the stored spans of a sender in some traces, with what ``RequestSpans`` uses. Of a trace with many spans, it reads
+    /// only some.
+    static func outlines(ofTraces traces: Set<TraceID>, resource: Int64, in db: Database) throws -> [SpanRecord] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT resource_id, trace_id, span_id, parent_span_id, span_kind, url, \(SeriesRows.list)
+                FROM detail INDEXED BY detail_by_trace WHERE trace_id = ?
+                """)
+        var spans: [SpanRecord] = []
+        for trace in traces {
+            let rows = try Row.fetchCursor(statement, arguments: [trace.blob])
+            var read = 0
+            while read < RequestSpans.maxStored, let row = try rows.next() {
+                read += 1
+                let sender: Int64 = row["resource_id"]
+                if sender == resource, let span = outline(row) { spans.append(span) }
+            }
+        }
+        return spans
+    }
+
+    private static func outline(_ row: Row) -> SpanRecord? {
         let (trace, id, parent): (Data, Data, Data) = (row["trace_id"], row["span_id"], row["parent_span_id"])
         guard let traceID = TraceID(bytes: trace), let spanID = SpanID(bytes: id),
             let kind = SpanRecord.Kind(rawValue: row["span_kind"])
         else { return nil }
         var span = SpanRecord(
-            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: parent), name: row["name"], kind: kind,
-            start: row.unsigned("start_time"), durationNanoseconds: row.unsigned("duration"))
+            traceID: traceID, spanID: spanID, parentSpanID: SpanID(bytes: parent), name: "", kind: kind, start: 0,
+            durationNanoseconds: 0)
+        span.request = SeriesRows.decode(row)
+        span.url = row["url"]
+        return span
+    }
+
+    /// Returns `nil` if the row is not a valid span.
+    static func decode(_ row: Row) throws -> SpanRecord? {
+        guard var span = outline(row) else { return nil }
+        span.name = row["name"]
+        span.start = row.unsigned("start_time")
+        span.durationNanoseconds = row.unsigned("duration")
         span.traceState = row["trace_state"]
         span.isError = row["is_error"]
         let message: String = row["message"]
         span.message = message.isEmpty ? nil : message
-        span.request = SeriesRows.decode(row)
-        span.url = row["url"]
         span.bytesSent = row.unsigned("bytes_sent")
         span.bytesReceived = row.unsigned("bytes_received")
         span.attributes = try SpanJSON.attributes(row["attributes"])

@@ -1,0 +1,94 @@
+import MartletTelemetry
+
+/// The spans of one sender, by the requests that they report. Pure.
+///
+/// A framework and the HTTP layer below it may both make a span for each request. One is then the parent of the other, or there
+/// are only internal spans between them. They are of the same kind and do not differ in method, path or called server. A call
+/// of a service to itself usually has a span of the other kind between its two spans.
+package struct RequestSpans {
+    /// The largest number of stored spans of a trace that are compared with new ones.
+    package static let maxStored = 1000
+    /// The largest number of spans around a span that are looked at.
+    private static let maxSteps = 64
+
+    private struct Key: Hashable {
+        var trace: TraceID
+        var span: SpanID
+    }
+
+    private let spans: [SpanRecord]
+    private let indexes: [Key: Int]
+
+    private init(_ spans: [SpanRecord]) {
+        self.spans = spans
+        let keys = spans.enumerated().map { (Key(trace: $1.traceID, span: $1.spanID), $0) }
+        indexes = Dictionary(keys) { first, _ in first }
+    }
+
+    /// Returns one span of each new request. Of several spans in `spans`, that is the outermost one with a named endpoint, or the
+    /// outermost one if none has a name.
+    ///
+    /// - Parameter stored: the sender's spans in the same traces that arrived earlier. Their requests are not new. Only their
+    ///   ids, kinds, requests and URLs are used.
+    package static func new(_ spans: [SpanRecord], besides stored: [SpanRecord]) -> [SpanRecord] {
+        let all = RequestSpans(stored + spans)
+        var first: [Int: (isNew: Int, isUnnamed: Int, depth: Int, index: Int)] = [:]
+        for (index, span) in all.spans.enumerated() {
+            guard let request = span.request else { continue }
+            let (outermost, depth) = all.outermost(index)
+            let isUnnamed = request.endpoint == RequestDimensions.unknownEndpoint
+            let candidate = (index < stored.count ? 0 : 1, isUnnamed ? 1 : 0, depth, index)
+            if first[outermost].map({ candidate < $0 }) ?? true { first[outermost] = candidate }
+        }
+        return first.values.filter { $0.isNew == 1 }.map(\.index).sorted().map { all.spans[$0] }
+    }
+
+    /// Returns the outermost span of a span's request, and how many of the request's spans are around the span.
+    private func outermost(_ index: Int) -> (index: Int, depth: Int) {
+        var (index, depth) = (index, 0)
+        while depth < Self.maxSteps, let outer = outer(index) { (index, depth) = (outer, depth + 1) }
+        return (index, depth)
+    }
+
+    /// Returns the next span around a span that reports the same request.
+    private func outer(_ index: Int) -> Int? {
+        var (outer, steps) = (parent(index), 1)
+        while let next = outer, spans[next].kind == .internal, steps < Self.maxSteps {
+            (outer, steps) = (parent(next), steps + 1)
+        }
+        return outer.flatMap { spans[index].reportsRequest(of: spans[$0]) ? $0 : nil }
+    }
+
+    private func parent(_ index: Int) -> Int? {
+        guard let parent = spans[index].parentSpanID,
+            let found = indexes[Key(trace: spans[index].traceID, span: parent)]
+        else { return nil }
+        return found == index ? nil : found
+    }
+}
+
+extension SpanRecord {
+    /// Whether the span may report the same request as a span around it. A framework may know only the end of the path, because
+    /// it is mounted at the beginning.
+    fileprivate func reportsRequest(of outer: SpanRecord) -> Bool {
+        guard let inner = request, let request = outer.request, inner.kind == request.kind,
+            inner.method == request.method, inner.kind == .server || inner.mayHaveServer(of: request)
+        else { return false }
+        return path.hasSuffix(outer.path) || outer.path.hasSuffix(path)
+    }
+
+    /// The path in the URL; empty if it is unknown or `/`.
+    private var path: Substring {
+        var path = url.firstRange(of: "://").map { url[$0.upperBound...].drop { $0 != "/" } } ?? url[...]
+        while path.last == "/" { path.removeLast() }
+        return path
+    }
+}
+
+extension RequestDimensions {
+    /// Whether both have the same server, as far as they name it.
+    fileprivate func mayHaveServer(of other: RequestDimensions) -> Bool {
+        (host == other.host || host.isEmpty || other.host.isEmpty)
+            && (port == other.port || port == 0 || other.port == 0)
+    }
+}
