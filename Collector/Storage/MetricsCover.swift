@@ -3,6 +3,10 @@ import MartletTelemetry
 /// The times in which a sender's metrics cover its spans, by kind of request. The metrics already report the requests of
 /// covered spans, so these spans are not counted. Pure.
 ///
+/// Some instruments leave requests without an answer out of their metrics (.NET, Go before 2026, httpx). If no metrics with such
+/// requests cover a failed span without a status, the span counts (``RequestClass/isUnansweredSpan``). Metrics that report such a
+/// request always cover its span, so it never counts twice.
+///
 /// Each report makes this decision, because metrics arrive later than spans. Spans of Martlet's agents are never counted.
 package struct MetricsCover: Sendable {
     /// The time before the start of metrics that still counts as covered, in nanoseconds. In some SDKs, metrics begin at the
@@ -13,22 +17,30 @@ package struct MetricsCover: Sendable {
     /// exceeds any export interval.
     package static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
+    /// What metrics reported for a time. The raw value is a store's.
+    package enum Report: String, Sendable {
+        case metrics
+        /// Requests without an answer, which ``metrics`` include.
+        case unanswered
+    }
+
     /// Ranges of one kind may overlap, because several senders may have reported the same time.
-    private var ranges: [(kind: RequestKind, range: ClosedRange<Int64>)] = []
+    private var ranges: [(kind: RequestKind, report: Report, range: ClosedRange<Int64>)] = []
 
     package init() {}
 
     /// Adds a time for which metrics reported a kind of request: from the first start to the last end, in nanoseconds since 1970,
     /// by the sender's clock.
-    package mutating func insert(_ kind: RequestKind, from: Int64, to: Int64) {
+    package mutating func insert(_ kind: RequestKind, _ report: Report = .metrics, from: Int64, to: Int64) {
         let start = max(0, from) - Int64(clamping: Self.lead)
         let end = Int64(clamping: UInt64(clamping: max(from, to)) + Self.patience)
-        ranges.append((kind, start...max(start, end)))
+        ranges.append((kind, report, start...max(start, end)))
     }
 
-    /// Whether metrics cover the sender's spans of an interval that ended at `end`.
-    package func contains(_ kind: RequestKind, end: Int64) -> Bool {
-        ranges.contains { $0.kind == kind && $0.range.contains(end) }
+    /// Whether metrics cover requests from the sender's spans of an interval that ended at `end`.
+    package func contains(_ requests: RequestClass, end: Int64) -> Bool {
+        let report = requests.isUnansweredSpan ? Report.unanswered : .metrics
+        return ranges.contains { $0.kind == requests.kind && $0.report == report && $0.range.contains(end) }
     }
 
     /// Returns the number of the section that `end` lies in, from 0. A new section begins whenever metrics of one kind start or

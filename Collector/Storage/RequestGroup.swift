@@ -174,17 +174,26 @@ package struct RequestClass: Sendable, Hashable {
     package let isFailure: Bool
     /// Whether only spans reported the requests.
     package let comesFromSpans: Bool
+    /// Whether only spans reported the requests, and they are calls that failed without an answer: see ``MetricsCover``.
+    package let isUnansweredSpan: Bool
     /// Whether a rule of their agent changed the requests.
     package let isChanged: Bool
 
-    package init(kind: RequestKind, outcome: RequestOutcome, comesFromSpans: Bool, isChanged: Bool) {
+    package init(
+        kind: RequestKind, outcome: RequestOutcome, comesFromSpans: Bool, isUnansweredSpan: Bool = false,
+        isChanged: Bool
+    ) {
         (self.kind, self.outcome, self.comesFromSpans, self.isChanged) = (kind, outcome, comesFromSpans, isChanged)
+        self.isUnansweredSpan = isUnansweredSpan
         isFailure = outcome.isFailure(for: kind)
     }
 
     package init(_ dimensions: RequestDimensions) {
+        let outcome = dimensions.outcome
         self.init(
-            kind: dimensions.kind, outcome: dimensions.outcome, comesFromSpans: dimensions.source == .spans,
+            kind: dimensions.kind, outcome: outcome, comesFromSpans: dimensions.source == .spans,
+            isUnansweredSpan: dimensions.source == .spans && dimensions.isUnansweredCall
+                && outcome.isFailure(for: dimensions.kind),
             isChanged: dimensions.rule != nil)
     }
 }

@@ -52,6 +52,9 @@ package struct RequestDimensions: Sendable, Hashable {
     package static let otherMethodOrError = "_OTHER"
 
     package var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
+
+    /// Whether the requests are calls without an answer, or with one that the instrument does not report.
+    package var isUnansweredCall: Bool { kind == .client && status == nil }
 }
 
 /// The version of HTTP of an answer (`network.protocol.version`). The raw value is the one in the journal.

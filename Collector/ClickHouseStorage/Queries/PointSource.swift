@@ -1,4 +1,5 @@
 import MartletStorage
+import MartletTelemetry
 
 /// The rows that make up a window: rows of hours where those replace the points as they arrived, and these points elsewhere. No
 /// point is in both.
@@ -70,10 +71,27 @@ struct PointSource {
     private static func spanRows(
         _ columns: String, where condition: String, of services: [String], from: Int64, to: Int64
     ) -> String {
+        [("NOT (\(unanswered) AND \(failed))", "1"), ("\(unanswered) AND \(failed)", unanswered)].map {
+            spans, metrics in
+            spanRows(
+                columns, where: "\(condition) AND \(spans)", notCoveredBy: metrics, of: services, from: from, to: to)
+        }.joined(separator: " UNION ALL ")
+    }
+
+    /// The conditions of ``RequestClass/isUnansweredSpan``. The first one is also about metrics.
+    private static let unanswered = "kind = '\(RequestKind.client.rawValue)' AND status = 0"
+    private static let failed =
+        "outcome IN \(SQLText.list(RequestOutcome.allCases.filter { $0.isFailure(for: .client) }.map { UInt64($0.code) }))"
+
+    /// - Parameter metrics: a condition for the metrics that cover the spans.
+    private static func spanRows(
+        _ columns: String, where condition: String, notCoveredBy metrics: String, of services: [String], from: Int64,
+        to: Int64
+    ) -> String {
         let (lead, patience) = (Int64(clamping: MetricsCover.lead), Int64(clamping: MetricsCover.patience))
         // Metrics with long intervals end after the spans that they cover.
         let coverTimes = times(max(0, from - 2 * patience), to > .max - 48 * patience ? .max : to + 24 * patience)
-        let cover = "\(coverTimes) AND service IN \(SQLText.list(services))"
+        let cover = "\(coverTimes) AND service IN \(SQLText.list(services)) AND \(metrics)"
         return """
             SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) AS span_points \
             ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \

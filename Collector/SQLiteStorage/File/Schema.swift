@@ -60,7 +60,8 @@ enum Schema {
         -- The latest account of a sender is the one with the most captured requests: see LedgerRows.latest.
         CREATE INDEX ledger_by_captured ON ledger (resource_id, captured);
 
-        -- The times for which a sender reported a kind of requests, for each source: metrics or spans.
+        -- The times for which a sender reported a kind of requests, for each source: metrics, spans, or 'unanswered' for calls
+        -- without a status in metrics.
         CREATE TABLE statistics_cover (
             resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
             kind TEXT NOT NULL, source TEXT NOT NULL,

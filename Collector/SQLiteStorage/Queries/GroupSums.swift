@@ -181,7 +181,7 @@ struct GroupSums {
         guard requests.comesFromSpans else { return true }
         let covers = try covers ?? StatisticsCoverRows.covers(in: db)
         self.covers = covers
-        return !(covers[chunk.resource]?.contains(requests.kind, end: chunk.end) ?? false)
+        return !(covers[chunk.resource]?.contains(requests, end: chunk.end) ?? false)
     }
 
     /// Adds a point of the chunk.

@@ -7,7 +7,8 @@ import MartletTelemetry
 enum StatisticsCoverRows {
     private struct Key: Hashable {
         var kind: RequestKind
-        var source: StatisticsSource
+        /// A ``StatisticsSource`` or a ``MetricsCover/Report``.
+        var source: String
     }
 
     private typealias Times = (from: Int64, to: Int64)
@@ -17,25 +18,32 @@ enum StatisticsCoverRows {
         var times: [Key: [Times]] = [:]
         // Points with only body sizes report no requests.
         for index in points.indices where points[index].statistics.requests > 0 {
-            let key = Key(kind: points[index].dimensions.kind, source: points[index].dimensions.source)
+            let dimensions = points[index].dimensions
             let time = (from: Int64(clamping: points[index].start), to: Int64(clamping: points[index].end))
-            var known = times[key] ?? []
-            if let last = known.last, isNext(last, time) {
-                known[known.count - 1] = union(last, time)
-            } else {
-                known.append(time)
-            }
-            times[key] = known
+            add(time, to: &times[Key(kind: dimensions.kind, source: dimensions.source.rawValue), default: []])
+            guard dimensions.isUnansweredCall, dimensions.source == .metrics else { continue }
+            add(
+                time,
+                to: &times[Key(kind: dimensions.kind, source: MetricsCover.Report.unanswered.rawValue), default: []])
         }
         for (key, times) in times {
             for time in times { try insert(time, key, resource, in: db) }
         }
     }
 
+    /// Adds a time to the last of the known ones if it is next to it.
+    private static func add(_ time: Times, to known: inout [Times]) {
+        if let last = known.last, isNext(last, time) {
+            known[known.count - 1] = union(last, time)
+        } else {
+            known.append(time)
+        }
+    }
+
     /// Adds a time to the row that it overlaps or follows, and joins the rows that it connects.
     private static func insert(_ time: Times, _ key: Key, _ resource: Int64, in db: Database) throws {
         let patience = Int64(clamping: MetricsCover.patience)
-        let arguments: StatementArguments = [resource, key.kind.rawValue, key.source.rawValue]
+        let arguments: StatementArguments = [resource, key.kind.rawValue, key.source]
         let near = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
@@ -73,7 +81,10 @@ enum StatisticsCoverRows {
     /// Returns the source that each kind of a sender's requests is counted from.
     static func sources(of resource: Int64, in db: Database) throws -> [RequestKind: StatisticsSource] {
         let statement = try db.cachedStatement(
-            sql: "SELECT DISTINCT kind, source FROM statistics_cover WHERE resource_id = ? ORDER BY source DESC")
+            sql: """
+                SELECT DISTINCT kind, source FROM statistics_cover
+                WHERE resource_id = ? AND source != 'unanswered' ORDER BY source DESC
+                """)
         return try Row.fetchAll(statement, arguments: [resource]).reduce(into: [:]) { sources, row in
             guard let kind = RequestKind(rawValue: row["kind"]) else { return }
             // Rows of metrics come last and replace rows of spans, because both report the same requests.
@@ -88,19 +99,21 @@ enum StatisticsCoverRows {
     static func covers(ofSpansOf resource: Int64? = nil, in db: Database) throws -> [Int64: MetricsCover] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT DISTINCT spans.resource_id, spans.kind, metrics.from_time, metrics.to_time
+                SELECT DISTINCT spans.resource_id, spans.kind, metrics.source, metrics.from_time, metrics.to_time
                 FROM statistics_cover spans
                 JOIN resource ON resource.id = spans.resource_id
                 JOIN resource other ON other.service = resource.service AND other.instance = resource.instance
                 JOIN statistics_cover metrics
-                    ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source = 'metrics'
+                    ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source != 'spans'
                 WHERE spans.source = 'spans'\(resource == nil ? "" : " AND spans.resource_id = ?")
                 """)
         let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
         return rows.reduce(into: [:]) { covers, row in
-            guard let kind = RequestKind(rawValue: row["kind"]) else { return }
+            guard let kind = RequestKind(rawValue: row["kind"]),
+                let report = MetricsCover.Report(rawValue: row["source"])
+            else { return }
             let id: Int64 = row["resource_id"]
-            covers[id, default: MetricsCover()].insert(kind, from: row["from_time"], to: row["to_time"])
+            covers[id, default: MetricsCover()].insert(kind, report, from: row["from_time"], to: row["to_time"])
         }
     }
 }

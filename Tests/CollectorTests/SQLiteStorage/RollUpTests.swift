@@ -147,6 +147,36 @@ import Testing
         #expect(try await count(0, 2 * 3600) == expected)
     }
 
+    /// Rolls up the hour in which metrics begin to report calls without an answer, in several passes or in one pass at the end.
+    @Test(arguments: [[30, 60, 240], [240]] as [[UInt64]])
+    func failuresInSpansAloneCountAfterEveryRollUp(passes: [UInt64]) async throws {
+        let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
+        let unanswered = Samples.dimensions(status: nil, error: "timeout")
+        for minute in 0..<90 as Range<UInt64> {
+            var span = Samples.detail(UInt8(minute + 1))
+            span.start = Samples.time(minute * 60 + 5)
+            span.request = unanswered
+            _ = try await storage.store([DetailsBatch(resource: resource, details: [span])], of: nil)
+            let statistics = [(Samples.dimensions(), 3)] + (minute < 20 ? [] : [(unanswered, 1)])
+            let points = statistics.map { dimensions, count in
+                RequestPoint(
+                    dimensions: dimensions, start: Samples.time(minute * 60), end: Samples.time(minute * 60 + 60),
+                    statistics: Samples.statistics(Array(repeating: 0.25, count: count)))
+            }
+            _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+            if passes.contains(minute + 1) {
+                clock.time = Samples.time(minute * 60 + 60)
+                try await storage.maintain()
+            }
+        }
+        for hours in [1.5, 4, 7] {
+            clock.time = Samples.time(UInt64(hours * 3600))
+            if hours > 2 { try await storage.maintain() }
+            #expect(try await count(0, 2 * 3600) == 90 * 4, "\(hours) hours")
+        }
+        #expect(try await storage.rows("chunk WHERE tier < 2") == 0)
+    }
+
     @Test func nothingRemainsAfterTheRetention() async throws {
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         clock.time = Samples.time(2 * 24 * 3600)
