@@ -43,6 +43,7 @@ extension StorageContractTests {
         private static let calls = [
             Span(kind: .client, endpoint: "/orders/{id}"), Span(kind: .client, parent: 1, endpoint: "/orders/{id}"),
         ]
+        private static let tries = calls + [Span(kind: .client, parent: 1), Span(kind: .client, parent: 1)]
         private static let through = [
             Span(endpoint: "/orders/{id}"), Span(kind: .internal, parent: 1), Span(kind: .internal, parent: 2),
             Span(parent: 3),
@@ -63,9 +64,10 @@ extension StorageContractTests {
                 in: [[3, 2, 1]], ["/a": 1]),
             Case("calls in one body", calls, in: [[1, 2]], ["/orders/{id}": 1]),
             Case("calls in two bodies", calls, in: [[2], [1]], ["/orders/{id}": 1]),
-            Case(
-                "a call with three tries", calls + [Span(kind: .client, parent: 1), Span(kind: .client, parent: 1)],
-                in: [[2, 3], [4, 1]], ["/orders/{id}": 1]),
+            Case("a call with three tries", tries, in: [[1, 2, 3, 4]], ["/orders/{id}": 1]),
+            Case("two of three tries in the body of the call", tries, in: [[2], [3, 4, 1]], ["/orders/{id}": 1]),
+            // Nothing shows that they are of one call.
+            Case("two tries in an earlier body", tries, in: [[2, 3], [4, 1]], ["/orders/{id}": 1, "{unknown}": 1]),
             Case("internal spans between them", through, in: [[1, 2, 3, 4]], ["/orders/{id}": 1]),
             Case("internal spans in a later body", through, in: [[4], [1, 2, 3]], ["{unknown}": 1]),
             Case("internal spans in an earlier body", through, in: [[2, 3], [1], [4]], ["/orders/{id}": 1]),
