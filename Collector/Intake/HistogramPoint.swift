@@ -1,4 +1,5 @@
 import MartletOTLP
+import MartletStorage
 import MartletTelemetry
 
 /// A point of a histogram with either kind of buckets.
@@ -43,6 +44,38 @@ struct HistogramPoint {
     /// The start of the interval. A delta without a start covers only the moment of its end, because nothing is known about the
     /// time before. The same holds for a delta that ends before it starts: the sender's clock was set back in between.
     var intervalStart: UnixNanoseconds { temporality == .delta && (start == 0 || start > end) ? end : start }
+}
+
+extension HistogramPoint {
+    /// Returns a hash of the stream, all attributes, the times and the figures. A point that is sent again has the same hash.
+    func identity(in stream: StreamID) -> UInt64 {
+        var hash = WordHash(stream.word)
+        for word in [attributes.identity, start, end, count] { hash.add(word) }
+        for figure in [sum, figures.min, figures.max] { hash.add(figure?.bitPattern ?? .max) }
+        switch buckets {
+        case .explicit(_, let counts):
+            for count in counts { hash.add(count) }
+        case .exponential(let scale, let zeroCount, let offset, let counts, _):
+            hash.add(UInt64(truncatingIfNeeded: Int64(scale)))
+            hash.add(zeroCount)
+            hash.add(UInt64(truncatingIfNeeded: Int64(offset)))
+            for count in counts { hash.add(count) }
+        }
+        return hash.state
+    }
+}
+
+/// A hash of words that is the same in every process.
+private struct WordHash {
+    private(set) var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    /// One round of MurmurHash3's 64-bit finalizer (MurmurHash3.cpp, `fmix64`).
+    mutating func add(_ word: UInt64) {
+        state = (state ^ word) &* 0xff51_afd7_ed55_8ccd
+        state ^= state >> 33
+    }
 }
 
 extension HistogramPoint {

@@ -68,6 +68,8 @@ final class PointAttributes: Sendable {
     let longestText: Int
     /// The phase in `martlet.phase`; `nil` if it names none.
     let phase: RequestPhase?
+    /// A hash of all attributes in any order, the same in every process.
+    let identity: UInt64
 
     init(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.UncommonForm) {
         let attributes = try bytes.decoded()
@@ -79,6 +81,7 @@ final class PointAttributes: Sendable {
             [dimensions.method, dimensions.host, dimensions.endpoint, dimensions.error ?? "", dimensions.rule ?? ""]
             .map(\.utf8.count).max() ?? 0
         phase = attributes.text(AttributeName.phase).flatMap(RequestPhase.init)
+        identity = StreamID(hashing: []).adding(attributes).word
     }
 
     /// The attributes of the point, decoded at each call. Only a cumulative point needs them, because its series does not

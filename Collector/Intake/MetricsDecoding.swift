@@ -10,6 +10,8 @@ struct MetricsDecoding {
     private(set) var refusals: Refusals
     private let known: KnownAttributes
     private var points: [RequestPoint] = []
+    private var arrived = ArrivedPoints()
+    private var isMartlet = false
     private var indexes: [PointKey: Int] = [:]
     private var cumulative: [CumulativePoint] = []
     private var ledger: LedgerReading?
@@ -38,6 +40,7 @@ struct MetricsDecoding {
             return nil
         }
         // A collector of host metrics sends all of the host's processes, few of which are services.
+        isMartlet = resource.isMartlet
         hasService = resource.service != TelemetryResource.unknownService
         // Some instruments report the old and the new names in two scopes, which differ only in their schema.
         let names = part.scopes.reduce(into: [:]) {
@@ -49,9 +52,11 @@ struct MetricsDecoding {
         if let unwatched { ledger?.note(\.unwatched, unwatched) }
         if let agentCPU { ledger?.note(\.agentCPU, agentCPU) }
         guard !points.isEmpty || !cumulative.isEmpty || ledger != nil || !process.isEmpty else { return nil }
-        return InstanceMetrics(
+        var metrics = InstanceMetrics(
             resource: resource, points: points, cumulative: cumulative, ledger: ledger, process: process.points,
             processTotals: process.totals)
+        metrics.arrived = arrived
+        return metrics
     }
 
     /// - Parameter names: the names of all metrics of the same instrumentation scope.
@@ -161,6 +166,11 @@ struct MetricsDecoding {
         switch point.temporality {
         case .delta:
             let index = index(of: key)
+            if !isMartlet {
+                arrived.add(
+                    point.identity(in: stream), RequestStatistics(delta: measure), to: index,
+                    sum: points[index].statistics)
+            }
             // Two sketches with values far apart merge into one with many buckets.
             let before = points[index].statistics.duration.buckets.count
             points[index].statistics.add(measure)

@@ -68,6 +68,12 @@ extension RequestStatistics {
         }
     }
 
+    /// The statistics of a delta point.
+    init(delta measure: PointMeasure) {
+        self.init()
+        add(measure)
+    }
+
     /// Adds the measurement of a delta point of the same requests.
     mutating func add(_ measure: PointMeasure) {
         switch measure {

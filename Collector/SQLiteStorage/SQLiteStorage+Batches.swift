@@ -32,11 +32,15 @@ extension SQLiteStorage {
                 retention.hear(from: resource, until: one.latestTime)
                 let newRequests = try CumulativeRows.newRequests(
                     in: one.cumulative, resource: resource, at: now, limits, streams, in: db)
+                let isUnnumbered = batch == nil && !one.resource.isMartlet
+                let arrived =
+                    try isUnnumbered ? Self.new(in: one, of: resource, in: db) : (points: one.points, identities: [:])
                 let points = try series.withLock { index in
                     let service = one.resource.service
                     var new = try ChunkWriter.insert(
-                        one.points, of: resource, service: service,
-                        unlessKnown: batch == nil && !one.resource.isMartlet, at: now, index: &index, in: db)
+                        arrived.points, of: resource, service: service,
+                        unlessKnown: isUnnumbered && one.arrived.isEmpty, arrived: arrived.identities, at: now,
+                        index: &index, in: db)
                     // Even an addition of nothing would copy all points.
                     if !newRequests.isEmpty {
                         new += try ChunkWriter.insert(
@@ -48,7 +52,7 @@ extension SQLiteStorage {
                 let isKnown = points.isEmpty && !one.points.isEmpty
                 if !isKnown {
                     try ProcessRows.insert(
-                        one, of: resource, unlessKnown: batch == nil && !one.resource.isMartlet, limits, in: db)
+                        one, of: resource, unlessKnown: isUnnumbered, limits, in: db)
                 }
                 if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
                 stored.points.append(InstanceMetrics(resource: one.resource, points: points))
@@ -60,6 +64,15 @@ extension SQLiteStorage {
             }
             if isAllKnown, !metrics.isEmpty { stored.outcome = .duplicate }
         }
+    }
+
+    /// Returns the points of a sender without batch numbers that it has not sent before, and their identities by end.
+    private static func new(
+        in metrics: InstanceMetrics, of resource: Int64, in db: Database
+    ) throws -> (points: [RequestPoint], identities: [UnixNanoseconds: [UInt64]]) {
+        guard !metrics.arrived.isEmpty else { return (metrics.points, [:]) }
+        let known = try ChunkRow.arrived(at: Set(metrics.points.lazy.map(\.end)), of: resource, in: db)
+        return metrics.arrived.new(in: metrics.points, known: known)
     }
 
     package func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {

@@ -48,6 +48,9 @@ package struct StreamID: Sendable, Hashable {
         }
     }
 
+    /// The lower half of the hash.
+    package var word: UInt64 { UInt64(truncatingIfNeeded: hash) }
+
     /// The 16 bytes of the hash, highest byte first.
     package var bytes: [UInt8] {
         Self.bytes(of: UInt64(truncatingIfNeeded: hash >> 64)) + Self.bytes(of: UInt64(truncatingIfNeeded: hash))

@@ -6,9 +6,12 @@ import Synchronization
 extension TableRows {
     /// Appends points that share one identity: those of a batch, or of a part of it.
     ///
-    /// - Parameter batch: 16 bytes that identify the points.
+    /// - Parameters:
+    ///   - batch: 16 bytes that identify the points.
+    ///   - identities: the identity of each point, if they have some instead of a batch: see ``ArrivedPoints``.
     mutating func append(
-        _ points: [RequestPoint], of resource: TelemetryResource, sender: UInt64, batch: [UInt8]
+        _ points: [RequestPoint], of resource: TelemetryResource, sender: UInt64, batch: [UInt8],
+        identities: [UInt64] = []
     ) {
         let sender = PointSender(resource, id: sender)
         // A batch may have several points of one series and interval. Their positions distinguish them.
@@ -17,7 +20,8 @@ extension TableRows {
         for index in points.indices {
             let series = PointSeries(points[index].series)
             let key = PointKey(series: series.id, start: points[index].start, end: points[index].end)
-            let ordinal = ordinals[key, default: 0]
+            let ordinal = identities.isEmpty ? ordinals[key, default: 0] : 0
+            let batch = identities.isEmpty ? batch : RowIdentity.arrived(identities[index])
             ordinals[key] = ordinal + 1
             guard points[index].statistics.duration.isMixed else {
                 append { $0.add(points[index], of: series, from: sender, batch: batch, ordinal: ordinal) }

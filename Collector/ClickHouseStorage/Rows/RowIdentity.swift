@@ -44,6 +44,14 @@ enum RowIdentity {
         return StreamID(hashing: [figures.bytes]).bytes
     }
 
+    /// Returns 16 bytes that identify points of a sender that arrived together, by their own identities.
+    static func arrived(_ identities: [UInt64], of sender: UInt64) -> [UInt8] {
+        StreamID(hashing: [Array("arrived".utf8), bytes(of: [sender] + identities.sorted())]).bytes
+    }
+
+    /// Returns 16 bytes that identify a point of a sender without batch numbers.
+    static func arrived(_ identity: UInt64) -> [UInt8] { bytes(of: [0, identity]) }
+
     /// Returns 16 bytes that identify a point of a process in a batch without a number.
     static func contents(_ point: ProcessPoint, of sender: UInt64) -> [UInt8] {
         var figures = TableRows(Schema.process)
@@ -82,6 +90,10 @@ enum RowIdentity {
     /// span id (Zipkin's "shared spans").
     static func span(_ span: SpanRecord, of sender: UInt64, in batch: BatchID?) -> UInt64 {
         number([String(sender), span.kind.rawValue, batch?.description ?? ""])
+    }
+
+    private static func bytes(of words: [UInt64]) -> [UInt8] {
+        words.flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
     }
 
     private static func number(_ texts: [String]) -> UInt64 { UInt64(bigEndian: hash(texts).prefix(8)) }

@@ -39,7 +39,7 @@ struct WriteGroup {
             case .metrics(let metrics):
                 for one in metrics where !one.resource.isMartlet {
                     let sender = RowIdentity.sender(one.resource)
-                    contents += Self.byEnd(one.points).map { Self.text(of: RowIdentity.contents($0, of: sender)) }
+                    contents += Self.parts(of: one, sender: sender).map { Self.text(of: $0.name) }
                     if one.isCumulative { contents.append(Self.text(of: RowIdentity.cumulative(one, of: sender))) }
                 }
             case .details(let details):
@@ -76,20 +76,19 @@ struct WriteGroup {
     /// ``Storage/store(_:of:)``.
     ///
     /// - Returns: the points that were added.
-    mutating func addUnnumbered(
-        _ points: [RequestPoint], of resource: TelemetryResource, sender: UInt64
-    ) -> [RequestPoint] {
-        guard !resource.isMartlet else {
-            self.points.append(points, of: resource, sender: sender, batch: Self.randomName())
-            return points
+    mutating func addUnnumbered(_ metrics: InstanceMetrics, sender: UInt64) -> [RequestPoint] {
+        guard !metrics.resource.isMartlet else {
+            points.append(metrics.points, of: metrics.resource, sender: sender, batch: Self.randomName())
+            return metrics.points
         }
         var new: [RequestPoint] = []
-        for part in Self.byEnd(points) {
-            let name = RowIdentity.contents(part, of: sender)
-            guard !known.contains(Self.text(of: name)) else { continue }
-            self.points.append(part, of: resource, sender: sender, batch: name)
-            batches.append(BatchID(instance: Self.text(of: name), sequence: 0, signal: .metrics), end: part[0].end)
-            new += part
+        for part in Self.parts(of: metrics, sender: sender) {
+            let name = Self.text(of: part.name)
+            guard !known.contains(name) else { continue }
+            points.append(
+                part.points, of: metrics.resource, sender: sender, batch: part.name, identities: part.identities)
+            batches.append(BatchID(instance: name, sequence: 0, signal: .metrics), end: part.points[0].end)
+            new += part.points
         }
         return new
     }
@@ -156,8 +155,20 @@ struct WriteGroup {
             end: end > 0 ? end : batch.arrival)
     }
 
-    private static func byEnd(_ points: [RequestPoint]) -> [[RequestPoint]] {
-        Dictionary(grouping: points, by: \.end).sorted { $0.key < $1.key }.map(\.value)
+    /// The points of a batch without a number that have the same end.
+    private typealias Part = (name: [UInt8], points: [RequestPoint], identities: [UInt64])
+
+    /// Returns the points as they arrived, so that a point that is sent again, in whatever body, makes the same row.
+    private static func parts(of metrics: InstanceMetrics, sender: UInt64) -> [Part] {
+        let arrived = metrics.arrived
+        let points = arrived.isEmpty ? metrics.points : arrived.separated(metrics.points)
+        let ends = Dictionary(grouping: points.indices) { points[$0].end }
+        return ends.sorted { $0.key < $1.key }.map { _, indices in
+            let points = indices.map { points[$0] }
+            guard !arrived.isEmpty else { return (RowIdentity.contents(points, of: sender), points, []) }
+            let identities = indices.map { arrived.identities[$0] }
+            return (RowIdentity.arrived(identities, of: sender), points, identities)
+        }
     }
 
     /// Returns a text that cannot be the instance of a numbered batch, because such an instance contains no `=`.

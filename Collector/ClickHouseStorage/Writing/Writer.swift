@@ -83,7 +83,7 @@ actor Writer {
             points = metrics.points
             group.points.append(points, of: metrics.resource, sender: sender, batch: RowIdentity.batch(id))
         } else {
-            points = group.addUnnumbered(metrics.points, of: metrics.resource, sender: sender)
+            points = group.addUnnumbered(metrics, sender: sender)
         }
         let isCumulativeNew = group.addCumulative(metrics, of: batch, sender: sender)
         group.add(metrics.process, of: metrics.resource, sender: sender, batch: batch.id)

@@ -20,16 +20,18 @@ enum ChunkWriter {
 
     /// Inserts the points of a sender.
     ///
-    /// - Parameter unlessKnown: whether to skip a chunk that is already stored, byte for byte. A sender that does not number its
-    ///   batches may have sent it before. Two chunks of one sender are equal if they end in the same nanosecond and have the same
-    ///   figures in every bit.
+    /// - Parameters:
+    ///   - unlessKnown: whether to skip a chunk that is already stored, byte for byte. A sender that does not number its batches
+    ///     may have sent it before. Two chunks of one sender are equal if they end in the same nanosecond and have the same figures
+    ///     in every bit.
+    ///   - arrived: the identities of what the points are the sums of, by end: see ``ArrivedPoints``.
     static func insert(
         _ points: [RequestPoint], of resource: Int64, service: String, unlessKnown: Bool = false,
-        at now: UnixNanoseconds, index: inout SeriesIndex, in db: Database
+        arrived: [UnixNanoseconds: [UInt64]] = [:], at now: UnixNanoseconds, index: inout SeriesIndex, in db: Database
     ) throws -> [RequestPoint] {
         let sorted = sorted(points, series: try index.ids(of: points, service: service, at: now, in: db))
         var new = unlessKnown ? [] : points
-        var first = 0
+        var (first, arrived) = (0, arrived)
         var blob = ChunkBlob()
         for (position, point) in sorted.enumerated() {
             blob.append(points[point.index].statistics, series: point.series)
@@ -37,7 +39,10 @@ enum ChunkWriter {
             guard isLast || blob.count >= maxPoints else { continue }
             let row = ChunkRow(tier: point.tier, resource: resource, end: point.end, isDerived: false, damaged: 0)
             let isKnown = try unlessKnown && row.isKnown(blob, in: db)
-            if !isKnown { try row.insert(blob, in: db) }
+            if !isKnown {
+                let identities = arrived.isEmpty ? nil : arrived.removeValue(forKey: points[point.index].end)
+                try row.insert(blob, arrived: identities ?? [], in: db)
+            }
             if unlessKnown, !isKnown { new += sorted[first...position].map { points[$0.index] } }
             first = position + 1
             blob.removeAll()
@@ -82,16 +87,38 @@ struct ChunkRow {
     var damaged: Int
 
     /// Inserts the row as one that has not been rolled up.
-    func insert(_ blob: ChunkBlob, in db: Database) throws {
+    ///
+    /// - Parameter arrived: see ``ArrivedPoints/identities``.
+    func insert(_ blob: ChunkBlob, arrived: [UInt64] = [], in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO chunk (tier, rolled, derived, resource_id, end_time, count, damaged, checksum, points)
-                VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO chunk (tier, rolled, derived, resource_id, end_time, count, damaged, arrived, checksum, points)
+                VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let bytes = blob.bytes
         try statement.execute(arguments: [
-            tier.rawValue, isDerived, resource, end, blob.count, damaged, Int64(checksumOf: bytes), Data(bytes),
+            tier.rawValue, isDerived, resource, end, blob.count, damaged, arrived.withUnsafeBytes { Data($0) },
+            Int64(checksumOf: bytes), Data(bytes),
         ])
+    }
+
+    /// Returns the identities of the points that a sender has sent for these ends.
+    static func arrived(
+        at ends: Set<UnixNanoseconds>, of resource: Int64, in db: Database
+    ) throws -> Set<UInt64> {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT arrived FROM chunk WHERE tier IN (0, 1, 2) AND rolled IN (0, 1) AND end_time = ?
+                    AND resource_id = ? AND NOT derived
+                """)
+        return try ends.reduce(into: []) { known, end in
+            for blob in try Data.fetchAll(statement, arguments: [Int64(clamping: end), resource]) {
+                for start in stride(from: 0, to: blob.count - 7, by: 8) {
+                    known.insert(
+                        blob.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt64.self) })
+                }
+            }
+        }
     }
 
     /// Whether a delivered chunk with the same points is stored, rolled up or not.

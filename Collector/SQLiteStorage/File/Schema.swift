@@ -141,6 +141,8 @@ enum Schema {
             end_time INTEGER NOT NULL,
             -- The number of its points, and the number of points of its sources that could not be read.
             count INTEGER NOT NULL, damaged INTEGER NOT NULL,
+            -- The points as a sender without batch numbers sent them, each as the 8 bytes of its identity: see ArrivedPoints.
+            arrived BLOB NOT NULL DEFAULT x'',
             checksum INTEGER NOT NULL, points BLOB NOT NULL,
             -- Of minutes: 0 until summaries of their time are made, 1 if one has the points as well, 2 if the chunk is left out
             -- because it has requests that are known from spans.
