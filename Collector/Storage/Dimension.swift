@@ -6,6 +6,7 @@ package enum Dimension: String, Sendable, Hashable, CaseIterable {
     case service
     case environment
     case kind
+    case system
     case method
     case host
     case endpoint
@@ -58,6 +59,10 @@ extension Dimension {
                 origin: .request { $0.kind.rawValue },
                 help: "Only requests of this kind: client (the service sends them) or server (it answers them).",
                 values: .kinds)
+        case .system:
+            Entry(
+                origin: .request { $0.system },
+                help: "Only requests to this system, such as postgresql, redis, kafka or grpc.", mayBeAbsent: true)
         case .method:
             Entry(origin: .request { $0.method }, help: "Only requests with this method, such as POST.")
         case .host:

@@ -2,13 +2,18 @@
 /// few different values.
 package struct RequestDimensions: Sendable, Hashable {
     package var kind: RequestKind
-    /// The request's method in upper case, or `_OTHER` for one that RFC 9110 and RFC 5789 do not name.
+    /// The called system: `db.system.name`, `messaging.system` or `rpc.system` of the semantic conventions, such as
+    /// `postgresql`. `nil` for a plain HTTP request.
+    package var system: String?
+    /// The request's method in upper case, or `_OTHER` for one that RFC 9110 and RFC 5789 do not name. The operation for
+    /// a database or a message broker, such as `SELECT`.
     package var method: String
     /// The server's name or address, without the port. Empty if it is unknown.
     package var host: String
     /// The server's port; the scheme's default port if the URL has none. 0 if it is unknown.
     package var port: Int
-    /// A path with its changing parts named: `/users/{id}`.
+    /// A path with its changing parts named: `/users/{id}`. For a database, the summary of the query, or its text without
+    /// values; for a message broker, the destination.
     package var endpoint: String
     /// The status of the final response; `nil` if there was none.
     package var status: Int?
@@ -20,12 +25,13 @@ package struct RequestDimensions: Sendable, Hashable {
     /// The telemetry that the series is counted from.
     package var source = StatisticsSource.metrics
     /// Whether ``endpoint`` may be the attribute `http.route`. `false` for a name that the agent made of a path. Like the
-    /// next two fields, it is only in the agent: the collector keeps none of them.
+    /// next three fields, it is only in the agent: the collector keeps none of them.
     package var isRoute = true
     /// Whether a served request came over TLS (`url.scheme`); `false` for a client's request.
     package var isSecure = false
     /// `nil` if it is unknown, or no answer came.
     package var httpVersion: HTTPVersion?
+    package var conventions = RequestConventions.http
 
     package init(
         kind: RequestKind, method: String, host: String, port: Int, endpoint: String, status: Int?, error: String?
@@ -55,6 +61,15 @@ package struct RequestDimensions: Sendable, Hashable {
 
     /// Whether the requests are calls without an answer, or with one that the instrument does not report.
     package var isUnansweredCall: Bool { kind == .client && status == nil }
+}
+
+/// The part of the semantic conventions that names the attributes of a request. The raw value is the one in the journal.
+package enum RequestConventions: UInt8, Sendable, Hashable, CaseIterable {
+    case http
+    case database
+    case messaging
+    /// Remote procedure calls. Martlet counts them as HTTP requests, and in the same metrics.
+    case rpc
 }
 
 /// The version of HTTP of an answer (`network.protocol.version`). The raw value is the one in the journal.
