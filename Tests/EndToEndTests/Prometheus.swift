@@ -37,7 +37,7 @@ struct Prometheus {
     private let address: String
     private let process: ChildProcess
 
-    /// Starts Prometheus, and returns when it is ready.
+    /// Starts Prometheus, and returns after its first scrape. It begins up to five seconds after it is ready.
     init(scraping collector: String, token: String, folder: TemporaryFolder) async throws {
         let target = collector.replacingOccurrences(of: "http://", with: "")
         try token.write(toFile: folder.path("token"), atomically: true, encoding: .utf8)
@@ -72,14 +72,18 @@ struct Prometheus {
             throw await ChildProcess.Failure(output: process.finish().output)
         }
         self.address = address
+        try await waitForScrapes(1)
     }
 
     /// Returns after five more successful scrapes, a second apart, so that Prometheus has the collector's current figures more
     /// than once. A new series is zero in the first two. The last scrape must have succeeded, because a failed one leaves no figures.
-    func scrape() async throws {
+    func scrape() async throws { try await waitForScrapes(5) }
+
+    /// - Parameter number: of the scrapes from now on.
+    private func waitForScrapes(_ number: Double) async throws {
         let scrapes = "sum_over_time(up[1h])"
         let before = try await samples(of: scrapes).first?.number ?? 0
-        while try await samples(of: "\(scrapes) and up == 1").first?.number ?? 0 < before + 5 {
+        while try await samples(of: "\(scrapes) and up == 1").first?.number ?? 0 < before + number {
             // Prometheus gives no notice of a scrape.
             try await Task.sleep(for: .milliseconds(20))
         }

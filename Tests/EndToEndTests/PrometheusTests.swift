@@ -14,6 +14,8 @@ import FoundationNetworking
     private static let token = "may-read"
     private let folder: TemporaryFolder
     private let collector: CollectorProcess
+    /// The start of the first batch, in seconds since 1970.
+    private let start = UInt64(Date().timeIntervalSince1970) - 100
 
     init() async throws {
         folder = try TemporaryFolder()
@@ -27,6 +29,7 @@ import FoundationNetworking
     @Test func scrapedFiguresMatchTheStore() async throws {
         let prometheus = try await Prometheus(scraping: collector.address, token: Self.token, folder: folder)
         var sample = SampleBatch(seed: 3)
+        sample.time = start
         sample.resource.service = "shop \"\\\n\u{0}}{é"
         sample.requestsPerEndpoint = 100
         var expected = RequestStatistics()
@@ -194,6 +197,7 @@ import FoundationNetworking
     /// - Parameter number: 1 first, then 2 and so on for later batches of the same sender.
     private func sendSomethingOfEverything(_ number: Int = 1) async throws {
         var sample = SampleBatch(seed: 4)
+        sample.time = start
         sample.endpoints = 5
         var batch = sample.next()
         for _ in 1..<number { batch = sample.next() }
