@@ -1,12 +1,14 @@
-/// The secrets that instruments may put into the attributes of spans: in URLs and in header fields with sensitive names
-/// (``SensitiveNames``). Both the agent and the collector remove them.
+/// The secrets that instruments may put into the attributes of spans: in URLs, in header fields with sensitive names
+/// (``SensitiveNames``), and in the values of statements. Both the agent and the collector remove them.
 package enum SpanSecrets {
     /// The text that replaces a secret (OpenTelemetry semantic conventions, "url.full").
     package static let placeholder = "REDACTED"
 
     /// Returns the attribute without secrets: a URL without user, password, query and fragment, and a placeholder for a
-    /// header that carries credentials. `nil` for an attribute that must not be kept: a query or a fragment.
+    /// header that carries credentials. `nil` for an attribute that must not be kept: a query, a fragment, or a value of a
+    /// statement. For statements see ``isStatement(_:)``.
     package static func plain(_ value: SpanAttribute, named name: String) -> SpanAttribute? {
+        if name.hasPrefix("db.") { return databaseValues.contains { name.hasPrefix($0) } ? nil : value }
         guard name.hasPrefix("url.") || name.hasPrefix("http.") else { return value }
         if name == "url.query" || name == "url.fragment" { return nil }
         let header = header(named: name)
@@ -17,6 +19,18 @@ package enum SpanSecrets {
 
     /// Returns whether the attribute is a URL or the path of one.
     package static func isURL(_ name: String) -> Bool { urls.contains(name) || name == "url.path" }
+
+    /// Returns whether the attribute is a statement of a database. Only its ``StatementShape`` is kept.
+    package static func isStatement(_ name: String) -> Bool { statements.contains(name) }
+
+    /// The attributes that name the database of a statement.
+    static let systems: Set<String> = ["db.system.name", "db.system"]
+    private static let statements: Set<String> = ["db.query.text", "db.statement"]
+    /// The beginnings of the names of values: parameters, passwords, and identifiers of documents.
+    private static let databaseValues = [
+        "db.query.parameter", "db.operation.parameter", "db.statement.parameter", "db.sql.parameter",
+        "db.connection_string", "db.elasticsearch.path_parts", "db.redis.key", "db.memcached.item",
+    ]
 
     /// Returns the name of the header whose value the attribute has; `nil` for other attributes. Some instruments write
     /// `_` for `-`.
@@ -67,20 +81,36 @@ package struct AttributeRoom: Sendable {
 
     /// Returns the attributes that fit, with secrets removed by ``SpanSecrets``. Of several attributes with the same
     /// name the first is kept. A value that cannot be kept is `nil` and counts as dropped.
+    ///
+    /// - Parameter system: the database of statements among the attributes; `nil` if one of the attributes names it.
     package mutating func take(
-        _ attributes: some Sequence<(name: String, value: SpanAttribute?)>
+        _ attributes: some Sequence<(name: String, value: SpanAttribute?)>, system: String? = nil
     ) -> [String: SpanAttribute] {
         var kept: [String: SpanAttribute] = [:]
+        var statements: [(name: String, text: String)] = []
+        var system = system
         kept.reserveCapacity(min(attributes.underestimatedCount, count))
         for (name, value) in attributes where kept[name] == nil {
-            guard let value else {
-                dropped &+= 1
+            if let value, SpanSecrets.isStatement(name) {
+                if case .string(let text) = value { statements.append((name, text)) }
                 continue
             }
-            guard let value = SpanSecrets.plain(value, named: name) else { continue }
-            if kept.count < count, take(name, value) { kept[name] = value } else { dropped &+= 1 }
+            if system == nil, SpanSecrets.systems.contains(name), case .string(let text)? = value { system = text }
+            keep(value, named: name, in: &kept)
+        }
+        for (name, text) in statements where kept[name] == nil {
+            guard let shape = StatementShape(text, system: system, limit: StatementShape.maxTextLength) else {
+                continue
+            }
+            keep(.string(shape.text), named: name, in: &kept)
         }
         return kept
+    }
+
+    private mutating func keep(_ value: SpanAttribute?, named name: String, in kept: inout [String: SpanAttribute]) {
+        guard let value else { return dropped &+= 1 }
+        guard let value = SpanSecrets.plain(value, named: name) else { return }
+        if kept.count < count, take(name, value) { kept[name] = value } else { dropped &+= 1 }
     }
 
     private mutating func take(_ name: String, _ value: SpanAttribute) -> Bool {
