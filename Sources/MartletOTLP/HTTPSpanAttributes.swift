@@ -29,24 +29,24 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
     ///
     /// - Parameter value: looks an attribute up by its name.
     package init?(_ kind: RequestKind, value: (String) -> SpanAttribute?) {
-        guard let method = Self.text(AttributeName.method, "http.method", value),
+        guard let method = SpanValue.text(AttributeName.method, "http.method", value),
             value(AttributeName.isCounted) != .boolean(false)
         else { return nil }
         let (oldHost, oldPort) = Self.oldServerNames(for: kind)
         self.method = method
-        url = Self.text(AttributeName.urlFull, "http.url", value)
-        host = Self.text(AttributeName.serverAddress, oldHost, value)
-        port = Self.integer(AttributeName.serverPort, oldPort, value)
-        path = Self.text(AttributeName.urlPath, "http.target", value).map { text in
+        url = SpanValue.text(AttributeName.urlFull, "http.url", value)
+        host = SpanValue.text(AttributeName.serverAddress, oldHost, value)
+        port = SpanValue.integer(AttributeName.serverPort, oldPort, value)
+        path = SpanValue.text(AttributeName.urlPath, "http.target", value).map { text in
             String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") }))
         }
-        route = Self.text(kind == .client ? AttributeName.urlTemplate : AttributeName.route, nil, value)
-        endpoint = Self.text(AttributeName.endpoint, nil, value)
-        scheme = Self.text(AttributeName.urlScheme, "http.scheme", value)
-        httpVersion = Self.text(AttributeName.protocolVersion, "http.flavor", value).flatMap(HTTPVersion.init)
-        status = Self.integer(AttributeName.status, "http.status_code", value)
-        errorType = Self.text(AttributeName.errorType, nil, value)
-        rule = Self.text(AttributeName.rule, nil, value)
+        route = SpanValue.text(kind == .client ? AttributeName.urlTemplate : AttributeName.route, nil, value)
+        endpoint = SpanValue.text(AttributeName.endpoint, nil, value)
+        scheme = SpanValue.text(AttributeName.urlScheme, "http.scheme", value)
+        httpVersion = SpanValue.text(AttributeName.protocolVersion, "http.flavor", value).flatMap(HTTPVersion.init)
+        status = SpanValue.integer(AttributeName.status, "http.status_code", value)
+        errorType = SpanValue.text(AttributeName.errorType, nil, value)
+        rule = SpanValue.text(AttributeName.rule, nil, value)
         requestBodySize = Self.size(AttributeName.requestBodySize, "http.request_content_length", value)
         responseBodySize = Self.size(AttributeName.responseBodySize, "http.response_content_length", value)
     }
@@ -90,22 +90,25 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         kind == .client ? ("net.peer.name", "net.peer.port") : ("net.host.name", "net.host.port")
     }
 
-    private static func text(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> String? {
+    private static func size(_ name: String, _ old: String, _ value: (String) -> SpanAttribute?) -> UInt64 {
+        UInt64(max(0, SpanValue.integer(name, old, value) ?? 0))
+    }
+}
+
+/// Readers of attributes whose name, type or both changed with the conventions.
+enum SpanValue {
+    static func text(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> String? {
         if case .string(let text)? = value(name), !text.isEmpty { return text }
-        return old.flatMap { Self.text($0, nil, value) }
+        return old.flatMap { text($0, nil, value) }
     }
 
     /// Returns a whole number. Some pipelines write it as a text or as a floating-point number.
-    private static func integer(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> Int? {
+    static func integer(_ name: String, _ old: String?, _ value: (String) -> SpanAttribute?) -> Int? {
         switch value(name) {
         case .integer(let number)?: Int(exactly: number)
         case .double(let number)?: Int(exactly: number)
         case .string(let text)?: Int(text)
         default: old.flatMap { integer($0, nil, value) }
         }
-    }
-
-    private static func size(_ name: String, _ old: String, _ value: (String) -> SpanAttribute?) -> UInt64 {
-        UInt64(max(0, integer(name, old, value) ?? 0))
     }
 }

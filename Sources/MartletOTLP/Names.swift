@@ -1,4 +1,4 @@
-/// Attribute names of the OpenTelemetry semantic conventions (HTTP, resource), and Martlet's own.
+/// Attribute names of the OpenTelemetry semantic conventions, and Martlet's own.
 package enum AttributeName {
     package static let serviceName = "service.name"
     package static let serviceVersion = "service.version"
@@ -53,14 +53,26 @@ package enum AttributeName {
     package static let endpoint = "martlet.endpoint"
     package static let rule = "martlet.rule"
     package static let phase = "martlet.phase"
-    /// `false` on the span of an HTTP request that is not counted, because a request within it was.
+    /// `false` on the span of a request that is not counted, because a request within it was.
     package static let isCounted = "martlet.counted"
+    package static let databaseSystem = "db.system.name"
+    package static let databaseOperation = "db.operation.name"
+    package static let databaseSummary = "db.query.summary"
+    package static let databaseCollection = "db.collection.name"
+    package static let databaseStatement = "db.query.text"
+    package static let databaseStatus = "db.response.status_code"
+    package static let messagingSystem = "messaging.system"
+    package static let messagingOperation = "messaging.operation.name"
+    package static let messagingDestination = "messaging.destination.name"
+    package static let messagingTemplate = "messaging.destination.template"
+    package static let rpcSystem = "rpc.system"
+
     package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"
     package static let ledgerReason = "martlet.reason"
 }
 
-/// Metric names of the OpenTelemetry semantic conventions (HTTP), and Martlet's own.
+/// Metric names of the OpenTelemetry semantic conventions, and Martlet's own.
 package enum MetricName {
     package static let clientDuration = "http.client.request.duration"
     package static let serverDuration = "http.server.request.duration"
@@ -68,6 +80,8 @@ package enum MetricName {
     package static let clientResponseSize = "http.client.response.body.size"
     package static let serverRequestSize = "http.server.request.body.size"
     package static let serverResponseSize = "http.server.response.body.size"
+    package static let databaseDuration = "db.client.operation.duration"
+    package static let messagingDuration = "messaging.client.operation.duration"
     package static let clientPhaseDuration = "martlet.client.phase.duration"
     package static let ledger = "martlet.agent.requests"
     package static let captureGap = "martlet.agent.unwatched"
@@ -79,6 +93,8 @@ package enum MetricName {
     private static let descriptions = [
         clientDuration: "Time of a request that the service made, until its end",
         serverDuration: "Time of a request that the service answered, until its end",
+        databaseDuration: "Time of a call that the service made to a database",
+        messagingDuration: "Time of a call that the service made to a message broker",
         clientRequestSize: "Body that the service sent with a request",
         clientResponseSize: "Body that the service received in answer to a request",
         serverRequestSize: "Body that the service received with a request",
@@ -88,6 +104,9 @@ package enum MetricName {
         captureGap: "Time in which capture was off",
         agentCPU: "CPU time of the agent itself",
     ]
+
+    /// The metrics whose points count each request once.
+    package static let durations: Set<String> = [clientDuration, serverDuration, databaseDuration, messagingDuration]
 
     /// The metrics of the agent itself, counted from its start.
     package static let agentMetrics: Set<String> = [ledger, captureGap, agentCPU]
