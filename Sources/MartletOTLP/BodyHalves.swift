@@ -89,8 +89,7 @@ extension OTLPMetric {
     /// The number of requests in the metric's points. Only durations count, because sizes and phases are of the same
     /// requests.
     fileprivate var requests: UInt64 {
-        guard [MetricName.clientDuration, MetricName.serverDuration].contains(name),
-            case .exponentialHistogram(let histogram)? = data
+        guard MetricName.durations.contains(name), case .exponentialHistogram(let histogram)? = data
         else { return 0 }
         return histogram.dataPoints.reduce(0) { $0 &+ $1.count }
     }

@@ -50,10 +50,14 @@ extension SpanRecord {
         writer.fixed32(isSampled ? 1 : 0, field: 16)
     }
 
-    /// Writes the attributes of an HTTP request: dimensions, URL and body sizes.
+    /// Writes the attributes of a request: dimensions, URL and body sizes.
     private func write(_ request: RequestDimensions, to writer: inout ProtobufWriter) {
         let isClient = request.kind == .client
         writer.attributes(request, field: 9)
+        // The instrument's name of the destination may be one of many.
+        if request.conventions == .messaging {
+            writer.attribute(AttributeName.messagingTemplate, .string(request.endpoint), field: 9)
+        }
         // A server's span has only the path of the URL.
         if !url.isEmpty {
             writer.attribute(isClient ? AttributeName.urlFull : AttributeName.urlPath, .string(url), field: 9)

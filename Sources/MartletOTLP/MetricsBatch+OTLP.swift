@@ -26,9 +26,12 @@ extension MetricsBatch {
     }
 
     private func writeMetrics(to scope: inout ProtobufWriter) throws {
-        for kind in RequestKind.allCases where series.keys.contains(where: { $0.kind == kind }) {
-            try writeDurations(of: kind, to: &scope)
+        for kind in RequestKind.allCases {
+            try writeDurations(kind == .client ? MetricName.clientDuration : MetricName.serverDuration, to: &scope)
             for (name, bytes) in Self.sizes(of: kind) { try writeSizes(bytes, of: kind, name, to: &scope) }
+        }
+        for name in [MetricName.databaseDuration, MetricName.messagingDuration] {
+            try writeDurations(name, to: &scope)
         }
         try writePhases(to: &scope)
         scope.message(try ledgerMetric().serializedBytes(), field: 2)
@@ -38,10 +41,11 @@ extension MetricsBatch {
         for metric in processMetrics { scope.message(try metric.serializedBytes(), field: 2) }
     }
 
-    private func writeDurations(of kind: RequestKind, to scope: inout ProtobufWriter) throws {
-        let name = kind == .client ? MetricName.clientDuration : MetricName.serverDuration
+    /// Writes the durations of the requests that a metric counts; nothing if there are none.
+    private func writeDurations(_ name: String, to scope: inout ProtobufWriter) throws {
+        guard series.keys.contains(where: { $0.durationMetric == name }) else { return }
         try scope.deltaMetric(name, unit: "s", .exponentialHistogram) { histogram in
-            for (dimensions, statistics) in series where dimensions.kind == kind {
+            for (dimensions, statistics) in series where dimensions.durationMetric == name {
                 histogram.message(try point(of: dimensions, statistics.duration).serializedBytes(), field: 1)
             }
         }
@@ -167,6 +171,17 @@ extension MetricsBatch {
         point.timeUnixNano = end
         point.asInt = Int64(clamping: value)
         return point
+    }
+}
+
+extension RequestDimensions {
+    /// The metric that counts the request.
+    fileprivate var durationMetric: String {
+        switch conventions {
+        case .http, .rpc: kind == .client ? MetricName.clientDuration : MetricName.serverDuration
+        case .database: MetricName.databaseDuration
+        case .messaging: MetricName.messagingDuration
+        }
     }
 }
 

@@ -65,9 +65,12 @@ extension [OTLPKeyValue] {
 }
 
 extension RequestDimensions {
-    /// The attributes of metrics that a span has among those of its instrument (semantic conventions, "HTTP Metrics").
+    /// The attributes of metrics that a span has among those of its instrument (semantic conventions, "HTTP Metrics" and
+    /// "Messaging Metrics").
     fileprivate var metricAttributes: [(name: String, value: SpanAttribute)] {
         var attributes: [(name: String, value: SpanAttribute)] = []
+        if conventions == .messaging { attributes.append((AttributeName.messagingDestination, .string(endpoint))) }
+        if conventions == .rpc, let system { attributes.append((AttributeName.rpcSystem, .string(system))) }
         if kind == .server { attributes.append((AttributeName.urlScheme, .string(isSecure ? "https" : "http"))) }
         if let httpVersion { attributes.append((AttributeName.protocolVersion, .string(httpVersion.text))) }
         return attributes
@@ -81,12 +84,22 @@ extension RequestDimensions {
         return isKnown ? AttributeName.route : AttributeName.endpoint
     }
 
+    /// The attributes that name what was called.
+    private var names: [(name: String, value: String)] {
+        switch conventions {
+        case .http, .rpc: [(AttributeName.method, method), (endpointAttribute, endpoint)]
+        case .database:
+            [
+                (AttributeName.databaseSystem, system ?? ""), (AttributeName.databaseOperation, method),
+                (AttributeName.databaseSummary, endpoint),
+            ]
+        case .messaging: [(AttributeName.messagingSystem, system ?? ""), (AttributeName.messagingOperation, method)]
+        }
+    }
+
     /// The attributes that metrics and spans have in common.
     var attributes: [(name: String, value: SpanAttribute)] {
-        var attributes: [(name: String, value: SpanAttribute)] = [
-            (AttributeName.method, .string(method)),
-            (endpointAttribute, .string(endpoint)),
-        ]
+        var attributes = names.map { (name: $0.name, value: SpanAttribute.string($0.value)) }
         if !host.isEmpty { attributes.append((AttributeName.serverAddress, .string(host))) }
         if port > 0 { attributes.append((AttributeName.serverPort, .integer(Int64(port)))) }
         if let status { attributes.append((AttributeName.status, .integer(Int64(status)))) }

@@ -27,7 +27,7 @@ package struct SpanRecord: Sendable, Equatable {
     package var isOK = false
     /// The message of the error; `nil` if the error has none.
     package var message: String?
-    /// `nil` for an operation that is not an HTTP request.
+    /// `nil` for an operation that is not a request.
     package var request: RequestDimensions?
     /// The redacted URL; empty if it is unknown.
     package var url = ""
@@ -58,9 +58,15 @@ package struct SpanRecord: Sendable, Equatable {
 }
 
 extension SpanRecord {
-    /// Returns the span name of the semantic conventions ("HTTP Spans"): method and template, never the path.
+    /// Returns the span name of the semantic conventions ("HTTP Spans", "Database Spans", "Messaging Spans"): method and
+    /// template, never the path; the summary of a statement; operation and destination.
     package static func name(of request: RequestDimensions) -> String {
-        "\(request.method == RequestDimensions.otherMethodOrError ? "HTTP" : request.method) \(request.endpoint)"
+        switch request.conventions {
+        case .database: return request.endpoint
+        case .messaging: return "\(request.method) \(request.endpoint)"
+        case .http, .rpc: break
+        }
+        return "\(request.method == RequestDimensions.otherMethodOrError ? "HTTP" : request.method) \(request.endpoint)"
     }
 }
 

@@ -244,12 +244,12 @@ extension MartletAgent {
             let parent = context?.traceContext
             var content = SpanContent(name: request.method)
             content.setAttributes(request.attributes)
-            let isCounted = EndedSpan(
+            let counted = EndedSpan(
                 trace: recorder.settings.sampler.span(childOf: parent), parent: parent?.spanID,
                 kind: kind == .client ? .client : .server, start: request.startNanoseconds,
                 durationNanoseconds: request.duration.nanoseconds, content: content
             ).record(in: recorder)
-            if isCounted { context?.requestSpan?.noteRequest(kind) }
+            if !counted.isEmpty { context?.requestSpan?.note(counted, kind) }
         }
     }
 }

@@ -280,13 +280,13 @@ public enum CapturedBodies: String, Sendable, CaseIterable {
 public struct MartletTarget: Sendable, Hashable {
     /// Whether the service received the request; `false` if the service made it.
     public var isReceived: Bool
-    /// The method in upper case; `_OTHER` for one that no RFC names.
+    /// The method in upper case; `_OTHER` for one that no RFC names. The operation for a database or a message broker.
     public var method: String
     /// The server's name or address, in lower case; empty if it is unknown.
     public var host: String
     /// The server's port, the scheme's own if the URL names none; 0 if it is unknown.
     public var port: Int
-    /// The path as in the URL, percent-encoded and without query.
+    /// The path as in the URL, percent-encoded and without query; `/` for a database or a message broker.
     public var path: String
 
     /// Makes a target. For tests of a closure.

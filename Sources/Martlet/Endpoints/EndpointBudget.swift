@@ -38,11 +38,14 @@ struct EndpointBudget: Sendable {
         let host: String
         let port: Int
         let endpoint: String
+        /// The operation of a database or a message broker. `nil` for an HTTP request, whose methods are few.
+        let operation: String?
 
         init(_ dimensions: RequestDimensions) {
             host = dimensions.host
             port = dimensions.port
             endpoint = dimensions.endpoint
+            operation = dimensions.isOfPaths ? nil : dimensions.method
         }
     }
 
@@ -62,6 +65,7 @@ struct EndpointBudget: Sendable {
         var dimensions = wanted
         if named.admit(Key(dimensions), at: now) { return dimensions }
         dimensions.endpoint = RequestDimensions.other
+        if !dimensions.isOfPaths { dimensions.method = RequestDimensions.otherMethodOrError }
         if overflowHosts.admit(Key(dimensions), at: now) { return dimensions }
         dimensions.host = RequestDimensions.other
         dimensions.port = 0
@@ -84,8 +88,14 @@ struct EndpointBudget: Sendable {
     }
 }
 
+extension RequestDimensions {
+    /// Whether the request has a method and a path of HTTP, or the method of a remote procedure call in its place.
+    fileprivate var isOfPaths: Bool { conventions == .http || conventions == .rpc }
+}
+
 /// The budgets of a process's endpoints. Outgoing and incoming requests have separate ones, so that no client can take the
-/// names of the requests that the service makes.
+/// names of the requests that the service makes. So have calls of databases and message brokers, whose statements may be
+/// many.
 struct EndpointBudgets: Sendable {
     private struct Host: Hashable {
         let name: String
@@ -94,6 +104,7 @@ struct EndpointBudgets: Sendable {
 
     private var outgoing: EndpointBudget
     private var incoming: EndpointBudget
+    private var calls: EndpointBudget
     /// The hosts under which routes were served. A client may send any `Host`, so there are few, and a request that
     /// matched no route adds none.
     private var servedHosts = NameBudget<Host>(limit: MartletLimits.servedHosts)
@@ -102,10 +113,12 @@ struct EndpointBudgets: Sendable {
     init(limit: Int) {
         outgoing = EndpointBudget(limit: limit)
         incoming = EndpointBudget(limit: limit)
+        calls = EndpointBudget(limit: limit)
     }
 
     /// Returns the dimensions under which a request is counted. An incoming request whose host has no place has no host.
     mutating func admit(_ wanted: RequestDimensions, at now: UnixNanoseconds) -> RequestDimensions {
+        guard wanted.isOfPaths else { return calls.admit(wanted, at: now) }
         guard wanted.kind == .server else { return outgoing.admit(wanted, at: now) }
         let host = Host(name: wanted.host, port: wanted.port)
         let isKnown =
@@ -125,6 +138,7 @@ struct EndpointBudgets: Sendable {
     mutating func forgetUnused(at now: UnixNanoseconds) {
         outgoing.forgetUnused(at: now)
         incoming.forgetUnused(at: now)
+        calls.forgetUnused(at: now)
         servedHosts.forgetUnused(at: now)
     }
 }

@@ -8,7 +8,7 @@ struct EndpointNamer: Sendable {
     /// The number of segments after which the rest of a path becomes `{rest}`.
     static let maxSegments = 16
     /// The greatest length of a name, in bytes. A longer name is cut to its first segment and `{rest}`.
-    static let maxLength = 200
+    static let maxLength = StatementShape.maxLength
 
     private static let slash = UInt8(ascii: "/")
     private static let id = Array("{id}".utf8)

@@ -29,6 +29,10 @@ struct JournalRecord: ~Copyable {
     /// The record has a rule's name after its other texts: a byte with its length, and the text.
     private static let hasRule: UInt8 = 4
     private static let isSecure: UInt8 = 8
+    /// The bit of the kind that is set for a served request. The bits above it are the number of the conventions. Unless they
+    /// are those of HTTP, the record has the system's name after its other texts, like a rule's.
+    private static let isServed: UInt8 = 1
+    private static let conventions: UInt8 = 2
     /// The flags from this one on are the number of the version of HTTP, three bits; 0 for none.
     private static let httpVersion: UInt8 = 16
     /// The longest texts that are kept, in bytes, so that a record is never longer than ``JournalFormat/longestRecord``.
@@ -44,6 +48,7 @@ struct JournalRecord: ~Copyable {
     private let methodLength: Int
     private let errorLength: Int
     private let ruleLength: Int
+    private let systemLength: Int
     /// Bytes of the record, a multiple of ``JournalFormat/granule``.
     let length: Int
 
@@ -67,7 +72,10 @@ struct JournalRecord: ~Copyable {
         ruleLength = min(request.rule?.utf8.count ?? 0, Self.longestText)
         let texts = min(host.count, Self.longestHost) + min(path.count, Self.longestPath)
         let rule = request.rule == nil ? 0 : 1 + ruleLength
-        length = JournalFormat.roundedUp(Field.texts + texts + routeLength + methodLength + errorLength + rule)
+        systemLength = min(request.system?.name.utf8.count ?? 0, Self.longestText)
+        let system = request.system == nil ? 0 : 1 + systemLength
+        length = JournalFormat.roundedUp(
+            Field.texts + texts + routeLength + methodLength + errorLength + rule + system)
     }
 
     /// Writes the whole record except its first word.
@@ -85,7 +93,9 @@ struct JournalRecord: ~Copyable {
         bytes.storeBytes(of: request.phases.lanes, toByteOffset: Field.phases, as: SIMD8<UInt64>.self)
         bytes.storeBytes(of: UInt32(clamping: port), toByteOffset: Field.port, as: UInt32.self)
         bytes.storeBytes(of: UInt16(clamping: request.status ?? 0), toByteOffset: Field.status, as: UInt16.self)
-        bytes[Field.kind] = request.kind == .client ? 0 : 1
+        bytes[Field.kind] =
+            (request.kind == .client ? 0 : Self.isServed)
+            | (request.system?.conventions.rawValue ?? 0) * Self.conventions
         bytes[Field.flags] =
             (request.route == nil ? 0 : Self.hasRoute) | (request.error == nil ? 0 : Self.hasError)
             | (request.rule == nil ? 0 : Self.hasRule) | (request.isSecure ? Self.isSecure : 0)
@@ -102,6 +112,7 @@ struct JournalRecord: ~Copyable {
         if let error = request.error { _ = texts.append(error, 0..<errorLength) }
         bytes[Field.errorLength] = UInt8(errorLength)
         if let rule = request.rule { texts.append(rule, length: UInt8(ruleLength)) }
+        if let system = request.system { texts.append(system.name, length: UInt8(systemLength)) }
     }
 }
 
@@ -148,6 +159,7 @@ extension JournalRecord {
         var status: Int?
         var error: String?
         var rule: String?
+        var system: CalledSystem?
         var isSecure = false
         var httpVersion: HTTPVersion?
     }
@@ -162,6 +174,12 @@ extension JournalRecord {
             defer { next += length }
             return String(decoding: bytes[next..<next + length], as: UTF8.self)
         }
+        /// A text after a byte with its length.
+        func shortText() -> String? {
+            guard next < bytes.count else { return nil }
+            next += 1
+            return text(Int(bytes[next - 1]))
+        }
         let flags = bytes[Field.flags]
         guard let host = text(length(Field.hostLength)), let path = text(length(Field.pathLength)),
             let route = text(length(Field.routeLength)), let method = text(Int(bytes[Field.methodLength])),
@@ -169,20 +187,24 @@ extension JournalRecord {
         else { return nil }
         var rule: String?
         if flags & hasRule != 0 {
-            guard next < bytes.count else { return nil }
-            next += 1
-            guard let text = text(Int(bytes[next - 1])) else { return nil }
+            guard let text = shortText() else { return nil }
             rule = text
+        }
+        var system: CalledSystem?
+        guard let conventions = RequestConventions(rawValue: bytes[Field.kind] / Self.conventions) else { return nil }
+        if conventions != .http {
+            guard let name = shortText() else { return nil }
+            system = CalledSystem(name: name, conventions: conventions)
         }
         let status = length(Field.status)
         return Identity(
-            kind: bytes[Field.kind] == 0 ? .client : .server, method: method,
+            kind: bytes[Field.kind] & isServed == 0 ? .client : .server, method: method,
             target: RequestTarget(
                 host: host.lowercased(), port: Int(bytes.loadUnaligned(fromByteOffset: Field.port, as: UInt32.self)),
                 path: path),
             route: flags & hasRoute == 0 ? nil : route, status: status == 0 ? nil : status,
-            error: flags & hasError == 0 ? nil : error, rule: rule, isSecure: flags & isSecure != 0,
-            httpVersion: HTTPVersion(rawValue: flags / httpVersion % 8))
+            error: flags & hasError == 0 ? nil : error, rule: rule, system: system,
+            isSecure: flags & isSecure != 0, httpVersion: HTTPVersion(rawValue: flags / httpVersion % 8))
     }
 
     /// The figures of a request that are counted.

@@ -108,6 +108,8 @@ struct ServiceClosures: Sendable {
     /// Returns the name that the service gives the endpoint of a request; `nil` if it gives none.
     func name(of request: borrowing CapturedRequest) -> String? {
         guard let name else { return nil }
+        // A database or a message broker has no path to name.
+        if let conventions = request.system?.conventions, conventions != .rpc { return nil }
         let target = MartletTarget(request.kind, request.method, request.destination.target)
         guard let text = Self.decide({ name(target) }) ?? nil, !text.isEmpty else { return nil }
         return text.cut(toBytes: MartletLimits.spanName)

@@ -15,7 +15,10 @@ public struct MartletRequest: Sendable, Hashable {
 
     /// The side of the service.
     public var kind: Kind
-    /// The method in upper case; `_OTHER` for one that no RFC names.
+    /// The called system, such as `postgresql` or `kafka`; `nil` for a plain HTTP request. Only spans of the service's tracing
+    /// name it (`db.system.name`, `messaging.system`, `rpc.system.name`).
+    public private(set) var system: String?
+    /// The method in upper case; `_OTHER` for one that no RFC names. The operation of a database or a message broker.
     public var method: String
     /// The server's name or address, in lower case; empty if it is unknown.
     public var host: String
@@ -82,6 +85,7 @@ public struct MartletRequest: Sendable, Hashable {
 
     init(_ request: CapturedRequest, _ dimensions: RequestDimensions) {
         kind = request.kind == .client ? .client : .server
+        system = dimensions.system
         method = request.method
         host = dimensions.host
         port = dimensions.port

@@ -73,8 +73,8 @@ struct SeriesStatistics: Sendable {
         name(
             JournalRecord.Identity(
                 kind: request.kind, method: request.method, target: request.destination.target, route: request.route,
-                status: request.status, error: request.error, rule: request.rule, isSecure: request.isSecure,
-                httpVersion: request.httpVersion))
+                status: request.status, error: request.error, rule: request.rule, system: request.system,
+                isSecure: request.isSecure, httpVersion: request.httpVersion))
     }
 
     private mutating func index(of record: UnsafeRawBufferPointer) -> Int? {
@@ -102,6 +102,9 @@ struct SeriesStatistics: Sendable {
             endpoint: identity.route ?? endpoint(identity.kind, target), status: identity.status,
             error: identity.error)
         dimensions.rule = identity.rule
+        if let system = identity.system {
+            (dimensions.system, dimensions.conventions) = (system.name, system.conventions)
+        }
         dimensions.isRoute = identity.kind == .client || identity.route != nil
         (dimensions.isSecure, dimensions.httpVersion) = (identity.isSecure, identity.httpVersion)
         guard indices[dimensions] == nil else { return dimensions }

@@ -13,6 +13,8 @@ struct CapturedRequest: Sendable {
     var error: String?
     /// The name of the rule that changed the request; `nil` for none.
     var rule: String?
+    /// The called system; `nil` for a plain HTTP request. The endpoint of a database or a message broker is ``route``.
+    var system: CalledSystem?
     /// Whether a served request came over TLS; `false` for a client's request.
     var isSecure = false
     /// `nil` if it is unknown, or no answer came.
@@ -31,6 +33,13 @@ struct CapturedRequest: Sendable {
     var detailBytes = 0
 
     var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
+}
+
+/// A system that a request calls, and the conventions for its name and operations.
+struct CalledSystem: Sendable, Equatable {
+    let name: String
+    /// Other than ``RequestConventions/http``.
+    let conventions: RequestConventions
 }
 
 /// The methods that statistics distinguish (RFC 9110, section 9, and RFC 5789). The semantic conventions call any other

@@ -18,6 +18,8 @@ struct EndedSpan: Sendable {
     private let http: HTTPSpanAttributes?
     /// `nil` if the span is not a remote procedure call, or names the HTTP request itself.
     private let call: RPCSpanAttributes?
+    /// The attributes of a call of a database or a message broker; `nil` for any other span.
+    private let system: SystemSpanAttributes?
 
     init(
         trace: TraceContext?, parent: SpanID?, kind: SpanRecord.Kind, start: UnixNanoseconds,
@@ -29,34 +31,47 @@ struct EndedSpan: Sendable {
         self.start = start
         self.durationNanoseconds = durationNanoseconds
         self.content = content
+        // The whole text of a statement decides its shape.
+        system = SystemSpanAttributes(kind) { name in
+            content.attributes.get(name).flatMap { SpanAttribute($0) { $0 } }
+        }
+        let httpKind = system == nil && kind != .producer ? kind.request : nil
         let value = { (name: String) in content.attributes.get(name).flatMap { SpanAttribute($0) } }
-        let named = kind.request.flatMap { HTTPSpanAttributes($0, value: value) }
-        let call = kind.request == nil || named != nil ? nil : RPCSpanAttributes(value: value)
+        let named = httpKind.flatMap { HTTPSpanAttributes($0, value: value) }
+        let call = httpKind == nil || named != nil ? nil : RPCSpanAttributes(value: value)
         self.call = call
-        http = named ?? call.flatMap { call in kind.request.flatMap { HTTPSpanAttributes($0, of: call, value: value) } }
+        http = named ?? call.flatMap { call in httpKind.flatMap { HTTPSpanAttributes($0, of: call, value: value) } }
     }
 
-    var isRequest: Bool { http != nil }
+    var isRequest: Bool { http != nil || system != nil }
 
     /// Counts the span if it is a request, and keeps its details if they are wanted.
     ///
-    /// - Returns: whether the request, or one within the span, is counted, so that a span around this one is not.
+    /// - Returns: the requests within the span that are counted, and its own. A span of the same system around this one is
+    ///   not counted.
     @discardableResult
-    func record(in recorder: Recorder) -> Bool {
-        guard var http, let kind = kind.request, !content.enclosesCountedRequest else {
+    func record(in recorder: Recorder) -> CountedRequests {
+        var counted = content.counted
+        if !isRequest || counted.contains(system?.system) {
             keep(in: recorder)
-            return content.enclosesCountedRequest
+        } else if system.map({ record($0, in: recorder) }) ?? recordHTTP(in: recorder) {
+            counted.insert(system?.system)
         }
+        return counted
+    }
+
+    /// Returns whether the request is counted.
+    private func recordHTTP(in recorder: Recorder) -> Bool {
+        guard var http, let kind = kind.request else { return false }
         let isOverruled = isOK && http.takeOverruledStatus(kind)
         let url = http.url.flatMap(URL.init(string:))
         let destination = url.map(RequestDestination.url) ?? .target(RequestTarget(http))
-        // The patterns apply to requests that a service makes, not to those that it receives.
-        if kind == .client, !recorder.settings.selection.contains(destination) { return false }
-        if recorder.settings.decisions.ignore(kind, HTTPMethod.name(http.method), destination) { return false }
+        guard isSelected(kind, HTTPMethod.name(http.method), destination, by: recorder.settings) else { return false }
         var request = CapturedRequest(
             kind: kind, method: HTTPMethod.name(http.method), destination: destination,
             route: route(of: http), status: http.status, error: isOK ? nil : error(of: http, kind), start: start,
             durationNanoseconds: durationNanoseconds)
+        if let call { request.system = CalledSystem(name: call.system, conventions: .rpc) }
         request.isSecure = kind == .server && Self.isSecure(http, url)
         request.httpVersion = http.httpVersion
         request.bytesSent = Self.believed(kind == .client ? http.requestBodySize : http.responseBodySize)
@@ -65,11 +80,11 @@ struct EndedSpan: Sendable {
             ? Self.believed(http.responseBodySize)
             : Self.believed(http.requestBodySize, within: durationNanoseconds)
         let isFailure = request.outcome.isFailure(for: kind)
-        if let trace,
-            recorder.reserveDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
-        {
+        if let trace = reserveDetails(isFailure, in: recorder) {
             let redaction = recorder.settings.contents.redaction
-            let (span, bytes) = record(trace, isError: isFailure, request: kind, hasStatus: !isOverruled, redaction)
+            let (span, bytes) = record(trace, isError: isFailure, redaction) {
+                HTTPSpanAttributes.covers($0, of: kind, hasStatus: !isOverruled)
+            }
             request.detailBytes = bytes
             request.makeSpan = details(span, of: request, http, redaction)
         }
@@ -77,14 +92,59 @@ struct EndedSpan: Sendable {
         return true
     }
 
+    /// Records a call of a database or a message broker. Returns whether it is counted.
+    private func record(_ call: SystemSpanAttributes, in recorder: Recorder) -> Bool {
+        let destination = RequestDestination.target(
+            RequestTarget(host: call.host?.lowercased() ?? "", port: call.port ?? 0, path: "/"))
+        guard isSelected(.client, call.operation, destination, by: recorder.settings) else { return false }
+        let isError = content.status?.code == .error
+        var request = CapturedRequest(
+            method: call.operation, destination: destination, route: call.endpoint,
+            error: isOK ? nil : call.error(isError: isError, exception: content.error?.requestErrorType), start: start,
+            durationNanoseconds: durationNanoseconds)
+        request.system = CalledSystem(name: call.system, conventions: call.conventions)
+        let isFailure = request.outcome.isFailure(for: .client)
+        if let trace = reserveDetails(isFailure, in: recorder) {
+            let (span, bytes) = record(trace, isError: isFailure, recorder.settings.contents.redaction) {
+                SystemSpanAttributes.covers($0)
+            }
+            request.detailBytes = bytes
+            request.makeSpan = { dimensions in
+                var span = span
+                span.request = dimensions
+                span.name = SpanRecord.name(of: dimensions)
+                return span
+            }
+        }
+        recorder.record(request)
+        return true
+    }
+
+    /// Returns whether the configuration lets the request be counted. The patterns apply to requests that a service makes,
+    /// not to those that it receives.
+    private func isSelected(
+        _ kind: RequestKind, _ method: String, _ destination: RequestDestination, by settings: InstrumentSettings
+    ) -> Bool {
+        if kind == .client, !settings.selection.contains(destination) { return false }
+        return !settings.decisions.ignore(kind, method, destination)
+    }
+
+    /// Returns the trace of a request whose details are kept; `nil` if they are not.
+    private func reserveDetails(_ isFailure: Bool, in recorder: Recorder) -> TraceContext? {
+        guard let trace,
+            recorder.reserveDetails(isSampled: trace.isSampled, isFailure: isFailure, nanoseconds: durationNanoseconds)
+        else { return nil }
+        return trace
+    }
+
     /// Keeps a span that is not counted, if its trace is sampled.
     private func keep(in recorder: Recorder) {
-        guard let trace, trace.isSampled,
-            recorder.reserveDetails(isSampled: true, isFailure: false, nanoseconds: durationNanoseconds)
-        else { return }
+        guard trace?.isSampled == true, let trace = reserveDetails(false, in: recorder) else { return }
         var (span, bytes) = record(
-            trace, isError: content.status?.code == .error, request: nil, recorder.settings.contents.redaction)
+            trace, isError: content.status?.code == .error, recorder.settings.contents.redaction)
         if isRequest { span.attributes[AttributeName.isCounted] = .boolean(false) }
+        // An instrument may take a statement for a name.
+        if let system { span.name = "\(system.operation) \(system.system)" }
         recorder.keep(span, bytes: bytes)
     }
 
@@ -150,11 +210,10 @@ struct EndedSpan: Sendable {
 
     /// Returns the span's record and an estimate of its memory, in bytes.
     ///
-    /// - Parameters:
-    ///   - request: the kind of request to keep the span as; `nil` for none.
-    ///   - hasStatus: whether the request holds the status of the response.
+    /// - Parameter isCovered: returns whether the request holds the attribute of a name already.
     private func record(
-        _ trace: TraceContext, isError: Bool, request: RequestKind?, hasStatus: Bool = true, _ redaction: Redaction
+        _ trace: TraceContext, isError: Bool, _ redaction: Redaction,
+        isCovered: (String) -> Bool = { _ in false }
     ) -> (span: SpanRecord, bytes: Int) {
         var span = SpanRecord(
             traceID: trace.traceID, spanID: trace.spanID, parentSpanID: parent,
@@ -165,9 +224,7 @@ struct EndedSpan: Sendable {
         (span.isError, span.isOK) = (isError, isOK)
         span.message = isError ? message.map(redaction.message) : nil
         var conversion = SpanConversion(redaction)
-        span.attributes = conversion.keep(content.attributes) {
-            HTTPSpanAttributes.covers($0, of: request, hasStatus: hasStatus)
-        }
+        span.attributes = conversion.keep(content.attributes, of: system?.system, except: isCovered)
         span.events = content.events.map { conversion.keep($0) }
         span.links = content.links.compactMap { conversion.keep($0) }
         span.droppedAttributes = content.droppedAttributes &+ conversion.dropped
@@ -213,16 +270,18 @@ struct SpanConversion {
 
     /// Returns the kept attributes.
     ///
-    /// - Parameter isLeftOut: returns whether the attribute of a name is left out.
+    /// - Parameters:
+    ///   - system: the database that the span calls; `nil` for none.
+    ///   - isLeftOut: returns whether the attribute of a name is left out.
     mutating func keep(
-        _ attributes: SpanAttributes, except isLeftOut: (String) -> Bool = { _ in false }
+        _ attributes: SpanAttributes, of system: String? = nil, except isLeftOut: (String) -> Bool = { _ in false }
     ) -> [String: SpanAttribute] {
         var all: [(name: String, value: SpanAttribute?)] = []
         all.reserveCapacity(attributes.count)
         attributes.forEach { name, value in
             if !isLeftOut(name) { all.append((name, SpanAttribute(value) { text($0, of: name) })) }
         }
-        return room.take(all)
+        return room.take(all, system: system)
     }
 
     /// Returns the kept part of a text, or of a text in an array. The text is redacted before it is cut.
@@ -231,6 +290,8 @@ struct SpanConversion {
         if attribute == SpanError.messageAttribute { return redaction.message(text) }
         if attribute == SpanError.stackTraceAttribute { return redaction.text(text, limit: limit) }
         if SpanSecrets.isURL(attribute) { return redaction.url(text) }
+        // The room for attributes takes only its shape.
+        if SpanSecrets.isStatement(attribute) { return text }
         guard let header = SpanSecrets.header(named: attribute) else { return text.cut(toBytes: limit) }
         return redaction.header(header, text, limit: limit)
     }

@@ -8,7 +8,7 @@ struct RPCSpanAttributes: Sendable {
     let method: String
     /// `nil` if the instrument gives none, or one that is not gRPC's.
     let status: CallStatus?
-    private let system: String
+    let system: String
 
     /// `nil` if the span is no remote procedure call.
     ///
@@ -18,7 +18,8 @@ struct RPCSpanAttributes: Sendable {
             guard case .string(let text)? = value(name), !text.isEmpty else { return nil }
             return text
         }
-        guard let system = text("rpc.system.name") ?? text("rpc.system"), let method = text("rpc.method") else {
+        guard let system = text("rpc.system.name") ?? text(AttributeName.rpcSystem), let method = text("rpc.method")
+        else {
             return nil
         }
         self.system = system

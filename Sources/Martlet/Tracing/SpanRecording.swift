@@ -114,11 +114,9 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
             trace: ownContext, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
         // A request that is not counted, because a pattern excludes it, must not take the span around it out of the count.
-        guard let recorder = CaptureSwitch.recorder(in: scope), span.record(in: recorder), let kind = kind.request
-        else {
-            return
-        }
-        ended.enclosing?.noteRequest(kind)
+        guard let recorder = CaptureSwitch.recorder(in: scope), let kind = kind.request else { return }
+        let counted = span.record(in: recorder)
+        if !counted.isEmpty { ended.enclosing?.note(counted, kind) }
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
@@ -141,11 +139,15 @@ struct SpanState {
 // MARK: - One request, one count
 
 extension SpanRecording {
-    /// Notes that a request within this span was counted before this span ends. If two instruments see one request, the
-    /// instrument closer to the wire counts it: a span of the same kind is then kept as a span and not counted.
-    func noteRequest(_ kind: RequestKind) {
-        if self.kind.request == kind { change { $0.enclosesCountedRequest = true } }
+    /// Notes that HTTP requests or calls within this span were counted before this span ends. If two instruments see one
+    /// request, the instrument closer to the wire counts it: a span of the same kind and system is then kept as a span and
+    /// not counted.
+    func note(_ counted: CountedRequests, _ kind: RequestKind) {
+        if self.kind.request == kind { change { $0.counted.formUnion(counted) } }
     }
+
+    /// Notes that an HTTP request within this span was counted (``note(_:_:)``).
+    func noteRequest(_ kind: RequestKind) { note(.http, kind) }
 
     /// This span if it may be a request, else the nearest span around it that may be one.
     fileprivate var requestSpan: SpanRecording? {
@@ -168,8 +170,8 @@ struct SpanContent: Sendable {
     var status: SpanStatus?
     /// The error that was recorded last.
     var error: SpanError?
-    /// Whether a request within the span was counted. If so, the span itself is not counted.
-    var enclosesCountedRequest = false
+    /// The requests within the span that were counted.
+    var counted = CountedRequests()
     private(set) var droppedAttributes: UInt32 = 0
     private(set) var droppedEvents: UInt32 = 0
     private(set) var droppedLinks: UInt32 = 0
@@ -198,6 +200,35 @@ struct SpanContent: Sendable {
     mutating func add(_ link: Tracing.SpanLink) {
         guard links.count < MartletLimits.spanLinks else { return droppedLinks &+= 1 }
         links.append(link)
+    }
+}
+
+/// The systems whose requests were counted within a span. HTTP requests and remote procedure calls, which go over HTTP,
+/// are one of them.
+struct CountedRequests: Sendable, Equatable {
+    static let http = CountedRequests(hasHTTP: true)
+    private static let maxSystems = 8
+
+    private var hasHTTP = false
+    private var systems: [String] = []
+
+    init(hasHTTP: Bool = false) {
+        self.hasHTTP = hasHTTP
+    }
+
+    var isEmpty: Bool { !hasHTTP && systems.isEmpty }
+
+    /// Returns whether a request of a database or a message broker was counted; of HTTP for `nil`.
+    func contains(_ system: String?) -> Bool { system.map(systems.contains) ?? hasHTTP }
+
+    mutating func insert(_ system: String?) {
+        guard let system else { return hasHTTP = true }
+        if systems.count < Self.maxSystems, !systems.contains(system) { systems.append(system) }
+    }
+
+    mutating func formUnion(_ other: CountedRequests) {
+        hasHTTP = hasHTTP || other.hasHTTP
+        for system in other.systems { insert(system) }
     }
 }
 
