@@ -1,4 +1,5 @@
 import Foundation
+import MartletOTLP
 import MartletTelemetry
 import Testing
 

@@ -1,25 +1,24 @@
-import MartletOTLP
 import MartletTelemetry
 
 /// The attributes of a span that describe a remote procedure call, with their stable names (semantic conventions, "RPC
 /// Spans") or their earlier ones.
-struct RPCSpanAttributes: Sendable {
+package struct RPCSpanAttributes: Sendable {
     /// The service with its package, and the method: `shop.Orders/Place`.
-    let method: String
+    package let method: String
     /// `nil` if the instrument gives none, or one that is not gRPC's.
-    let status: CallStatus?
-    let system: String
+    package let status: CallStatus?
+    /// `rpc.system.name`, such as `grpc`.
+    package let system: String
 
     /// `nil` if the span is no remote procedure call.
     ///
     /// - Parameter value: looks up an attribute by name.
-    init?(value: (String) -> SpanAttribute?) {
+    package init?(value: (String) -> SpanAttribute?) {
         func text(_ name: String) -> String? {
             guard case .string(let text)? = value(name), !text.isEmpty else { return nil }
             return text
         }
-        guard let system = text("rpc.system.name") ?? text(AttributeName.rpcSystem), let method = text("rpc.method")
-        else {
+        guard let system = text("rpc.system.name") ?? text("rpc.system"), let method = text("rpc.method") else {
             return nil
         }
         self.system = system
@@ -38,7 +37,7 @@ struct RPCSpanAttributes: Sendable {
 
 extension HTTPSpanAttributes {
     /// The attributes of the HTTP request of a call. `nil` if the span says that it must not be counted.
-    init?(_ kind: RequestKind, of call: RPCSpanAttributes, value: (String) -> SpanAttribute?) {
+    package init?(_ kind: RequestKind, of call: RPCSpanAttributes, value: (String) -> SpanAttribute?) {
         self.init(kind) { name in
             switch name {
             case AttributeName.method: .string(call.httpMethod)
@@ -52,7 +51,7 @@ extension HTTPSpanAttributes {
 
 /// A status of a remote procedure call: gRPC's codes in the order of their numbers (grpc.io, "Status Codes"). Connect has the
 /// same names in lower case.
-enum CallStatus: String, CaseIterable, Sendable {
+package enum CallStatus: String, CaseIterable, Sendable {
     case ok = "OK"
     case cancelled = "CANCELLED"
     case unknown = "UNKNOWN"
@@ -71,14 +70,14 @@ enum CallStatus: String, CaseIterable, Sendable {
     case dataLoss = "DATA_LOSS"
     case unauthenticated = "UNAUTHENTICATED"
 
-    init?(number: Int64) {
+    package init?(number: Int64) {
         guard Self.allCases.indices.contains(Int(clamping: number)) else { return nil }
         self = Self.allCases[Int(clamping: number)]
     }
 
     /// Returns the attribute `error.type`; `nil` if the status is not a failure (semantic conventions, "gRPC"). A call
     /// that its caller cancelled is not a failure on either side, like a cancelled HTTP request.
-    func error(for kind: RequestKind) -> String? {
+    package func error(for kind: RequestKind) -> String? {
         switch self {
         case .ok: nil
         case .cancelled: RequestOutcome.cancelledError
