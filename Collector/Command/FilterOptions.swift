@@ -40,6 +40,7 @@ struct SenderFilters<Listed: FilteredThing>: FilterOptions {
 struct RequestFilters: FilterOptions {
     @OptionGroup var senders: SenderFilters<FilteredRequests>
     @Option(.kind, of: FilteredRequests.self) var kind: [String] = []
+    @Option(.system, of: FilteredRequests.self) var system: [String] = []
     @Option(.method, of: FilteredRequests.self) var method: [String] = []
     @Option(.host, of: FilteredRequests.self) var host: [String] = []
     @Option(.endpoint, of: FilteredRequests.self) var endpoint: [String] = []
@@ -49,7 +50,8 @@ struct RequestFilters: FilterOptions {
 
     var given: [Dimension: [String]] {
         senders.given.merging([
-            .kind: kind, .method: method, .host: host, .endpoint: endpoint, .status: status, .error: error, .rule: rule,
+            .kind: kind, .system: system, .method: method, .host: host, .endpoint: endpoint, .status: status,
+            .error: error, .rule: rule,
         ]) { $1 }
     }
 }

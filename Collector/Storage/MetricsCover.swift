@@ -1,7 +1,9 @@
 import MartletTelemetry
 
-/// The times in which a sender's metrics cover its spans, by kind of request. The metrics already report the requests of
-/// covered spans, so these spans are not counted. Pure.
+/// The times in which a sender's metrics cover its spans, by kind of request and called system. The metrics already report the
+/// requests of covered spans, so these spans are not counted. Pure.
+///
+/// An SDK may have metrics of HTTP and none of databases. So metrics cover only spans with the same system.
 ///
 /// Some instruments leave requests without an answer out of their metrics (.NET, Go before 2026, httpx). If no metrics with such
 /// requests cover a failed span without a status, the span counts (``RequestClass/isUnansweredSpan``). Metrics that report such a
@@ -24,30 +26,57 @@ package struct MetricsCover: Sendable {
         case unanswered
     }
 
+    private struct Range {
+        let kind: RequestKind
+        let system: SystemNumber
+        let report: Report
+        let times: ClosedRange<Int64>
+    }
+
     /// Ranges of one kind may overlap, because several senders may have reported the same time.
-    private var ranges: [(kind: RequestKind, report: Report, range: ClosedRange<Int64>)] = []
+    private var ranges: [Range] = []
 
     package init() {}
 
-    /// Adds a time for which metrics reported a kind of request: from the first start to the last end, in nanoseconds since 1970,
+    /// Adds a time for which metrics reported requests of a kind and to a system: from the first start to the last end, in nanoseconds since 1970,
     /// by the sender's clock.
-    package mutating func insert(_ kind: RequestKind, _ report: Report = .metrics, from: Int64, to: Int64) {
+    package mutating func insert(
+        _ kind: RequestKind, _ system: String?, _ report: Report = .metrics, from: Int64, to: Int64
+    ) {
         let start = max(0, from) - Int64(clamping: Self.lead)
         let end = Int64(clamping: UInt64(clamping: max(from, to)) + Self.patience)
-        ranges.append((kind, report, start...max(start, end)))
+        ranges.append(
+            Range(kind: kind, system: SystemNumber(system), report: report, times: start...max(start, end)))
     }
 
     /// Whether metrics cover requests from the sender's spans of an interval that ended at `end`.
     package func contains(_ requests: RequestClass, end: Int64) -> Bool {
         let report = requests.isUnansweredSpan ? Report.unanswered : .metrics
-        return ranges.contains { $0.kind == requests.kind && $0.report == report && $0.range.contains(end) }
+        return ranges.contains {
+            $0.kind == requests.kind && $0.report == report && $0.system.covers(requests.system)
+                && $0.times.contains(end)
+        }
     }
 
-    /// Returns the number of the section that `end` lies in, from 0. A new section begins whenever metrics of one kind start or
-    /// stop covering the sender's spans.
+    /// Returns the number of the section that `end` lies in, from 0. A new section begins whenever metrics of one kind and system
+    /// start or stop covering the sender's spans.
     package func section(of end: Int64) -> Int {
-        ranges.reduce(0) { $0 + (end >= $1.range.lowerBound ? 1 : 0) + (end > $1.range.upperBound ? 1 : 0) }
+        ranges.reduce(0) { $0 + (end >= $1.times.lowerBound ? 1 : 0) + (end > $1.times.upperBound ? 1 : 0) }
     }
+}
+
+/// The name of a called system as a number, so that the loops over points copy and compare no texts.
+package struct SystemNumber: Sendable, Hashable {
+    private static let none = SystemNumber(nil)
+    /// The system of series without room for their own one (``SeriesBudget``).
+    private static let other = SystemNumber(RequestDimensions.other)
+
+    private let hash: Int
+
+    package init(_ name: String?) { hash = name?.hashValue ?? 0 }
+
+    /// Whether metrics of this system cover spans of another one.
+    fileprivate func covers(_ spans: SystemNumber) -> Bool { self == spans || (spans == .other && self != .none) }
 }
 
 extension DetailsBatch {

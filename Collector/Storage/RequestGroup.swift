@@ -170,6 +170,7 @@ package struct RequestGroup: Sendable, Equatable {
 /// The properties of a request that decide how it is counted.
 package struct RequestClass: Sendable, Hashable {
     package let kind: RequestKind
+    package let system: SystemNumber
     package let outcome: RequestOutcome
     package let isFailure: Bool
     /// Whether only spans reported the requests.
@@ -180,9 +181,10 @@ package struct RequestClass: Sendable, Hashable {
     package let isChanged: Bool
 
     package init(
-        kind: RequestKind, outcome: RequestOutcome, comesFromSpans: Bool, isUnansweredSpan: Bool = false,
-        isChanged: Bool
+        kind: RequestKind, system: SystemNumber = SystemNumber(nil), outcome: RequestOutcome, comesFromSpans: Bool,
+        isUnansweredSpan: Bool = false, isChanged: Bool
     ) {
+        self.system = system
         (self.kind, self.outcome, self.comesFromSpans, self.isChanged) = (kind, outcome, comesFromSpans, isChanged)
         self.isUnansweredSpan = isUnansweredSpan
         isFailure = outcome.isFailure(for: kind)
@@ -191,7 +193,8 @@ package struct RequestClass: Sendable, Hashable {
     package init(_ dimensions: RequestDimensions) {
         let outcome = dimensions.outcome
         self.init(
-            kind: dimensions.kind, outcome: outcome, comesFromSpans: dimensions.source == .spans,
+            kind: dimensions.kind, system: SystemNumber(dimensions.system), outcome: outcome,
+            comesFromSpans: dimensions.source == .spans,
             isUnansweredSpan: dimensions.source == .spans && dimensions.isUnansweredCall
                 && outcome.isFailure(for: dimensions.kind),
             isChanged: dimensions.rule != nil)

@@ -5,6 +5,9 @@ import MartletTelemetry
 /// A framework and the HTTP layer below it may both make a span for each request. One is then the parent of the other, or there
 /// are only internal spans between them. They are of the same kind and do not differ in method, path or called server. A call
 /// of a service to itself usually has a span of the other kind between its two spans.
+///
+/// A span around calls of the same database or message broker is no further call: it is a mapper's or a transaction's, and
+/// the driver's spans within it are the calls. So of these the innermost ones count, as in Martlet's agent.
 package struct RequestSpans {
     /// The largest number of stored spans of a trace that are compared with new ones.
     package static let maxStored = 1000
@@ -26,28 +29,33 @@ package struct RequestSpans {
     }
 
     /// Returns one span of each new request. Of several spans in `spans`, that is the outermost one with a named endpoint, or the
-    /// outermost one if none has a name.
+    /// outermost one if none has a name; for calls of a system, the innermost one.
     ///
     /// - Parameter stored: the sender's spans in the same traces that arrived earlier. Their requests are not new. Only their
     ///   ids, kinds, requests and URLs are used.
     package static func new(_ spans: [SpanRecord], besides stored: [SpanRecord]) -> [SpanRecord] {
         let all = RequestSpans(stored + spans)
+        let around = Set(
+            all.spans.indices.filter { all.spans[$0].request?.isCallOfSystem == true }.compactMap(all.outer))
         var first: [Int: (isNew: Int, isUnnamed: Int, depth: Int, index: Int)] = [:]
         for (index, span) in all.spans.enumerated() {
-            guard let request = span.request else { continue }
-            let (outermost, depth) = all.outermost(index)
+            guard let request = span.request, !around.contains(index) else { continue }
+            let layers = all.layers(around: index)
+            // A span around a call that arrived earlier was counted in its place.
+            if request.isCallOfSystem, index >= stored.count, layers.contains(where: { $0 < stored.count }) { continue }
+            let outermost = request.isCallOfSystem ? index : layers.last ?? index
             let isUnnamed = request.endpoint == RequestDimensions.unknownEndpoint
-            let candidate = (index < stored.count ? 0 : 1, isUnnamed ? 1 : 0, depth, index)
+            let candidate = (index < stored.count ? 0 : 1, isUnnamed ? 1 : 0, layers.count, index)
             if first[outermost].map({ candidate < $0 }) ?? true { first[outermost] = candidate }
         }
         return first.values.filter { $0.isNew == 1 }.map(\.index).sorted().map { all.spans[$0] }
     }
 
-    /// Returns the outermost span of a span's request, and how many of the request's spans are around the span.
-    private func outermost(_ index: Int) -> (index: Int, depth: Int) {
-        var (index, depth) = (index, 0)
-        while depth < Self.maxSteps, let outer = outer(index) { (index, depth) = (outer, depth + 1) }
-        return (index, depth)
+    /// Returns the spans around a span that report the same request, the outermost one last.
+    private func layers(around index: Int) -> [Int] {
+        var layers: [Int] = []
+        while layers.count < Self.maxSteps, let outer = outer(layers.last ?? index) { layers.append(outer) }
+        return layers
     }
 
     /// Returns the next span around a span that reports the same request.
@@ -72,8 +80,12 @@ extension SpanRecord {
     /// it is mounted at the beginning.
     fileprivate func reportsRequest(of outer: SpanRecord) -> Bool {
         guard let inner = request, let request = outer.request, inner.kind == request.kind,
-            inner.method == request.method, inner.kind == .server || inner.mayHaveServer(of: request)
+            inner.system == request.system, inner.kind == .server || inner.mayHaveServer(of: request)
         else { return false }
+        if inner.isCallOfSystem { return true }
+        guard inner.method == request.method, inner.system == nil || inner.endpoint == request.endpoint else {
+            return false
+        }
         return path.hasSuffix(outer.path) || outer.path.hasSuffix(path)
     }
 
@@ -86,6 +98,8 @@ extension SpanRecord {
 }
 
 extension RequestDimensions {
+    fileprivate var isCallOfSystem: Bool { kind == .client && system != nil }
+
     /// Whether both have the same server, as far as they name it.
     fileprivate func mayHaveServer(of other: RequestDimensions) -> Bool {
         (host == other.host || host.isEmpty || other.host.isEmpty)

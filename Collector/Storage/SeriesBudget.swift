@@ -26,6 +26,7 @@ extension RequestDimensions {
             kind: kind, method: Self.otherMethodOrError, host: "", port: 0, endpoint: Self.other, status: status,
             error: error.map { Self.catchAllError(for: $0, status: status) })
         dimensions.source = source
+        dimensions.system = system.map { _ in Self.other }
         dimensions.rule = rule.map { _ in Self.other }
         return dimensions
     }

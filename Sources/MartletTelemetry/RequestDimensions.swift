@@ -59,8 +59,8 @@ package struct RequestDimensions: Sendable, Hashable {
 
     package var outcome: RequestOutcome { RequestOutcome(kind: kind, status: status, error: error) }
 
-    /// Whether the requests are calls without an answer, or with one that the instrument does not report.
-    package var isUnansweredCall: Bool { kind == .client && status == nil }
+    /// Whether the requests are HTTP calls without an answer, or with one that the instrument does not report.
+    package var isUnansweredCall: Bool { kind == .client && status == nil && system == nil }
 }
 
 /// The part of the semantic conventions that names the attributes of a request. The raw value is the one in the journal.

@@ -22,7 +22,7 @@ struct PointSource {
 
     /// Returns SELECT statements, joined by UNION ALL, for the rows that match a filter and a further condition.
     ///
-    /// Spans do not count where metrics of the same process and kind cover them: see ``MetricsCover``. Hours were built by the
+    /// Spans do not count where metrics of the same process, kind and system cover them: see ``MetricsCover``. Hours were built by the
     /// same rule.
     func rows(_ columns: String, of filter: RequestFilter, where further: String) -> String {
         let condition = "\(filter.condition) AND \(further)"
@@ -79,7 +79,7 @@ struct PointSource {
     }
 
     /// The conditions of ``RequestClass/isUnansweredSpan``. The first one is also about metrics.
-    private static let unanswered = "kind = '\(RequestKind.client.rawValue)' AND status = 0"
+    private static let unanswered = "kind = '\(RequestKind.client.rawValue)' AND status = 0 AND system = ''"
     private static let failed =
         "outcome IN \(SQLText.list(RequestOutcome.allCases.filter { $0.isFailure(for: .client) }.map { UInt64($0.code) }))"
 
@@ -94,12 +94,12 @@ struct PointSource {
         let cover = "\(coverTimes) AND service IN \(SQLText.list(services)) AND \(metrics)"
         return """
             SELECT \(columns) FROM (SELECT \(Schema.point.columnList) FROM point FINAL WHERE spans = 1 AND \(condition)) AS span_points \
-            ANY LEFT JOIN (SELECT service, instance, kind, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
-            FROM (SELECT service, instance, kind, hour, min(start_ns) - \(lead) AS cover_from, \
+            ANY LEFT JOIN (SELECT service, instance, kind, system, groupArray(cover_from) AS covers_from, groupArray(cover_to) AS covers_to \
+            FROM (SELECT service, instance, kind, system, hour, min(start_ns) - \(lead) AS cover_from, \
             max(end_ns) + \(patience) AS cover_to \
             FROM (\(covering("point", cover)) UNION ALL \(covering("difference", cover))) \
-            GROUP BY service, instance, kind, hour) \
-            GROUP BY service, instance, kind) AS covers USING (service, instance, kind) \
+            GROUP BY service, instance, kind, system, hour) \
+            GROUP BY service, instance, kind, system) AS covers USING (service, instance, kind, system) \
             WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
             """
     }
@@ -117,7 +117,7 @@ struct PointSource {
 
     private static func covering(_ table: String, _ condition: String) -> String {
         """
-        SELECT service, instance, kind, hour, start_ns, end_ns FROM \(table) \
+        SELECT service, instance, kind, system, hour, start_ns, end_ns FROM \(table) \
         WHERE spans = 0 AND count > 0 AND \(condition)
         """
     }

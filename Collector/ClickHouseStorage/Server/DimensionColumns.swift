@@ -85,6 +85,7 @@ extension Dimension {
     /// Sets a dimension of a request from its text; `nil` for an absent value. Ignores dimensions that are not read as a text.
     fileprivate func set(_ value: String?, of request: inout RequestDimensions) {
         switch self {
+        case .system: request.system = value
         case .method: request.method = value ?? ""
         case .endpoint: request.endpoint = value ?? ""
         case .error: request.error = value

@@ -33,6 +33,8 @@ package struct RequestSummary: Sendable, Equatable, Codable {
     package var version: String?
     package var instance: String
     package var kind: RequestKind
+    /// The called system, such as `postgresql`; `nil`, and left out, for HTTP.
+    package var system: String?
     package var method: String
     /// Host and port.
     package var host: String
@@ -67,8 +69,8 @@ package struct RequestSummary: Sendable, Equatable, Codable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case id, time, service, environment, version, instance, kind, method, host, endpoint, url, status, error,
-            rule, message
+        case id, time, service, environment, version, instance, kind, system, method, host, endpoint, url, status,
+            error, rule, message
         case failed, bytes
         case duration = "duration_ms"
         case phases = "phases_ms"
@@ -86,7 +88,8 @@ package struct RequestSummary: Sendable, Equatable, Codable {
         duration = Double(span.durationNanoseconds) / 1e6
         (service, environment, version) = (resource.service, resource.environment, resource.version)
         instance = resource.instance
-        (kind, method, host, endpoint) = (request.kind, request.method, request.authority, request.endpoint)
+        (kind, system, method) = (request.kind, request.system, request.method)
+        (host, endpoint) = (request.authority, request.endpoint)
         url = span.url.isEmpty ? nil : span.url
         (status, error, rule, message) = (request.status, request.error, request.rule, span.message)
         failed = RequestClass(request).isFailure

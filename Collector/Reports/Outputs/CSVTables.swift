@@ -72,6 +72,7 @@ package enum RequestsCSV {
 
     private static let request: [Cell] = [
         ("kind", { $0.kind.rawValue }),
+        ("system", { CSVCell.text($0.system ?? "") }),
         ("method", { CSVCell.text($0.method) }),
         ("host", { CSVCell.text($0.host) }),
         ("endpoint", { CSVCell.text($0.endpoint) }),

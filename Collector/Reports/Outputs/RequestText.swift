@@ -14,7 +14,10 @@ package enum RequestText {
 
     private static func heading(of request: RequestSummary, on device: OutputDevice) -> String {
         let outcome = plain(RequestsTable.outcome(of: request))
-        let address = "\(request.method) \(request.url ?? "\(request.host)\(request.endpoint)")"
+        let address =
+            request.system == nil
+            ? "\(request.method) \(request.url ?? "\(request.host)\(request.endpoint)")"
+            : RequestsTable.name(of: request)
         return """
             \(device.paint(plain(address), .bold))
             \(device.paint(outcome, request.failed ? .red : .green)) after \(milliseconds(request.duration)), \(request.time)
@@ -36,6 +39,7 @@ package enum RequestText {
         if let error = request.error {
             lines.append(field("error", [error, request.message].compactMap(\.self).joined(separator: ": ")))
         }
+        if let system = request.system { lines.append(field("system", system)) }
         if let rule = request.rule { lines.append(field("rule", rule + " (changed by it)")) }
         lines += message("request", report.requestHeaders, report.requestBody)
         lines += message("response", report.responseHeaders, report.responseBody)

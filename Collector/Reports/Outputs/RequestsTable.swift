@@ -56,7 +56,7 @@ package enum RequestsTable {
     }
 
     /// Returns the name of a request. An incoming one may have no host.
-    private static func name(of request: RequestSummary) -> String {
+    static func name(of request: RequestSummary) -> String {
         [request.method, request.host, request.endpoint].filter { !$0.isEmpty }.joined(separator: " ")
     }
 

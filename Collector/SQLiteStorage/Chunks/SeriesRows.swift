@@ -42,6 +42,7 @@ enum SeriesRows {
     /// The columns of the dimensions, in a fixed order. The values are empty for `nil`.
     static let columns: [NamedColumn<RequestDimensions?>] = [
         NamedColumn<RequestDimensions?>("kind") { $0.map { text(of: $0.kind, $0.source) } ?? "" },
+        NamedColumn<RequestDimensions?>("system") { $0?.system ?? "" },
         NamedColumn<RequestDimensions?>("method") { $0?.method ?? "" },
         NamedColumn<RequestDimensions?>("host") { $0?.host ?? "" },
         NamedColumn<RequestDimensions?>("port") { $0?.port ?? 0 },
@@ -81,8 +82,8 @@ enum SeriesRows {
         var series = KnownSeries(latest: latest)
         while let row = try rows.next() {
             let dimensions = dimensions(
-                kind: row[1], method: row[2], host: row[3], port: row[4], endpoint: row[5], status: row[6],
-                error: row[7], rule: row[8])
+                kind: row[1], system: row[2], method: row[3], host: row[4], port: row[5], endpoint: row[6],
+                status: row[7], error: row[8], rule: row[9])
             series.append(row[0], dimensions)
         }
         series.sort()
@@ -92,19 +93,20 @@ enum SeriesRows {
     /// Reads the columns by their names. Returns `nil` for an unknown kind.
     static func decode(_ row: Row) -> RequestDimensions? {
         dimensions(
-            kind: row["kind"], method: row["method"], host: row["host"], port: row["port"], endpoint: row["endpoint"],
-            status: row["status"], error: row["error"], rule: row["rule"])
+            kind: row["kind"], system: row["system"], method: row["method"], host: row["host"], port: row["port"],
+            endpoint: row["endpoint"], status: row["status"], error: row["error"], rule: row["rule"])
     }
 
     /// Returns the dimensions from the values of ``columns``; `nil` for an unknown kind.
     static func dimensions(
-        kind text: String, method: String, host: String, port: Int, endpoint: String, status: Int, error: String,
-        rule: String
+        kind text: String, system: String, method: String, host: String, port: Int, endpoint: String, status: Int,
+        error: String, rule: String
     ) -> RequestDimensions? {
         guard let (kind, source) = kind(of: text) else { return nil }
         var dimensions = RequestDimensions(
             kind: kind, method: method, host: host, port: port, endpoint: endpoint, status: status == 0 ? nil : status,
             error: error.isEmpty ? nil : error)
+        dimensions.system = system.isEmpty ? nil : system
         dimensions.source = source
         dimensions.rule = rule.isEmpty ? nil : rule
         return dimensions

@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-28") { db in
+        migrator.registerMigration("tables of 2026-11-29") { db in
             try db.execute(
                 sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
                     + observedCalls)
@@ -60,14 +60,14 @@ enum Schema {
         -- The latest account of a sender is the one with the most captured requests: see LedgerRows.latest.
         CREATE INDEX ledger_by_captured ON ledger (resource_id, captured);
 
-        -- The times for which a sender reported a kind of requests, for each source: metrics, spans, or 'unanswered' for calls
-        -- without a status in metrics.
+        -- The times for which a sender reported a kind of requests to a system, for each source: metrics, spans, or 'unanswered'
+        -- for calls without a status in metrics.
         CREATE TABLE statistics_cover (
             resource_id INTEGER NOT NULL REFERENCES resource(id) ON DELETE CASCADE,
-            kind TEXT NOT NULL, source TEXT NOT NULL,
+            kind TEXT NOT NULL, system TEXT NOT NULL, source TEXT NOT NULL,
             -- The sender's clock.
             from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
-            PRIMARY KEY (resource_id, kind, source, from_time)
+            PRIMARY KEY (resource_id, kind, system, source, from_time)
         ) STRICT, WITHOUT ROWID;
 
         -- The hours, in hours since 1970, in which points of a sender's cumulative streams found no room: the earliest and the
@@ -113,11 +113,11 @@ enum Schema {
             -- AUTOINCREMENT gives no number twice, so that a reader may remember a series: see SeriesMemory.
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             service TEXT NOT NULL,
-            kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
+            kind TEXT NOT NULL, system TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
             endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL, rule TEXT NOT NULL,
             -- The latest day on which a point ended, in days since 1970.
             day INTEGER NOT NULL,
-            UNIQUE (service, kind, method, host, port, endpoint, status, error, rule)
+            UNIQUE (service, kind, system, method, host, port, endpoint, status, error, rule)
         ) STRICT;
         CREATE INDEX series_by_day ON series (day);
         -- The series of a service that count against its budget: see SeriesIndex.
@@ -243,7 +243,7 @@ enum Schema {
             resource_id INTEGER NOT NULL REFERENCES resource(id),
             -- The sender's, so that the oldest rows of a service are found.
             service TEXT NOT NULL,
-            kind TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
+            kind TEXT NOT NULL, system TEXT NOT NULL, method TEXT NOT NULL, host TEXT NOT NULL, port INTEGER NOT NULL,
             endpoint TEXT NOT NULL, status INTEGER NOT NULL, error TEXT NOT NULL, rule TEXT NOT NULL,
             trace_id BLOB NOT NULL, span_id BLOB NOT NULL, parent_span_id BLOB NOT NULL,
             start_time INTEGER NOT NULL, duration INTEGER NOT NULL,

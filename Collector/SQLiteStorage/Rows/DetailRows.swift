@@ -65,8 +65,8 @@ enum DetailRows {
     /// The bytes of a row: its texts, its numbers and its index entries.
     private static func bytes(of detail: SpanRecord, _ service: String, _ json: [String]) -> Int {
         let request = [
-            detail.request?.host, detail.request?.endpoint, detail.request?.method, detail.request?.error,
-            detail.request?.rule,
+            detail.request?.system, detail.request?.host, detail.request?.endpoint, detail.request?.method,
+            detail.request?.error, detail.request?.rule,
         ]
         let texts = [detail.url, detail.message ?? "", detail.name, detail.traceState, service] + json
         return (texts + request.compactMap { $0 }).reduce(rowBytes) { $0 + $1.utf8.count }

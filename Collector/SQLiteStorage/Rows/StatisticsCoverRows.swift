@@ -2,11 +2,12 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// The table of the times for which senders reported a kind of request in metrics, and in spans: see ``MetricsCover``. A gap longer
-/// than its patience starts another row. Martlet's agents have no rows, because their spans never count.
+/// The table of the times for which senders reported requests of a kind and to a system in metrics, and in spans: see
+/// ``MetricsCover``. A gap longer than its patience starts another row. Martlet's agents have no rows, because their spans never count.
 enum StatisticsCoverRows {
     private struct Key: Hashable {
         var kind: RequestKind
+        var system: String?
         /// A ``StatisticsSource`` or a ``MetricsCover/Report``.
         var source: String
     }
@@ -20,11 +21,12 @@ enum StatisticsCoverRows {
         for index in points.indices where points[index].statistics.requests > 0 {
             let dimensions = points[index].dimensions
             let time = (from: Int64(clamping: points[index].start), to: Int64(clamping: points[index].end))
-            add(time, to: &times[Key(kind: dimensions.kind, source: dimensions.source.rawValue), default: []])
+            var key = Key(
+                kind: dimensions.kind, system: dimensions.system, source: dimensions.source.rawValue)
+            add(time, to: &times[key, default: []])
             guard dimensions.isUnansweredCall, dimensions.source == .metrics else { continue }
-            add(
-                time,
-                to: &times[Key(kind: dimensions.kind, source: MetricsCover.Report.unanswered.rawValue), default: []])
+            key.source = MetricsCover.Report.unanswered.rawValue
+            add(time, to: &times[key, default: []])
         }
         for (key, times) in times {
             for time in times { try insert(time, key, resource, in: db) }
@@ -43,12 +45,12 @@ enum StatisticsCoverRows {
     /// Adds a time to the row that it overlaps or follows, and joins the rows that it connects.
     private static func insert(_ time: Times, _ key: Key, _ resource: Int64, in db: Database) throws {
         let patience = Int64(clamping: MetricsCover.patience)
-        let arguments: StatementArguments = [resource, key.kind.rawValue, key.source]
+        let arguments: StatementArguments = [resource, key.kind.rawValue, key.system ?? "", key.source]
         let near = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT from_time, to_time FROM statistics_cover
-                    WHERE resource_id = ? AND kind = ? AND source = ? AND from_time <= ? AND to_time >= ?
+                    WHERE resource_id = ? AND kind = ? AND system = ? AND source = ? AND from_time <= ? AND to_time >= ?
                     """),
             arguments: arguments + [
                 time.to.addingReportingOverflow(patience).overflow ? .max : time.to + patience, time.from - patience,
@@ -59,12 +61,17 @@ enum StatisticsCoverRows {
             if near.count == 1, known.from <= time.from, known.to >= time.to { return }
             joined = union(joined, known)
             try db.cachedStatement(
-                sql:
-                    "DELETE FROM statistics_cover WHERE resource_id = ? AND kind = ? AND source = ? AND from_time = ?"
+                sql: """
+                    DELETE FROM statistics_cover
+                    WHERE resource_id = ? AND kind = ? AND system = ? AND source = ? AND from_time = ?
+                    """
             ).execute(arguments: arguments + [known.from])
         }
         try db.cachedStatement(
-            sql: "INSERT INTO statistics_cover (resource_id, kind, source, from_time, to_time) VALUES (?, ?, ?, ?, ?)"
+            sql: """
+                INSERT INTO statistics_cover (resource_id, kind, system, source, from_time, to_time)
+                VALUES (?, ?, ?, ?, ?, ?)
+                """
         ).execute(arguments: arguments + [joined.from, joined.to])
     }
 
@@ -99,12 +106,14 @@ enum StatisticsCoverRows {
     static func covers(ofSpansOf resource: Int64? = nil, in db: Database) throws -> [Int64: MetricsCover] {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT DISTINCT spans.resource_id, spans.kind, metrics.source, metrics.from_time, metrics.to_time
+                SELECT DISTINCT spans.resource_id, spans.kind, spans.system, metrics.source, metrics.from_time,
+                    metrics.to_time
                 FROM statistics_cover spans
                 JOIN resource ON resource.id = spans.resource_id
                 JOIN resource other ON other.service = resource.service AND other.instance = resource.instance
                 JOIN statistics_cover metrics
-                    ON metrics.resource_id = other.id AND metrics.kind = spans.kind AND metrics.source != 'spans'
+                    ON metrics.resource_id = other.id AND metrics.kind = spans.kind
+                    AND metrics.system = spans.system AND metrics.source != 'spans'
                 WHERE spans.source = 'spans'\(resource == nil ? "" : " AND spans.resource_id = ?")
                 """)
         let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
@@ -112,8 +121,9 @@ enum StatisticsCoverRows {
             guard let kind = RequestKind(rawValue: row["kind"]),
                 let report = MetricsCover.Report(rawValue: row["source"])
             else { return }
-            let id: Int64 = row["resource_id"]
-            covers[id, default: MetricsCover()].insert(kind, report, from: row["from_time"], to: row["to_time"])
+            let (id, system): (Int64, String) = (row["resource_id"], row["system"])
+            covers[id, default: MetricsCover()].insert(
+                kind, system.isEmpty ? nil : system, report, from: row["from_time"], to: row["to_time"])
         }
     }
 }

@@ -24,13 +24,15 @@ struct TwoSenders {
     static let failing = Sender(
         resource: TelemetryResource(service: "checkout", version: "1.2", environment: "test", instance: "i-1"),
         request: request(
-            .client, "GET", "api.example.com", 8443, "/users/{id}", status: 404, error: "404", rule: "drill"))
+            .client, "elasticsearch", "GET", "api.example.com", 8443, "/users/{id}", status: 404, error: "404",
+            rule: "drill"))
 
     /// Its requests did not fail.
     static let sound = Sender(
         resource: TelemetryResource(service: "cart", version: "2.0", environment: "live", instance: "i-2"),
         request: request(
-            .server, "POST", "cart.internal", 8080, "/items", status: 200, error: "cancelled", rule: "rehearsal"))
+            .server, "grpc", "POST", "cart.internal", 8080, "/items", status: 200, error: "cancelled",
+            rule: "rehearsal"))
 
     /// A window of whole hours, because points of this age are kept by the hour.
     static let window = (since: "2026-09-21T14:00:00Z", until: "2026-09-21T15:00:00Z")
@@ -62,12 +64,12 @@ struct TwoSenders {
     }
 
     private static func request(
-        _ kind: RequestKind, _ method: String, _ host: String, _ port: Int, _ endpoint: String, status: Int,
-        error: String, rule: String
+        _ kind: RequestKind, _ system: String, _ method: String, _ host: String, _ port: Int, _ endpoint: String,
+        status: Int, error: String, rule: String
     ) -> RequestDimensions {
         var request = RequestDimensions(
             kind: kind, method: method, host: host, port: port, endpoint: endpoint, status: status, error: error)
-        request.rule = rule
+        (request.system, request.rule) = (system, rule)
         return request
     }
 }

@@ -49,6 +49,22 @@ import Testing
         #expect(answer.groups.map { $0.outcomes[.transportFailure] } == [100])
     }
 
+    @Test func spansPastTheLimitAreCoveredByTheMetricsOfTheirSystem() async throws {
+        let resource = TelemetryResource(service: "shop", instance: "s-1", agent: "opentelemetry 1.38")
+        var dimensions = Samples.dimensions(endpoint: "SELECT", status: nil)
+        dimensions.system = "postgresql"
+        let point = Samples.point(dimensions, [0.1])
+        _ = try await storage.store([InstanceMetrics(resource: resource, points: [point])], of: nil)
+        let spans = (1...40).map { number in
+            var span = Samples.detail(UInt8(number))
+            (dimensions.host, dimensions.endpoint) = ("db-\(number)", "SELECT \(number)")
+            span.request = dimensions
+            return span
+        }
+        _ = try await storage.store([DetailsBatch(resource: resource, details: spans)], of: nil)
+        #expect(try await counts(by: [.system]) == [["postgresql"]: 1])
+    }
+
     @Test func floodOfNamesGivesUpItsRoomADayAfterItEnds() async throws {
         let clock = Clock()
         var limits = SQLiteLimits()
