@@ -4,15 +4,14 @@ import MartletTelemetry
 /// Reads the points of a histogram from a body, one after the other.
 struct HistogramPoints {
     private let histogram: EncodedHistogram
-    private let kind: RequestKind
+    private let requests: MeasuredRequests
     private let known: KnownAttributes
     private var points: ProtobufReader
     /// The attributes of the current point. All points reuse the same memory.
     private var attributes = AttributeBytes()
 
-    /// - Parameter kind: the kind of the requests in the histogram.
-    init(_ histogram: EncodedHistogram, of kind: RequestKind, _ known: KnownAttributes) {
-        (self.histogram, self.kind, self.known) = (histogram, kind, known)
+    init(_ histogram: EncodedHistogram, of requests: MeasuredRequests, _ known: KnownAttributes) {
+        (self.histogram, self.requests, self.known) = (histogram, requests, known)
         points = histogram.reader
     }
 
@@ -24,7 +23,7 @@ struct HistogramPoints {
             var reader = ProtobufReader(points.bytes, range)
             let (figures, buckets) = try histogram.isExponential ? exponential(&reader) : explicit(&reader)
             let point = HistogramPoint(
-                attributes: try known.find(attributes, of: kind), figures: figures, buckets: buckets,
+                attributes: try known.find(attributes, of: requests), figures: figures, buckets: buckets,
                 temporality: histogram.temporality)
             if point.count > 0 || point.buckets.hasValues { return point }
         }

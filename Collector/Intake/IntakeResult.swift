@@ -5,7 +5,7 @@ package struct IntakeResult<Value: Sendable>: Sendable {
     package var values: [Value]
     package var refusals: Refusals
 
-    /// The number of data points that are valid but not needed. They are not about HTTP requests, or they repeat a metric under
+    /// The number of data points that are valid but not needed. They are not about requests, or they repeat a metric under
     /// its earlier name.
     package var ignored: Int { refusals.ignored }
 }

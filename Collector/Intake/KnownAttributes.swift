@@ -21,14 +21,16 @@ final class KnownAttributes: Sendable {
     /// The entries by hash. With several shelves, tasks rarely wait for each other.
     private let shelves = (0..<16).map { _ in Shelf() }
 
-    /// Returns the decoded attributes of a point about requests of this kind.
+    /// Returns the decoded attributes of a point about these requests.
     ///
     /// - Throws: if the bytes are not attributes.
-    func find(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.UncommonForm) -> PointAttributes {
-        let hash = bytes.hash(kind == .client ? 1 : 2)
+    func find(
+        _ bytes: AttributeBytes, of requests: MeasuredRequests
+    ) throws(ProtobufReader.UncommonForm) -> PointAttributes {
+        let hash = bytes.hash(UInt64(requests.conventions.rawValue) << 1 | (requests.kind == .client ? 1 : 0))
         let shelf = shelves[Int(truncatingIfNeeded: hash) & (shelves.count - 1)]
-        if let known = shelf.find(hash), known.kind == kind, known.bytes == bytes { return known }
-        let new = try PointAttributes(bytes, of: kind)
+        if let known = shelf.find(hash), known.requests == requests, known.bytes == bytes { return known }
+        let new = try PointAttributes(bytes, of: requests)
         if bytes.count <= Self.maxBytesOfPoint { shelf.keep(new, as: hash, maxBytes: Self.maxBytes / shelves.count) }
         return new
     }
@@ -59,27 +61,25 @@ private final class Shelf: Sendable {
 
 /// The decoded attributes of a point of any metric.
 final class PointAttributes: Sendable {
-    /// The kind and the bytes from which the attributes were decoded.
-    let kind: RequestKind
+    /// The requests and the bytes from which the attributes were decoded.
+    let requests: MeasuredRequests
     let bytes: AttributeBytes
 
     let series: SharedDimensions
-    /// The length in bytes of the longest text that distinguishes series.
+    /// See ``RequestDimensions/longestText``.
     let longestText: Int
     /// The phase in `martlet.phase`; `nil` if it names none.
     let phase: RequestPhase?
     /// A hash of all attributes in any order, the same in every process.
     let identity: UInt64
 
-    init(_ bytes: AttributeBytes, of kind: RequestKind) throws(ProtobufReader.UncommonForm) {
+    init(_ bytes: AttributeBytes, of requests: MeasuredRequests) throws(ProtobufReader.UncommonForm) {
         let attributes = try bytes.decoded()
-        let dimensions = RequestDimensions(kind: kind, attributes: attributes)
-        self.kind = kind
+        let dimensions = RequestDimensions(requests, attributes)
+        self.requests = requests
         self.bytes = bytes.compact
         series = SharedDimensions(dimensions)
-        longestText =
-            [dimensions.method, dimensions.host, dimensions.endpoint, dimensions.error ?? "", dimensions.rule ?? ""]
-            .map(\.utf8.count).max() ?? 0
+        longestText = dimensions.longestText
         phase = attributes.text(AttributeName.phase).flatMap(RequestPhase.init)
         identity = StreamID(hashing: []).adding(attributes).word
     }

@@ -114,7 +114,7 @@ struct MetricsDecoding {
         }
         let stream = scope.adding(metric: metric.name)
         makeRoom(for: histogram.pointCount)
-        var rest = HistogramPoints(histogram, of: durations.kind, known)
+        var rest = HistogramPoints(histogram, of: durations.requests, known)
         while let point = try rest.next() {
             do throws(PointRefusal) {
                 let values = try point.durations(unit: unit, limits)
@@ -144,7 +144,7 @@ struct MetricsDecoding {
         // Before the stable names, some instruments counted bytes as sums.
         guard let histogram = metric.histogram else { return refusals.ignore(try metric.message().pointCount) }
         let stream = scope.adding(metric: metric.name)
-        var rest = HistogramPoints(histogram, of: sizes.kind, known)
+        var rest = HistogramPoints(histogram, of: MeasuredRequests(kind: sizes.kind), known)
         while let point = try rest.next() {
             do throws(PointRefusal) {
                 guard let bytes = point.bytes else {
@@ -204,7 +204,7 @@ struct MetricsDecoding {
 
     private mutating func takePhases(_ metric: EncodedMetric) throws(ProtobufReader.UncommonForm) {
         guard let histogram = metric.histogram else { return _ = try metric.message() }
-        var rest = HistogramPoints(histogram, of: .client, known)
+        var rest = HistogramPoints(histogram, of: MeasuredRequests(kind: .client), known)
         while let point = try rest.next() {
             do throws(PointRefusal) {
                 try takePhase(point)

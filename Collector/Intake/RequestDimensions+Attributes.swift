@@ -5,6 +5,39 @@ import MartletTelemetry
 
 extension RequestDimensions {
     /// The dimensions of a point, from the stable or the earlier names of the semantic conventions.
+    init(_ requests: MeasuredRequests, _ attributes: [OTLPKeyValue]) {
+        switch requests.conventions {
+        case .http, .rpc: self.init(kind: requests.kind, attributes: attributes)
+        case .database: self.init(ofCall: attributes, systemName: "db.system")
+        case .messaging: self.init(ofCall: attributes, systemName: AttributeName.messagingSystem)
+        }
+    }
+
+    /// The dimensions of a point of calls of a database or a message broker. The conventions require the system's name, so it is
+    /// `_OTHER` if it is missing.
+    private init(ofCall attributes: [OTLPKeyValue], systemName: String) {
+        let limits = IntakeLimits()
+        let call = SystemSpanAttributes(.client) { name in
+            attributes.spanAttribute(name, limits) ?? (name == systemName ? .string(Self.otherMethodOrError) : nil)
+        }
+        self.init(
+            kind: .client, method: Self.otherMethodOrError, host: "", port: 0, endpoint: Self.unknownEndpoint,
+            status: nil, error: nil)
+        system = Self.otherMethodOrError
+        if let call { self = Self(call, error: call.error(isError: false, exception: nil)) }
+    }
+
+    /// The dimensions of a call of a database or a message broker, which has no status.
+    init(_ call: SystemSpanAttributes, error: String?) {
+        let server = call.host.map(ServerName.init)
+        let port = call.port ?? server?.port ?? 0
+        self.init(
+            kind: .client, method: call.operation, host: server?.host ?? "",
+            port: (0...65535).contains(port) ? port : 0, endpoint: call.endpoint, status: nil, error: error)
+        system = call.system
+    }
+
+    /// The dimensions of a point of HTTP requests, or of remote procedure calls that an agent counts as such.
     init(kind: RequestKind, attributes: [OTLPKeyValue]) {
         let server = ServerAttributes(kind: kind, attributes)
         let stableMethod = attributes.text(AttributeName.method)
@@ -20,6 +53,7 @@ extension RequestDimensions {
             status: status,
             error: attributes.text(AttributeName.errorType)
                 ?? (hasFailed ? RequestDimensions.otherMethodOrError : nil))
+        system = attributes.text(AttributeName.rpcSystem)
         rule = attributes.text(AttributeName.rule)
         nameFailure()
     }
@@ -62,9 +96,8 @@ extension RequestDimensions {
         error = status.map(String.init)
     }
 
-    func fits(_ limits: IntakeLimits) -> Bool {
-        [method, host, endpoint, error, rule].allSatisfy { ($0?.utf8.count ?? 0) <= limits.maxAttributeBytes }
-    }
+    /// The length in bytes of the longest text that distinguishes series.
+    var longestText: Int { [system, method, host, endpoint, error, rule].map { $0?.utf8.count ?? 0 }.max() ?? 0 }
 }
 
 /// The server of a request, from a point's attributes with stable or earlier names ("HTTP semantic convention stability

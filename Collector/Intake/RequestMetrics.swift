@@ -2,36 +2,40 @@ import MartletOTLP
 import MartletStorage
 import MartletTelemetry
 
-/// A metric of the durations of HTTP requests.
-struct DurationMetric {
+/// The requests that a metric measures.
+struct MeasuredRequests: Hashable {
     var kind: RequestKind
+    /// Those that name the attributes.
+    var conventions = RequestConventions.http
+}
+
+/// A metric of the durations of requests.
+struct DurationMetric {
+    var requests: MeasuredRequests
     /// The unit of the durations in seconds; `nil` if the unit is unknown.
     var secondsPerUnit: Double?
 
     /// `nil` if the metric does not measure durations.
     init?(_ metric: EncodedMetric) {
-        guard let kind = RequestKind(durationMetric: MetricName.stable(of: metric.name)) else { return nil }
-        self.kind = kind
+        guard let requests = Self.requests[MetricName.stable(of: metric.name)] else { return nil }
+        self.requests = requests
         // Before the stable names, durations were in milliseconds.
         let isStable = MetricName.stable(of: metric.name) == metric.name
         secondsPerUnit = metric.unit.isEmpty ? (isStable ? 1 : 1e-3) : Self.seconds[metric.unit]
     }
+
+    private static let requests = [
+        MetricName.clientDuration: MeasuredRequests(kind: .client),
+        MetricName.serverDuration: MeasuredRequests(kind: .server),
+        MetricName.databaseDuration: MeasuredRequests(kind: .client, conventions: .database),
+        MetricName.messagingDuration: MeasuredRequests(kind: .client, conventions: .messaging),
+    ]
 
     /// The length of a unit in seconds, by its name: UCUM's names, and others that some senders write.
     private static let seconds = [
         "s": 1, "ms": 1e-3, "us": 1e-6, "\u{b5}s": 1e-6, "\u{3bc}s": 1e-6, "ns": 1e-9, "second": 1, "seconds": 1,
         "millisecond": 1e-3, "milliseconds": 1e-3,
     ]
-}
-
-extension RequestKind {
-    fileprivate init?(durationMetric name: String) {
-        switch name {
-        case MetricName.clientDuration: self = .client
-        case MetricName.serverDuration: self = .server
-        default: return nil
-        }
-    }
 }
 
 /// A metric of body sizes, and the direction of the bytes: a client sends its request, a server receives it.

@@ -57,23 +57,58 @@ extension SpanRecord {
         traceState = span.traceState.storable(upTo: limits.maxAttributeBytes)
         isError = span.status.code == .error
         message = span.status.message.isEmpty ? nil : span.status.message.storable(upTo: limits.maxTextBytes)
-        let (request, hasStatus) = takeRequest(of: span, isOwn: isOwn, limits)
-        takeContent(
-            of: span, isCovered: { HTTPSpanAttributes.covers($0, of: request, hasStatus: hasStatus) }, limits)
+        takeContent(of: span, isCovered: takeRequest(of: span, isOwn: isOwn, limits), limits)
     }
 
-    /// Returns the kind of the request, `nil` if the span is not a request, and whether the request holds the status.
+    /// Takes the request or the call that the span reports, if it does.
+    ///
+    /// - Returns: whether the request holds the attribute of a name.
     private mutating func takeRequest(
         of span: OTLPSpan, isOwn: Bool, _ limits: IntakeLimits
+    ) -> (String) -> Bool {
+        let value = { (name: String) in span.attributes.spanAttribute(name, limits) }
+        if let call = SystemSpanAttributes(kind, value: value) {
+            take(call, isOK: span.status.code == .ok, exception: span.exceptionType(limits), limits)
+            return SystemSpanAttributes.covers
+        }
+        guard let kind = RequestKind(kind) else { return { _ in false } }
+        let (request, hasStatus) = takeRequest(kind, of: span, isOwn: isOwn, value, limits)
+        return { HTTPSpanAttributes.covers($0, of: request, hasStatus: hasStatus) }
+    }
+
+    private mutating func take(
+        _ call: SystemSpanAttributes, isOK: Bool, exception: String?, _ limits: IntakeLimits
+    ) {
+        var dimensions = RequestDimensions(
+            call, error: isOK ? nil : call.error(isError: isError, exception: exception))
+        dimensions.host = dimensions.host.cut(toBytes: limits.maxAttributeBytes)
+        request = dimensions
+    }
+
+    /// Takes an HTTP request, or a remote procedure call as one.
+    ///
+    /// - Returns: the kind of the request, `nil` if the span is not a request, and whether the request holds the status.
+    private mutating func takeRequest(
+        _ kind: RequestKind, of span: OTLPSpan, isOwn: Bool, _ value: (String) -> SpanAttribute?,
+        _ limits: IntakeLimits
     ) -> (kind: RequestKind?, hasStatus: Bool) {
-        guard let kind = RequestKind(kind),
-            var http = HTTPSpanAttributes(kind, value: { span.attributes.spanAttribute($0, limits) })
-        else { return (nil, true) }
+        let named = HTTPSpanAttributes(kind, value: value)
+        // An agent's span of a call has the attributes of an HTTP request, too.
+        let call = named == nil || isOwn ? RPCSpanAttributes(value: value) : nil
+        guard var http = named ?? call.flatMap({ HTTPSpanAttributes(kind, of: $0, value: value) }) else {
+            return (nil, true)
+        }
         let isOverruled = span.status.code == .ok && http.takeOverruledStatus(kind)
         request = RequestDimensions(kind: kind, http, limits)
-        // Before the stable names, an instrument reported a request without an answer just as failed, without an error type.
-        if isError, http.status == nil, http.errorType == nil { request?.error = RequestDimensions.otherMethodOrError }
-        let url = http.url ?? http.path ?? ""
+        request?.system = call?.system.cut(toBytes: limits.maxAttributeBytes)
+        if named == nil, let status = call?.status {
+            request?.error = span.status.code == .ok ? nil : status.error(for: kind)
+        } else if isError, http.status == nil, http.errorType == nil {
+            // Before the stable names, an instrument reported a request without an answer just as failed, without an error type.
+            request?.error = RequestDimensions.otherMethodOrError
+        }
+        // The path of a call is its method, which is the endpoint.
+        let url = named == nil ? "" : http.url ?? http.path ?? ""
         self.url = (isOwn ? url : PlainURL.text(of: url)).cut(toBytes: limits.maxTextBytes)
         bytesSent = kind == .client ? http.requestBodySize : http.responseBodySize
         bytesReceived = kind == .client ? http.responseBodySize : http.requestBodySize
@@ -180,6 +215,12 @@ extension OTLPExportTraceServiceRequest {
 }
 
 extension OTLPSpan {
+    /// The type of the first recorded exception.
+    fileprivate func exceptionType(_ limits: IntakeLimits) -> String? {
+        let exception = events.first { $0.name == "exception" }
+        return exception?.attributes.text("exception.type")?.cut(toBytes: limits.maxAttributeBytes)
+    }
+
     fileprivate mutating func repairHexIDs() {
         traceID = traceID.hexDecoded
         spanID = spanID.hexDecoded

@@ -169,8 +169,8 @@ package struct RequestGroup: Sendable, Equatable {
 
 /// The properties of a request that decide how it is counted.
 package struct RequestClass: Sendable, Hashable {
-    package let kind: RequestKind
     package let system: SystemNumber
+    package let kind: RequestKind
     package let outcome: RequestOutcome
     package let isFailure: Bool
     /// Whether only spans reported the requests.

@@ -78,7 +78,8 @@ extension RequestsQuery {
         let trace = "lower(concat(hex(trace_high), hex(trace_low)))"
         let plain =
             [
-                "url", "concat(method, concat(' ', endpoint))", Dimension.host.expression, "error", "message", trace,
+                "url", "concat(method, concat(' ', endpoint))", Dimension.host.expression, "system", "error", "message",
+                trace,
             ] + Dimension.ofSender.map(\.expression)
         let json = ["attributes", "events"].map { ($0, SpanJSON.inQuotes(text)) }
         let conditions = (plain.map { ($0, text) } + json).map { column, text in

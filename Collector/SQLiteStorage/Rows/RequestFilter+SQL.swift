@@ -87,7 +87,7 @@ extension RequestsQuery {
         let ofPlain = contains(
             plain,
             in: [
-                "url", "method || ' ' || endpoint", "(\(RequestFilter.authority))", "error", "message",
+                "url", "method || ' ' || endpoint", "(\(RequestFilter.authority))", "system", "error", "message",
                 "lower(hex(trace_id))",
             ])
         let ofJSON = contains(inJSON, in: ["attributes", "events"])

@@ -34,6 +34,19 @@ import Testing
                 """))
     }
 
+    @Test func callOfADatabaseNamesItsSystemAndHasNoCommand() throws {
+        let text = RequestText.text(
+            of: try report { span in
+                span.request?.system = "postgresql"
+                span.request?.method = "SELECT"
+                span.request?.endpoint = "SELECT users"
+                (span.url, span.attributes) = ("", [:])
+            })
+        #expect(text.hasPrefix("SELECT api.example.com:443 SELECT users\n"))
+        #expect(text.contains("  system       postgresql\n"))
+        #expect(!text.contains("curl"))
+    }
+
     /// Runs the command in a real shell, with a function in place of curl.
     @Test(arguments: [
         "'; echo stolen; '", "'\u{301}; echo stolen; '\u{301}", "$(echo stolen)", "`echo stolen`", "\\'; echo stolen #",
