@@ -37,7 +37,7 @@ package enum PrometheusCollector {
             counters.rejectedRequests)
         text.counter("ingested_points_total", "Metric points that were stored.", counters.points)
         text.counter("ingested_spans_total", "Spans that were stored.", counters.spans)
-        text.counter("ignored_points_total", "Metric points that are not about HTTP requests.", counters.ignoredPoints)
+        text.counter("ignored_points_total", "Metric points that are not about requests.", counters.ignoredPoints)
         text.reasons("rejected_points_total", "Metric points that were rejected, by reason.", counters.rejectedPoints)
         text.reasons("rejected_spans_total", "Spans that were rejected, by reason.", counters.rejectedSpans)
         text.counter(
@@ -131,7 +131,7 @@ package struct CollectorCounters: Sendable, Equatable {
     package var inFlight = 0
     package var points: UInt64 = 0
     package var spans: UInt64 = 0
-    /// Points of metrics that are not about HTTP requests.
+    /// Points of metrics that are not about requests.
     package var ignoredPoints: UInt64 = 0
     package private(set) var rejectedPoints: [String: UInt64] = [:]
     package private(set) var rejectedSpans: [String: UInt64] = [:]

@@ -58,24 +58,31 @@ package struct PrometheusRequests: Sendable {
                 text.add(name, series.total[keyPath: bytes], series.labels)
             }
         }
-        let durations = Family(duration, .histogram, "Duration of HTTP requests.") { text, series in
+        let durations = Family(duration, .histogram, "Duration of requests.") { text, series in
             text.add(duration, series.total.duration, series.labels)
         }
         return [durations] + sizes
     }
 
-    /// Returns the series of a kind. If a service has metrics in an environment, its series of spans are left out, because they
-    /// report the same requests. The service `{other}` keeps both, because it includes services with and without metrics.
+    /// Returns the series of a kind. If a service has metrics of requests to a system in an environment, its series of spans are
+    /// left out, because they report the same requests. The service `{other}` keeps both, because it includes services with and without metrics.
     private static func counted(
         _ kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [RequestTotals.Series: RequestTotals.Total] {
         let series = totals.filter { $0.key.dimensions.kind == kind }
         let measured = Set(
-            series.lazy.filter { $0.key.dimensions.source == .metrics && $0.value.duration.count > 0 }.map(
-                \.key.service)
-        )
-        .subtracting([RequestTotals.Service.other])
-        return series.filter { $0.key.dimensions.source == .metrics || !measured.contains($0.key.service) }
+            series.lazy.filter {
+                $0.key.dimensions.source == .metrics && $0.value.duration.count > 0 && $0.key.service != .other
+            }.map { Measured($0.key) })
+        return series.filter { $0.key.dimensions.source == .metrics || !measured.contains(Measured($0.key)) }
+    }
+
+    /// The requests of a service to a system.
+    private struct Measured: Hashable {
+        let service: RequestTotals.Service
+        let system: String?
+
+        init(_ series: RequestTotals.Series) { (service, system) = (series.service, series.dimensions.system) }
     }
 
     private static func series(
@@ -102,6 +109,7 @@ extension PrometheusLabels {
             dimensions.kind == .client ? "url_template" : "http_route": dimensions.endpoint,
             "http_response_status_code": dimensions.status.map(String.init),
             "error_type": dimensions.error,
+            "martlet_system": dimensions.system,
             "martlet_rule": dimensions.rule,
             "martlet_source": dimensions.source == .metrics ? nil : dimensions.source.rawValue,
         ]

@@ -53,6 +53,24 @@ import Testing
         #expect(counts.count { $0.contains("martlet_source=\"spans\"") } == 1)
     }
 
+    @Test func metricsOfHTTPKeepTheSpansOfADatabase() {
+        var totals = RequestTotals()
+        totals.add(metrics(endpoints: 0..<1), at: start)
+        var spans = metrics(endpoints: 0..<1)
+        for system in [nil, "postgresql"] {
+            var dimensions = spans.points[0].dimensions
+            (dimensions.source, dimensions.system) = (.spans, system)
+            spans.points = [Samples.point(dimensions, [0.1])]
+            totals.add(spans, at: start)
+        }
+        let counts = PrometheusRequests(totals, at: start).parts.joined().split(separator: "\n").filter {
+            $0.contains("_count{")
+        }
+        #expect(counts.count == 2)
+        #expect(counts.filter { $0.contains("martlet_source=\"spans\"") }.count == 1)
+        #expect(counts.count { $0.contains("martlet_system=\"postgresql\"") } == 1)
+    }
+
     @Test(arguments: [0, 1, 15, 60, 120]) func seriesIsZeroForOneAndAHalfIntervals(interval: Int) {
         var totals = RequestTotals(scrapeInterval: .seconds(interval))
         let samples = { (totals: RequestTotals, milliseconds: Int) -> [String: UInt64] in
