@@ -28,7 +28,7 @@ verify: lint
 	scripts/build.sh --build-tests
 	swift build --package-path Examples/Recipes --scratch-path .build/recipes
 	@scripts/steps.sh 'scripts/tests.py agent collector system parity' \
-		'scripts/tests.py page tools contract faults clickhouse end-on-clickhouse recipes prometheus consumer urlsession fuzzing disks chdb' \
+		'scripts/tests.py page tools contract faults clickhouse end-on-clickhouse recipes prometheus database consumer urlsession fuzzing disks chdb' \
 		'scripts/tests.py cluster' \
 		scripts/docs.py scripts/man.sh scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
 		'scripts/fresh-machine.sh --toolchain debian agent || [[ $$? == 69 ]]' 'scripts/aarch64.sh || [[ $$? == 69 ]]'

@@ -229,7 +229,7 @@ let package = Package(
                 "martlet-collector",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            exclude: ["api_hooks.py", "browse_page.py", "python_sdk.py", "shop_world.py"]),
+            exclude: ["api_hooks.py", "browse_page.py", "database_service.py", "python_sdk.py", "shop_world.py"]),
         // These tests kill processes, and run misbehaving collectors and full disks: `make faults`.
         .executableTarget(
             name: "FaultProgram",

@@ -4,8 +4,8 @@
 # `demo` adds Python, and the OpenTelemetry SDK for Python if it is available. `check` and `test` add Python and libcurl's
 # headers. `test` also adds that SDK, nginx and OpenSSL. `verify` adds the needs of all other tests: curl, a list of English
 # words, Chromium and systemd's checks; PyYAML, Schemathesis and Selenium in .build/python; Debian's Prometheus in
-# .build/prometheus. If they are available, it also adds ClickHouse, ZooKeeper for a ClickHouse cluster, and in .build/python
-# ClickHouse's current engine and kubernetes-validate.
+# .build/prometheus. If they are available, it also adds ClickHouse, ZooKeeper for a ClickHouse cluster, PostgreSQL, and in
+# .build/python ClickHouse's current engine, kubernetes-validate, and psycopg with OpenTelemetry's instrumentation.
 set -euo pipefail
 
 fail() {
@@ -90,6 +90,10 @@ has_zookeeper() {
     [[ -r /usr/share/java/zookeeper.jar ]] && command -v java >/dev/null
 }
 
+has_postgresql() {
+    compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null
+}
+
 opentelemetry=('opentelemetry-sdk~=1.38' 'opentelemetry-exporter-otlp-proto-http~=1.38')
 opentelemetry_modules='opentelemetry.sdk, opentelemetry.exporter.otlp.proto.http'
 
@@ -122,6 +126,11 @@ install_verify() {
     # The package starts no service. Debian's zookeeperd would.
     has_zookeeper || { echo "Installing zookeeper" && install zookeeper; } ||
         echo "!!!!!!!! NO ZOOKEEPER: zookeeper could not be installed; no cluster of ClickHouse is tested. !!!!!!!!"
+    # The versions of the instrumentation and of the SDK belong together.
+    { has_postgresql || { echo "Installing postgresql" && install postgresql; }; } &&
+        install_python_packages "$opentelemetry_modules, opentelemetry.instrumentation.psycopg, psycopg_binary" \
+            "${opentelemetry[@]}" 'opentelemetry-instrumentation-psycopg~=0.66b1' 'psycopg[binary]~=3.2' ||
+        echo "!!!!!!!! NO POSTGRESQL: postgresql or psycopg could not be installed; no calls of a database are compared. !!!!!!!!"
     install_python_packages chdb.session 'chdb-core~=26.9' ||
         echo "!!!!!!!! NO CHDB: chdb-core could not be installed; nothing is tested on a current ClickHouse. !!!!!!!!"
 }

@@ -70,7 +70,7 @@ LANES = {
     "collector": Lane("the collector on SQLite", [r"^CollectorTests\."], without=CLICKHOUSE + TOOLS[:2]),
     "system": Lane(
         "services, agents and collectors as processes, and their deaths", [r"^EndToEndTests\.", KILLS],
-        without=[r"\.(Consumer|Page|Prometheus)Tests/", r"/gRPCCalls", ON_CLICKHOUSE, TOOLS[2]], usual=5),
+        without=[r"\.(Consumer|Database|Page|Prometheus)Tests/", r"/gRPCCalls", ON_CLICKHOUSE, TOOLS[2]], usual=5),
     "parity": Lane("a program with and without the agent", [r"^ParityTests\."]),
     # Also in CI.
     "page": Lane("the page in Chromium, and the API as it describes itself", [r"^EndToEndTests\.PageTests/"], limit=600),
@@ -88,6 +88,7 @@ LANES = {
         "the recipes as their own package builds them", [r"^EndToEndTests\.RecipeTests/"],
         environment={"MARTLET_RECIPES": ".build/recipes/debug"}),
     "prometheus": Lane("Prometheus scrapes a collector", [r"^EndToEndTests\.PrometheusTests/"]),
+    "database": Lane("a service's calls of PostgreSQL", [r"^EndToEndTests\.DatabaseTests/"]),
     "consumer": Lane("a package of a user, linked statically", [r"^EndToEndTests\.ConsumerTests/"], limit=1200),
     "urlsession": Lane(
         "uploads over URLSession", [r"^MartletTests\.AgentTests/", r"^FaultTests\.FaultTests/(Answer|Proxy)Tests/", r"\.OutageTests/"],
