@@ -102,9 +102,8 @@ extension SystemSpanAttributes {
         (AttributeName.peerAddress, AttributeName.peerPort),
     ]
 
-    private static let temporaryNames = [
-        "messaging.destination.temporary", "messaging.destination.anonymous", "messaging.temp_destination",
-    ]
+    /// Without the earlier `messaging.temp_destination`, which instruments of RabbitMQ for Python set for every message.
+    private static let temporaryNames = ["messaging.destination.temporary", "messaging.destination.anonymous"]
 
     private static func server(_ value: (String) -> SpanAttribute?) -> (host: String?, port: Int?) {
         for (address, port) in servers {
@@ -126,12 +125,13 @@ extension SystemSpanAttributes {
             .flatMap { StatementShape($0, system: system) }
     }
 
-    /// Returns the operation as the instrument names it. Of a whole statement, only its first keyword.
+    /// Returns the operation as the instrument names it. Of a statement, only its first keyword.
     private static func operation(_ value: (String) -> SpanAttribute?, _ system: String) -> String? {
         guard let text = SpanValue.text(AttributeName.databaseOperation, "db.operation", value) else { return nil }
         let isName =
             text.utf8.count <= StatementShape.maxLength && !text.utf8.contains { #"'"`=()?@:;*<>{}"#.utf8.contains($0) }
-        return isName ? text : StatementShape(text, system: system)?.operation
+        let keyword = StatementShape.operation(text, system: system)
+        return isName ? keyword ?? text : StatementShape(text, system: system)?.operation
     }
 
     private static func status(_ value: (String) -> SpanAttribute?) -> String? {

@@ -37,6 +37,15 @@ package struct StatementShape: Sendable, Equatable {
         return writer.shape()
     }
 
+    /// Returns the keyword of an operation that an instrument names. Some write `select`, or the name of the database behind
+    /// it. `nil` if the name does not begin with a keyword.
+    package static func operation(_ name: String, system: String) -> String? {
+        let system = system.lowercased()
+        if commands.contains(system) { return command(name) }
+        let word = name.prefix { $0 != " " }.uppercased()
+        return documents.contains(system) || !keywords.contains(word) ? nil : word
+    }
+
     private static func command(_ statement: String) -> String? {
         let word = statement.utf8.drop { $0 <= 0x20 }.prefix {
             $0 | 0x20 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_")

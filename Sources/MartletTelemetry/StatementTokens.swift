@@ -166,6 +166,13 @@ extension StatementTokens {
     private mutating func word() -> StatementToken {
         let start = index
         skipName()
+        // The standard's text with Unicode escapes, such as U&'d\0061t'.
+        if index - start == 1, bytes[start] | 0x20 == UInt8(ascii: "u"), peek() == UInt8(ascii: "&"),
+            peek(1) == UInt8(ascii: "'")
+        {
+            index += 1
+            return text(quote: UInt8(ascii: "'"), dialect.hasBackslash)
+        }
         guard peek() == UInt8(ascii: "'"), index - start <= 2 else { return .word(start..<index) }
         switch String(decoding: bytes[start..<index], as: UTF8.self).lowercased() {
         case "e": return text(quote: UInt8(ascii: "'"), .yes)

@@ -21,6 +21,7 @@ import Testing
         Row("postgresql", "SELECT 'it''s', a FROM t", "SELECT ?, a FROM t"),
         Row("postgresql", #"SELECT E'it\'s', a, N'x' FROM t"#, "SELECT ?, a, ? FROM t"),
         Row("postgresql", #"SELECT 'C:\', a, 'x' FROM t"#, "SELECT ?, a, ? FROM t"),
+        Row("postgresql", #"SELECT U&'d\0061t''a', u & 'x' FROM t"#, "SELECT ?, u & ? FROM t"),
         Row("postgresql", "SELECT $$it's$$, a, $b$x $$ y$b$ FROM t", "SELECT ?, a, ? FROM t"),
         Row("postgresql", "SELECT a FROM t WHERE b = 'x", "SELECT a FROM t WHERE b = ?"),
         Row("postgresql", "SELECT a FROM t WHERE b = $$x $ y", "SELECT a FROM t WHERE b = ?"),
