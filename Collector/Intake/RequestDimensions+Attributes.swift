@@ -75,14 +75,13 @@ extension RequestDimensions {
     init(kind: RequestKind, _ http: HTTPSpanAttributes, _ limits: IntakeLimits) {
         let cut = { (text: String) in text.cut(toBytes: limits.maxAttributeBytes) }
         let named = http.host.map(ServerName.init)
-        let isWhole = named != nil && (http.port ?? named?.port) != nil
-        let url = isWhole ? nil : http.url.flatMap(URLComponents.init(string:))
+        let given = ServerName.port(http.port) ?? named?.port
+        let url = named != nil && given != nil ? nil : http.url.flatMap(URLComponents.init(string:))
         let server = named ?? url?.host.map(ServerName.init)
         let usual = server == nil ? nil : ServerName.port(ofScheme: url?.scheme ?? http.scheme)
-        let port = http.port ?? server?.port ?? url?.port ?? usual ?? 0
         self.init(
             kind: kind, method: cut(http.method), host: cut(server?.host ?? ""),
-            port: (0...65535).contains(port) ? port : 0,
+            port: given ?? ServerName.port(url?.port) ?? usual ?? 0,
             endpoint: cut(http.endpoint ?? http.route ?? Self.unknownEndpoint),
             status: http.status.flatMap { (100...999).contains($0) ? $0 : nil }, error: http.errorType.map(cut))
         rule = http.rule.map(cut)
@@ -114,11 +113,12 @@ struct ServerAttributes {
             ?? attributes.text("http.host")
         let name = text.map(ServerName.init)
         host = name?.host
-        port = attributes.integer(AttributeName.serverPort) ?? attributes.integer("\(side).port") ?? name?.port
+        port =
+            ServerName.port(attributes.integer(AttributeName.serverPort) ?? attributes.integer("\(side).port"))
+            ?? name?.port
         if port == nil, host != nil {
             port = ServerName.port(ofScheme: attributes.text("url.scheme") ?? attributes.text("http.scheme"))
         }
-        port = port.flatMap { (0...65535).contains($0) ? $0 : nil }
     }
 }
 
@@ -134,11 +134,16 @@ struct ServerName {
         let isAddress = bracket == nil && text.count { $0 == ":" } > 1
         let colon = isAddress ? nil : text.lastIndex(of: ":").flatMap { $0 > bracket ?? text.startIndex ? $0 : nil }
         host = RequestDimensions.storedHost(text[..<(colon ?? text.endIndex)])
-        port = colon.flatMap { Int(text[text.index(after: $0)...]) }
+        port = Self.port(colon.flatMap { Int(text[text.index(after: $0)...]) })
     }
 }
 
 extension ServerName {
+    /// Returns the port; `nil` if no server has it. Some instruments write -1 or 0 where they know none.
+    static func port(_ number: Int?) -> Int? {
+        number.flatMap { (1...65535).contains($0) ? $0 : nil }
+    }
+
     /// Returns the port of an address that has none; `nil` if the scheme is unknown.
     static func port(ofScheme scheme: String?) -> Int? {
         switch scheme?.lowercased() {

@@ -35,7 +35,9 @@ package struct HTTPSpanAttributes: Sendable, Equatable {
         let (oldHost, oldPort) = Self.oldServerNames(for: kind)
         self.method = method
         url = SpanValue.text(AttributeName.urlFull, "http.url", value)
-        host = SpanValue.text(AttributeName.serverAddress, oldHost, value)
+        // On a server, whoever calls it chooses this name.
+        let header = kind == .client ? SpanValue.text("http.host", nil, value) : nil
+        host = SpanValue.text(AttributeName.serverAddress, oldHost, value) ?? header
         port = SpanValue.integer(AttributeName.serverPort, oldPort, value)
         path = SpanValue.text(AttributeName.urlPath, "http.target", value).map { text in
             String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") }))

@@ -109,6 +109,9 @@ import Testing
             ([("server.address", "a.example"), ("http.url", "/x"), ("http.scheme", "http")], 80),
             ([("net.peer.name", "a.example"), ("http.url", "https://a.example/x")], 443),
             ([("url.full", "https://a.example/x")], 443), ([("server.address", "a.example")], 0),
+            ([("server.address", "a.example"), ("server.port", "-1"), ("url.full", "https://a.example:8443/x")], 8443),
+            ([("server.address", "a.example"), ("server.port", "0"), ("url.scheme", "http")], 80),
+            ([("http.host", "a.example"), ("http.scheme", "http")], 80), ([("http.host", "a.example:81")], 81),
             ([("url.scheme", "https")], 0), ([("server.address", "a.example"), ("url.full", "ftp://a.example/x")], 0),
         ] as [([(String, String)], Int)])
     func schemeGivesThePortThatIsLeftOut(attributes: [(String, String)], port: Int) throws {
@@ -116,7 +119,18 @@ import Testing
             span.kind = .client
             span.attributes = [OTLPKeyValue("http.request.method", "GET")] + attributes.map { OTLPKeyValue($0, $1) }
         }
-        #expect(try #require(taken.values.first?.details.first?.request).port == port)
+        let request = try #require(taken.values.first?.details.first?.request)
+        #expect(request.port == port)
+        #expect(request.host == "a.example" || attributes.map(\.0) == ["url.scheme"])
+    }
+
+    /// Whoever calls a server chooses the header.
+    @Test func headerNamesNoServerOfAServerSpan() throws {
+        let taken = try take(fromAnotherSDK: true) { span in
+            span.kind = .server
+            span.attributes = [OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.host", "a.example")]
+        }
+        #expect(taken.values.first?.details.first?.request?.host == "")
     }
 
     @Test func spanWithoutAStartHasNoDuration() throws {

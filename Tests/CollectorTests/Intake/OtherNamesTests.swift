@@ -123,7 +123,7 @@ import Testing
     @Test(
         arguments: [
             ("https", nil, 443), ("http", nil, 80), ("HTTPS", nil, 443), ("https", 8443, 8443), ("http", 443, 443),
-            ("gopher", nil, 0), (nil, nil, 0),
+            ("gopher", nil, 0), (nil, nil, 0), ("https", -1, 443), ("http", 0, 80), ("http", 65536, 80), (nil, -1, 0),
         ] as [(String?, Int64?, Int)])
     func schemeGivesThePortThatIsLeftOut(scheme: String?, port: Int64?, found: Int) throws {
         let rest = [port.map { OTLPKeyValue("server.port", $0) }, scheme.map { OTLPKeyValue("url.scheme", $0) }]
@@ -169,7 +169,7 @@ import Testing
     @Test(arguments: [
         ("shop.example:81", "shop.example", 81), ("shop.example", "shop.example", 80), ("[::1]:81", "::1", 81),
         ("[::1]", "::1", 80), ("::1", "::1", 80), (":", ":", 80), ("a:", "a", 80), ("[", "[", 80), ("a:b", "a", 80),
-        ("a:99999", "a", 0), ("]", "]", 80),
+        ("a:99999", "a", 80), ("]", "]", 80),
     ])
     func hostHeaderNamesTheServer(header: String, host: String, port: Int) throws {
         let found = try dimensions(
