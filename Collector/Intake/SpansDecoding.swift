@@ -45,7 +45,9 @@ extension SpanRecord {
             throw PointRefusal(reason: "the span ends before it starts, or has no valid end")
         }
         try limits.times.check(span.startTimeUnixNano, span.endTimeUnixNano)
-        guard span.kind.rawValue != JSONEnums.unknown, span.status.code.rawValue != JSONEnums.unknown else {
+        guard OTLPSpan.SpanKind.allCases.contains(span.kind),
+            OTLPStatus.StatusCode.allCases.contains(span.status.code)
+        else {
             throw PointRefusal(reason: "the span's kind or status code is not one of OpenTelemetry's")
         }
         // Nothing is known of the time before the end of a span that has no start.

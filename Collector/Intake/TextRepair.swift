@@ -1,5 +1,5 @@
-/// Replaces what is not Unicode in the texts of a body by U+FFFD, so that one bad byte does not cost the whole body. Used only
-/// after a decoder has refused the body.
+/// Replaces what is not Unicode in the texts of a body by U+FFFD, so that one bad byte does not cost the whole body. In JSON it
+/// also puts `Infinity` and `NaN` in quotes, as OTLP has them. Used only after a decoder has refused the body.
 enum TextRepair {
     /// Returns the body with U+FFFD in its texts; `nil` if it is not a message or would have more than `limit` bytes.
     ///
@@ -15,7 +15,8 @@ enum TextRepair {
         case .json:
             var text: [UInt8] = []
             text.reserveCapacity(capacity(for: body, limit: limit))
-            text.append(repairing: body[...], limit: limit)
+            var quotes = NumberQuotes()
+            text.append(repairing: body[...], limit: limit) { quotes.append($0, to: &$1) }
             guard text.count <= limit else { return nil }
             replaceHalfSurrogates(in: &text)
             return text
@@ -118,10 +119,38 @@ private struct ProtobufTextRepair {
 
 extension [UInt8] {
     /// Appends a text with U+FFFD for what is not UTF-8. Stops once the array has more than `limit` bytes.
-    fileprivate mutating func append(repairing text: ArraySlice<UInt8>, limit: Int) {
+    ///
+    /// - Parameter add: appends a byte.
+    fileprivate mutating func append(
+        repairing text: ArraySlice<UInt8>, limit: Int, add: (UInt8, inout [UInt8]) -> Void = { $1.append($0) }
+    ) {
         _ = transcode(text.makeIterator(), from: UTF8.self, to: UTF8.self, stoppingOnError: false) { byte in
-            if count <= limit { append(byte) }
+            if count <= limit { add(byte, &self) }
         }
+    }
+}
+
+/// Puts quotes around `Infinity`, `-Infinity` and `NaN`. JSON has no such numbers, but some encoders write them (Python's).
+private struct NumberQuotes {
+    private var isInText = false
+    private var isEscaped = false
+    private var isInNumber = false
+
+    /// Appends the next byte of a JSON body, after or before a quote if a number begins or ends here.
+    mutating func append(_ byte: UInt8, to json: inout [UInt8]) {
+        if isInText {
+            isInText = isEscaped || byte != UInt8(ascii: "\"")
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        } else if isInNumber {
+            isInNumber = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || byte == UInt8(ascii: "N")
+            if !isInNumber { json.append(UInt8(ascii: "\"")) }
+        } else if byte == UInt8(ascii: "I") || byte == UInt8(ascii: "N") {
+            isInNumber = true
+            json.insert(UInt8(ascii: "\""), at: json.count - (json.last == UInt8(ascii: "-") ? 1 : 0))
+        } else {
+            isInText = byte == UInt8(ascii: "\"")
+        }
+        json.append(byte)
     }
 }
 
