@@ -167,9 +167,11 @@ struct MetricsDecoding {
         case .delta:
             let index = index(of: key)
             if !isMartlet {
+                let before = arrived.buckets
                 arrived.add(
                     point.identity(in: stream), RequestStatistics(delta: measure), to: index,
                     sum: points[index].statistics)
+                refusals.addSketches(ofBuckets: arrived.buckets - before)
             }
             // Two sketches with values far apart merge into one with many buckets.
             let before = points[index].statistics.duration.buckets.count

@@ -11,6 +11,8 @@ package struct ArrivedPoints: Sendable, Equatable {
     private var firsts: [Int] = []
     /// The figures of those that share a ``RequestPoint`` with others.
     private var shares: [Int: RequestStatistics] = [:]
+    /// The number of buckets in ``shares``.
+    package private(set) var buckets = 0
 
     package init() {}
 
@@ -27,11 +29,21 @@ package struct ArrivedPoints: Sendable, Equatable {
         if index == firsts.count {
             firsts.append(identities.count)
         } else {
-            if shares[firsts[index]] == nil { shares[firsts[index]] = sum }
-            shares[identities.count] = statistics()
+            if shares[firsts[index]] == nil { share(sum, at: firsts[index]) }
+            share(statistics(), at: identities.count)
         }
         identities.append(identity)
         points.append(index)
+    }
+
+    private mutating func share(_ statistics: RequestStatistics, at part: Int) {
+        shares[part] = statistics
+        buckets += statistics.duration.bucketCount
+    }
+
+    /// Bytes of memory, approximately.
+    package var estimatedBytes: Int {
+        shares.values.reduce(24 * identities.count) { $0 + $1.estimatedBytes }
     }
 
     /// Returns a point for each identity.

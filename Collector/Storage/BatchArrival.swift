@@ -138,7 +138,7 @@ package struct BatchBlock: Sendable, Equatable {
 extension InstanceMetrics {
     /// The estimated memory of the points, in bytes.
     package var estimatedBytes: Int {
-        points.indices.reduce(1024) { $0 + points[$1].statistics.estimatedBytes }
+        points.indices.reduce(1024 + arrived.estimatedBytes) { $0 + points[$1].statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
             + 512 * (process.count + processTotals.count)
     }

@@ -229,11 +229,13 @@ import Testing
         }
     }
 
-    @Test func bodyCannotExceedTheLimitOfBuckets() throws {
+    /// The second attribute is not kept, so the points are added up, and their own figures are kept as well.
+    @Test(arguments: ["http.route", "network.protocol.version"])
+    func bodyCannotExceedTheLimitOfBuckets(attribute: String) throws {
         // Two values far apart make thousands of buckets from a hundred bytes.
         let points = (0..<10).map { number in
             OtherMetrics.point(
-                [1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7], attributes: [OTLPKeyValue("http.route", "/\(number)")])
+                [1e-8, 1e8], bounds: [1e-9, 1e-7, 1e7], attributes: [OTLPKeyValue(attribute, "/\(number)")])
         }
         let request = OtherMetrics.request(scopes: [[OtherMetrics.histogram(points, .delta)]])
         var limits = IntakeLimits()
