@@ -11,6 +11,8 @@ import MartletTelemetry
 package struct RequestSpans {
     /// The largest number of stored spans of a trace that are compared with new ones.
     package static let maxStored = 1000
+    /// The largest number of stored spans of all traces that are compared with those of a sender in one body.
+    package static let maxStoredOfAll = 20_000
     /// The largest number of spans around a span that are looked at.
     private static let maxSteps = 64
 
@@ -89,9 +91,10 @@ extension SpanRecord {
         return path.hasSuffix(outer.path) || outer.path.hasSuffix(path)
     }
 
-    /// The path in the URL; empty if it is unknown or `/`.
+    /// The path in the URL, without its query, which a span may leave out; empty if it is unknown or `/`.
     private var path: Substring {
-        var path = url.firstRange(of: "://").map { url[$0.upperBound...].drop { $0 != "/" } } ?? url[...]
+        var path = url.prefix { $0 != "?" && $0 != "#" }
+        if let scheme = path.firstRange(of: "://") { path = path[scheme.upperBound...].drop { $0 != "/" } }
         while path.last == "/" { path.removeLast() }
         return path
     }

@@ -176,7 +176,7 @@ struct WriteGroup {
 
     private static func randomName() -> [UInt8] { (0..<16).map { _ in UInt8.random(in: 0...255) } }
 
-    /// Returns the stored spans of senders in some traces. Of a trace with many spans, it reads only some.
+    /// Returns the stored spans of senders in some traces. Of many spans, it reads only some.
     private static func outlines(
         ofTraces traces: [UInt64: Set<TraceID>], in client: ClickHouseClient
     ) async throws -> [UInt64: [SpanRecord]] {
@@ -186,7 +186,8 @@ struct WriteGroup {
             RowReader.outline + ["sender"],
             """
             FROM detail WHERE (trace_low, trace_high) IN (\(keys.joined(separator: ", "))) \
-            AND sender IN \(SQLText.list(traces.keys.sorted())) LIMIT \(RequestSpans.maxStored) BY trace_low, trace_high
+            AND sender IN \(SQLText.list(traces.keys.sorted())) LIMIT \(RequestSpans.maxStored) BY trace_low, trace_high \
+            LIMIT \(RequestSpans.maxStoredOfAll * traces.count)
             """
         ) { (sender: try $0.number("sender", UInt64.self), span: try $0.spanOutline()) }
         return rows.reduce(into: [:]) { found, row in

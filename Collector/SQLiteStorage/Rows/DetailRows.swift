@@ -89,20 +89,19 @@ enum DetailRows {
         return try Bool.fetchOne(statement, arguments: arguments) ?? false
     }
 
-    /// Returns the stored spans of a sender in some traces, with what ``RequestSpans`` uses. Of a trace with many spans, it reads
-    /// only some.
+    /// Returns the stored spans of a sender in some traces, with what ``RequestSpans`` uses. Of many spans, it reads only some.
     static func outlines(ofTraces traces: Set<TraceID>, resource: Int64, in db: Database) throws -> [SpanRecord] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT resource_id, trace_id, span_id, parent_span_id, span_kind, url, \(SeriesRows.list)
                 FROM detail INDEXED BY detail_by_trace WHERE trace_id = ?
                 """)
-        var spans: [SpanRecord] = []
+        var (spans, readOfAll) = ([SpanRecord](), 0)
         for trace in traces {
             let rows = try Row.fetchCursor(statement, arguments: [trace.blob])
             var read = 0
-            while read < RequestSpans.maxStored, let row = try rows.next() {
-                read += 1
+            while read < RequestSpans.maxStored, readOfAll < RequestSpans.maxStoredOfAll, let row = try rows.next() {
+                (read, readOfAll) = (read + 1, readOfAll + 1)
                 let sender: Int64 = row["resource_id"]
                 if sender == resource, let span = outline(row) { spans.append(span) }
             }

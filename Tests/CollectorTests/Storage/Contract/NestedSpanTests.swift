@@ -77,6 +77,14 @@ extension StorageContractTests {
             Case(
                 "a URL and a path", [Span(path: "http://shop.example.com/orders/7"), Span(parent: 1)], in: [[1, 2]],
                 ["{unknown}": 1]),
+            Case(
+                "a query in one of the URLs",
+                [Span(path: "http://shop.example.com/orders/7?page=2"), Span(parent: 1)], in: [[1, 2]],
+                ["{unknown}": 1]),
+            Case(
+                "a query with a path in it",
+                [Span(path: "http://shop.example.com?next=/a"), Span(parent: 1, path: "/")],
+                in: [[1, 2]], ["{unknown}": 1]),
             // These are two requests.
             Case(
                 "a service that calls itself", [Span(), Span(kind: .client, parent: 1), Span(parent: 2)],
