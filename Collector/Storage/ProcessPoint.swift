@@ -41,6 +41,17 @@ package struct ProcessTotal: Sendable, Equatable {
         (self.counter, self.start, self.end, self.value) = (counter, start, end, value)
     }
 
+    /// The time after which a lower total replaces a known one, in nanoseconds: the process of the higher one has ended.
+    private static let silence: UnixNanoseconds = 3600 * 1_000_000_000
+
+    /// Whether the total takes the place of the known one with the same start. A counter that fell under the same start is another
+    /// process's, as after a fork (see ``StreamWriters``): only the growth of the highest one counts. If the start is unknown, the
+    /// process has restarted.
+    package func replaces(_ known: ProcessTotal) -> Bool {
+        guard end > known.end else { return false }
+        return value >= known.value || start == 0 || end - known.end > Self.silence
+    }
+
     /// Returns the growth since an earlier total with the same start; `nil` if the counter did not grow or the growth is unknown.
     ///
     /// - Parameter firstIntervalAtMost: the longest interval for which a first total is counted from its start, in nanoseconds.

@@ -74,14 +74,19 @@ struct CumulativeLog {
         return rows.compactMap(\.self)
     }
 
-    /// Returns the latest total for each counter and process start, among those that arrived from an hour up to a time.
+    /// Returns the latest total for each counter and process start, among those that arrived from an hour up to a time. Of a known
+    /// start it is the highest: see ``ProcessTotal/replaces(_:)``.
     func lastTotals(
         of senders: [UInt64], since hour: UInt32, until last: Int64
     ) async throws -> [Entry<ProcessTotal>] {
         guard !senders.isEmpty else { return [] }
         let rows = try await client.rows(
             ["sender", "counter", "start_ns"]
-                + ["arrival": "max(arrival)", "end_ns": "max(end_ns)", "value": "argMax(value, end_ns)"],
+                + [
+                    "arrival": "max(arrival)",
+                    "end_ns": "if(start_ns = 0, max(end_ns), argMax(end_ns, (value, end_ns)))",
+                    "value": "if(start_ns = 0, argMax(value, end_ns), max(value))",
+                ],
             """
             FROM process_total WHERE \(Self.condition(senders, until: last)) AND hour >= \(hour) \
             GROUP BY sender, counter, start_ns

@@ -114,13 +114,13 @@ struct CumulativePass {
             of: entries.map(\.sender), since: hour > 0 ? hour - 1 : 0, until: start - 1)
         let quiet = Set(entries.map(Counter.init)).subtracting(earlier.map(Counter.init))
         earlier += try await log.lastTotals(of: quiet.map(\.sender), since: 0, until: start - 1)
-        var latest = Dictionary(earlier.map { (Counter($0), $0.value) }) { $0.end > $1.end ? $0 : $1 }
+        var latest = Dictionary(earlier.map { (Counter($0), $0.value) }) { $1.replaces($0) ? $1 : $0 }
         for entry in entries.sorted(by: { ($0.time, $0.value.end) < ($1.time, $1.value.end) }) {
             let known = latest[Counter(entry)]
-            let isLate = known.map { $0.end >= entry.value.end } ?? false
-            if !isLate { latest[Counter(entry)] = entry.value }
+            let isNext = known.map(entry.value.replaces) ?? true
+            if isNext { latest[Counter(entry)] = entry.value }
             guard !isCountedBefore(entry) else { continue }
-            let growth = isLate ? nil : entry.value.growth(since: known, firstIntervalAtMost: firstInterval)
+            let growth = isNext ? entry.value.growth(since: known, firstIntervalAtMost: firstInterval) : nil
             counted.add(growth, of: entry, revision: revisions.revision(of: Counter(entry), at: entry.time))
         }
     }

@@ -76,7 +76,7 @@ enum ProcessRows {
             ProcessTotal(
                 total.counter, start: total.start, end: row.unsigned("end_time"), value: row.unsigned("value"))
         }
-        if let known, known.end >= total.end { return nil }
+        if let known, !total.replaces(known) { return nil }
         let save = try db.cachedStatement(
             sql: """
                 INSERT OR REPLACE INTO process_total (resource_id, counter, start_time, end_time, value)

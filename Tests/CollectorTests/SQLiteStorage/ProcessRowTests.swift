@@ -81,6 +81,20 @@ import Testing
         #expect(total.counts == [.cpuUser: 5_000_000_000, .cpuSystem: 1_000_000_000])
     }
 
+    /// Processes that were forked after their SDK was made share a start.
+    @Test func totalsOfALowerProcessCountOnceTheHighestHasEnded() async throws {
+        let storage = try open()
+        for (seconds, end) in [(100, 10), (40, 20), (43, 3600), (44, 3611), (50, 3621)] as [(UInt64, UInt64)] {
+            let total = ProcessTotal(
+                .cpuUser, start: Samples.time(0), end: Samples.time(end), value: seconds * 1_000_000_000)
+            _ = try await storage.store(
+                [InstanceMetrics(resource: Samples.resource(), points: [], processTotals: [total])], of: nil)
+        }
+        let window = TimeWindow(from: Samples.time(0), to: Samples.time(4000))
+        let answer = try await storage.processes(ProcessQuery(window: window, step: 60_000_000_000))
+        #expect(answer.services.map(\.total.counts) == [[.cpuUser: 106_000_000_000]])
+    }
+
     @Test func startsOfACounterAreBounded() async throws {
         let storage = try open()
         for number in 1...200 as ClosedRange<UInt64> {

@@ -194,6 +194,15 @@ extension StorageContractTests {
             #expect(try await answer().services.first?.total.cpu == 23_000_000_000)
         }
 
+        /// Processes that were forked after their SDK was made share a start.
+        @Test func totalsOfSeveralProcessesWithOneStartCountTheHighest() async throws {
+            for turn in 1...5 as ClosedRange<UInt64> {
+                try await store(totals: [Self.total(100 + 6 * turn, end: 10 * turn)])
+                try await store(totals: [Self.total(40 + 3 * turn, end: 10 * turn + 1)])
+            }
+            #expect(try await answer().services.map(\.total.cpu) == [130_000_000_000])
+        }
+
         @Test func firstTotalWithoutAStartCountsNothing() async throws {
             var first = Self.total(900, end: 10)
             first.start = 0
