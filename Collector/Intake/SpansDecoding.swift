@@ -105,8 +105,9 @@ extension SpanRecord {
         request?.system = call?.system.cut(toBytes: limits.maxAttributeBytes)
         if named == nil, let status = call?.status {
             request?.error = span.status.code == .ok ? nil : status.error(for: kind)
-        } else if isError, http.status == nil, http.errorType == nil {
+        } else if isError, request?.status == nil, request?.error == nil {
             // Before the stable names, an instrument reported a request without an answer just as failed, without an error type.
+            // Some give it the status 0.
             request?.error = RequestDimensions.otherMethodOrError
         }
         // The path of a call is its method, which is the endpoint.

@@ -96,6 +96,11 @@ import Testing
         let request = try #require(taken.values.first?.details.first?.request)
         #expect(request.outcome == .transportFailure)
         #expect(request.authority == "shop.example:81")
+        let withZero = try take { span in
+            (span.kind, span.status.code) = (.client, .error)
+            span.attributes = [OTLPKeyValue("http.method", "GET"), OTLPKeyValue("http.status_code", Int64(0))]
+        }
+        #expect(withZero.values.first?.details.first?.request?.outcome == .transportFailure)
     }
 
     @Test(
