@@ -1,3 +1,4 @@
+import MartletStorage
 import MartletTelemetry
 
 /// The values decoded from a request's body, and the refusals.
@@ -21,10 +22,17 @@ package struct Refusals: Sendable, Equatable {
     package private(set) var requests: UInt64 = 0
     /// See ``IntakeResult/ignored``. Refused points are not included.
     private(set) var ignored = 0
+    /// The counts of each sender. Of a body with more than ``maxSenders`` some are missing.
+    package private(set) var senders: [TelemetryResource: [String: Int]] = [:]
+    /// The counts that are in ``senders``.
+    private var assigned: [String: Int] = [:]
     /// The number of buckets of all sketches so far, for ``IntakeLimits/maxSketchBuckets``, and the number for which memory has
     /// been reserved.
     private var buckets = 0
     private var reservedBuckets = 0
+
+    /// The maximum number of senders that are distinguished.
+    package static let maxSenders = 1000
 
     package var total: Int { counts.values.reduce(0, +) }
 
@@ -39,6 +47,21 @@ package struct Refusals: Sendable, Equatable {
         guard count > 0 else { return }
         counts[reason, default: 0] += count
         self.requests = self.requests.adding(requests)
+    }
+
+    /// Assigns the refusals since the last call to a sender. Texts that are too long for a store are cut.
+    mutating func assign(to resource: TelemetryResource, _ limits: IntakeLimits) {
+        guard counts != assigned else { return }
+        var sender = resource.identity
+        for text in SenderText.identity {
+            text.set((text.value(of: sender) ?? "").cut(toBytes: limits.maxAttributeBytes), of: &sender)
+        }
+        sender.agent = resource.agent?.cut(toBytes: limits.maxAttributeBytes)
+        if senders[sender] != nil || senders.count < Self.maxSenders {
+            let new = counts.map { ($0.key, $0.value - (assigned[$0.key] ?? 0)) }.filter { $0.1 > 0 }
+            senders[sender, default: [:]].merge(new) { $0 + $1 }
+        }
+        assigned = counts
     }
 
     /// Returns whether the limit has room for another sketch.

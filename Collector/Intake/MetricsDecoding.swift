@@ -35,6 +35,7 @@ struct MetricsDecoding {
         _ part: EncodedResourceMetrics, reserve: MemoryReservation
     ) throws -> InstanceMetrics? {
         let resource = part.resource
+        defer { refusals.assign(to: resource, limits) }
         guard resource.fits(limits) else {
             for metric in part.metrics { try refuse(metric, "an attribute of the resource is too long") }
             return nil

@@ -16,6 +16,7 @@ struct SpansDecoding {
     mutating func decode(_ part: OTLPResourceSpans) -> DetailsBatch? {
         let resource = TelemetryResource(part.resource)
         let spans = part.scopeSpans.flatMap(\.spans)
+        defer { refusals.assign(to: resource, limits) }
         guard resource.fits(limits) else {
             refusals.add("an attribute of the resource is too long", count: spans.count)
             return nil

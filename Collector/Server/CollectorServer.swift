@@ -25,6 +25,7 @@ package struct CollectorServer: Sendable {
     /// The requests that must finish before the collector stops.
     package let requests = RequestDrain()
     private let activity: CollectorActivity
+    private let refusals: RefusedSenders
     private let attempts: TokenAttempts
     private let sessions: Sessions
     /// The metrics have a separate limiter, so that Prometheus does not wait for long reports.
@@ -37,7 +38,8 @@ package struct CollectorServer: Sendable {
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
         self.activity = activity
-        self.storage = ObservedStorage(storage: storage, activity: activity, now: now)
+        refusals = RefusedSenders(now: now)
+        self.storage = ObservedStorage(storage: storage, activity: activity, refusals: refusals, now: now)
         self.intake = intake
         self.intake.times = { storage.longestAge.map { AcceptedTimes(at: now(), upToAge: $0) } ?? .all }
         self.tokens = tokens
@@ -120,8 +122,10 @@ package struct CollectorServer: Sendable {
         let gate = TokenGate(attempts: attempts, unauthenticated: unauthenticated)
         let router = baseRouter(takesTelemetry: true)
         router.add(middleware: DrainingMiddleware(requests: requests))
-        IngestRoutes(storage: storage, intake: intake, room: IngestMemory(limits), activity: activity, logger: logger)
-            .add(to: router, tokens: tokens.ingest, gate: gate)
+        IngestRoutes(
+            storage: storage, intake: intake, room: IngestMemory(limits), activity: activity, refusals: refusals,
+            logger: logger
+        ).add(to: router, tokens: tokens.ingest, gate: gate)
         addReaders(to: router.group(), access(gate))
         return router
     }

@@ -53,6 +53,10 @@ package protocol Storage: Sendable {
     /// recently seen come first, and at most `limit`.
     func agents(seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int) async throws -> AgentsAnswer
 
+    /// What senders were refused since the collector that serves this store started; none for a store without a collector. Other
+    /// collectors on the same store have refused other telemetry. Reading it is free and never waits.
+    var refused: [RefusedTelemetry] { get }
+
     /// The reason why the store cannot accept batches now, in a sentence; `nil` if it can. It comes from the store's latest work,
     /// so reading it is free and never waits.
     var fault: String? { get }
@@ -77,6 +81,8 @@ package protocol Storage: Sendable {
 }
 
 extension Storage {
+    package var refused: [RefusedTelemetry] { [] }
+
     /// Returns an answer whose figures are all from the same moment. Throws ``TooManyGroups`` if it would be too large.
     package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
         guard let answer = try await statistics([query]).first else { throw StorageFailure("the store gave no answer") }
@@ -195,6 +201,8 @@ extension StorageWrapper {
     ) async throws -> AgentsAnswer {
         try await storage.agents(seenSince: time, filter, limit: limit)
     }
+
+    package var refused: [RefusedTelemetry] { storage.refused }
 
     package var fault: String? { storage.fault }
 

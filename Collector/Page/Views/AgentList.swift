@@ -27,11 +27,8 @@ package struct AgentList: Sendable {
         let yesterday = pageRequest.now - min(pageRequest.now, Self.day)
         since = pageRequest.window.from < yesterday ? pageRequest.parameters[.since] : nil
         let start = min(pageRequest.window.from, yesterday)
-        let answer = try await storage.agents(seenSince: start, pageRequest.filter, limit: AgentsReport.maxAgents)
-        silent = answer.agents.count { pageRequest.now > $0.lastSeen && pageRequest.now - $0.lastSeen > Self.silence }
-        report = AgentsReport(
-            answer, since: start, busyWaits: try await storage.recentBusyWaits(now: pageRequest.now, pageRequest.filter)
-        )
+        report = try await storage.agentsReport(since: start, pageRequest.filter, now: pageRequest.now)
+        silent = report.agents.count { $0.isSilent(at: pageRequest.now) }
         total = AgentsReport.Account.sum(of: report.agents.compactMap(\.ledger))
     }
 
@@ -174,6 +171,12 @@ extension AgentList {
 }
 
 extension AgentsReport.Agent {
+    /// Whether nothing came from the sender for a minute.
+    func isSilent(at now: UnixNanoseconds) -> Bool {
+        let time = TimeText.parse(lastSeen, now: 0) ?? now
+        return now > time && now - time > AgentList.silence
+    }
+
     /// The instance; without one, the service.
     var name: String { instance.isEmpty ? service : instance }
 }

@@ -141,10 +141,13 @@ struct AgentsGrid {
     }
 
     private func lastSeen(_ agent: AgentsReport.Agent) -> HTML {
-        let time = TimeText.parse(agent.lastSeen, now: 0) ?? pageRequest.now
-        let isSilent = pageRequest.now > time && pageRequest.now - time > AgentList.silence
-        return DataTable.cell("last seen", "num") {
-            element("span", .class(isSilent ? "warntext" : "")) { Figure.age(of: agent.lastSeen, at: pageRequest.now) }
+        DataTable.cell("last seen", "num") {
+            element("span", .class(agent.isSilent(at: pageRequest.now) ? "warntext" : "")) {
+                Figure.age(of: agent.lastSeen, at: pageRequest.now)
+            }
+            if let refused = agent.refused {
+                element("span", .class("sub num warntext")) { "\(refused.amount) refused" }
+            }
         }
     }
 

@@ -34,7 +34,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var rules: Int?
         /// The sender's software and its version.
         package var agent: String?
-        /// RFC 3339, UTC, by the collector's clock.
+        /// RFC 3339, UTC, by the collector's clock. The collector may have refused all that it saw.
         package var firstSeen: String
         package var lastSeen: String
         /// `nil` for senders that keep no ledger.
@@ -61,10 +61,12 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var process: ProcessMeasures?
         /// Whether several processes share the sender, so that some requests may be missing; `nil` if none is known to.
         package var isShared: Bool?
+        /// What the collector refused of the sender since it started; `nil` if nothing.
+        package var refused: Refused?
 
         private enum CodingKeys: String, CodingKey {
             case service, version, environment, instance, host, capture, rules, agent, ledger, statistics, runtime,
-                process
+                process, refused
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
@@ -87,23 +89,63 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var dropped: [String: UInt64]
     }
 
-    package init(_ answer: AgentsAnswer, since: UnixNanoseconds, busyWaits: [BusyWait] = []) {
+    /// Points and spans that the collector did not store.
+    package struct Refused: Sendable, Equatable, Codable {
+        package struct Reason: Sendable, Equatable, Codable {
+            package var reason: String
+            package var count: UInt64
+        }
+
+        package var points: UInt64
+        package var spans: UInt64
+        /// The start of the collector, RFC 3339, UTC, by its clock.
+        package var since: String
+        package var latest: String
+        /// Some of the reasons, the latest first.
+        package var reasons: [Reason]
+    }
+
+    /// - Parameter refused: what the collector refused of the selected senders.
+    package init(
+        _ answer: AgentsAnswer, since: UnixNanoseconds, busyWaits: [BusyWait] = [], refused: [RefusedTelemetry] = []
+    ) {
         self.busyWaits = busyWaits.isEmpty ? nil : busyWaits
         from = TimeText.exact(since)
-        agents = answer.agents.map(Agent.init)
-        more = answer.more > 0 ? answer.more : nil
+        var rest = Dictionary(refused.map { ($0.resource.identity, $0) }) { first, _ in first }
+        let known = answer.agents.map { Agent($0, refused: rest.removeValue(forKey: $0.resource.identity)) }
+        let others = rest.values.filter { $0.latest >= since }.sorted { $0.latest > $1.latest }.map(Agent.init)
+        let all = refused.isEmpty ? known : Self.latestFirst(known + others)
+        agents = Array(all.prefix(Self.maxAgents))
+        let more = answer.more + all.count - agents.count
+        self.more = more > 0 ? more : nil
+    }
+
+    private static func latestFirst(_ agents: [Agent]) -> [Agent] {
+        // Times in seconds have the order of their texts. Agents of the same second keep their order.
+        agents.enumerated().sorted { ($1.element.lastSeen, $0.offset) < ($0.element.lastSeen, $1.offset) }.map(
+            \.element)
     }
 }
 
 extension AgentsReport.Agent {
-    fileprivate init(_ record: AgentRecord) {
+    /// A sender of which nothing was stored.
+    fileprivate init(_ refused: RefusedTelemetry) {
+        let resource = refused.resource
+        self.init(
+            service: resource.service, version: resource.version, environment: resource.environment,
+            instance: resource.instance, host: resource.host, agent: resource.agent,
+            firstSeen: TimeText.format(refused.first), lastSeen: TimeText.format(refused.latest),
+            refused: AgentsReport.Refused(refused))
+    }
+
+    fileprivate init(_ record: AgentRecord, refused: RefusedTelemetry?) {
         let resource = record.resource
         self.init(
             service: resource.service, version: resource.version, environment: resource.environment,
             instance: resource.instance, host: resource.host, capture: resource.captureMode,
             captureReason: resource.captureReason, rules: resource.rules, agent: resource.agent,
             firstSeen: TimeText.format(record.firstSeen),
-            lastSeen: TimeText.format(record.lastSeen),
+            lastSeen: TimeText.format(max(record.lastSeen, refused?.latest ?? 0)),
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.gaps?.missing,
             overlappingBatches: record.gaps.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
             unwatchedSeconds: record.ledger.flatMap { $0.unwatched > 0 ? Double($0.unwatched) / 1e9 : nil },
@@ -113,7 +155,28 @@ extension AgentsReport.Agent {
                 ? nil
                 : Dictionary(uniqueKeysWithValues: record.statistics.map { ($0.key.rawValue, $0.value.rawValue) }),
             runtime: resource.runtime, process: record.process.map(ProcessMeasures.init),
-            isShared: record.isShared ? true : nil)
+            isShared: record.isShared ? true : nil, refused: refused.map(AgentsReport.Refused.init))
+    }
+}
+
+extension AgentsReport.Refused {
+    fileprivate init(_ refused: RefusedTelemetry) {
+        self.init(
+            points: refused.points, spans: refused.spans, since: TimeText.format(refused.since),
+            latest: TimeText.format(refused.latest),
+            reasons: refused.reasons.map { Reason(reason: $0.text, count: $0.count) })
+    }
+
+    /// The refused points and spans, in words.
+    package var amount: String {
+        [(points, "point"), (spans, "span")].filter { $0.0 > 0 }.map { FigureText.counted($0.0, $0.1) }
+            .joined(separator: " and ")
+    }
+
+    fileprivate var sentence: String {
+        let why = reasons.map { reasons.count > 1 ? "\($0.reason) (\(FigureText.grouped($0.count)))" : $0.reason }
+        return "\(amount) refused since the collector started at \(since), the latest at \(latest): "
+            + why.joined(separator: "; ")
     }
 }
 
@@ -134,12 +197,15 @@ extension AgentsReport.Account {
 }
 
 extension Storage {
-    /// Returns the filtered senders that the collector has seen since a time, and their recent busy waits.
+    /// Returns the filtered senders that the collector has seen since a time, what it refused of them, and their recent busy
+    /// waits.
     package func agentsReport(
         since: UnixNanoseconds, _ filter: RequestFilter, now: UnixNanoseconds
     ) async throws -> AgentsReport {
         let answer = try await agents(seenSince: since, filter, limit: AgentsReport.maxAgents)
-        return AgentsReport(answer, since: since, busyWaits: try await recentBusyWaits(now: now, filter))
+        return AgentsReport(
+            answer, since: since, busyWaits: try await recentBusyWaits(now: now, filter),
+            refused: refused.filter { filter.matches($0.resource) })
     }
 }
 
@@ -191,6 +257,7 @@ extension AgentsReport.Agent {
     /// Facts that need attention. They are rare, and too long for a column.
     package var notes: [String] {
         var notes: [String] = []
+        if let refused { notes.append(refused.sentence) }
         if let reason = captureReason { notes.append("capture is \(capture ?? "off"), \(reason)") }
         if let rules {
             notes.append("\(rules == 1 ? "1 rule changes" : "\(rules) rules change") its requests (report --by rule)")

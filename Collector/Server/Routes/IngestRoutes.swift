@@ -11,6 +11,7 @@ struct IngestRoutes: Sendable {
     let intake: Intake
     let room: IngestMemory
     let activity: CollectorActivity
+    let refusals: RefusedSenders
     let logger: Logger
 
     func add(to router: Router<CollectorRequestContext>, tokens: IngestTokens?, gate: TokenGate) {
@@ -42,6 +43,7 @@ struct IngestRoutes: Sendable {
             $0.rejectPoints(taken.refusals.counts)
             $0.ignoredPoints += UInt64(taken.ignored)
         }
+        refusals.add(taken.refusals, of: .metrics)
         log(envelope, outcome, taken.refusals, context)
         var response = Response.otlp(
             status: .ok, try IntakeAnswer.metrics(taken.refusals, in: envelope.format), envelope.format)
@@ -64,6 +66,7 @@ struct IngestRoutes: Sendable {
             return (taken, try await storage.store(taken.values, of: envelope.batch))
         }
         activity.count { $0.rejectSpans(taken.refusals.counts) }
+        refusals.add(taken.refusals, of: .traces)
         log(envelope, outcome, taken.refusals, context)
         return Response.otlp(
             status: .ok, try IntakeAnswer.traces(taken.refusals, in: envelope.format), envelope.format)

@@ -46,15 +46,20 @@ package final class CollectorActivity: Sendable {
     }
 }
 
-/// A store that counts its commits and its maintenance passes.
+/// A store that counts its commits and its maintenance passes, and knows what the collector refused.
 struct ObservedStorage: StorageWrapper {
     let storage: any Storage
     let activity: CollectorActivity
+    let refusals: RefusedSenders
     let now: @Sendable () -> UnixNanoseconds
 
-    init(storage: any Storage, activity: CollectorActivity, now: @escaping @Sendable () -> UnixNanoseconds) {
+    init(
+        storage: any Storage, activity: CollectorActivity, refusals: RefusedSenders,
+        now: @escaping @Sendable () -> UnixNanoseconds
+    ) {
         self.storage = storage
         self.activity = activity
+        self.refusals = refusals
         self.now = now
         noteMaintained()
     }
@@ -66,6 +71,8 @@ struct ObservedStorage: StorageWrapper {
     func store(_ details: [DetailsBatch], of batch: BatchID?) async throws -> StoreOutcome {
         try await observed { try await storage.store(details, of: batch) }
     }
+
+    var refused: [RefusedTelemetry] { refusals.all }
 
     func maintain() async throws {
         do {
