@@ -27,6 +27,13 @@ package struct AgentRecord: Sendable, Equatable {
         return min(firstSeen, ledger.time - ledger.age)
     }
 
+    /// How far the sender's clock is ahead at least, in nanoseconds: from its latest arrival to the end of its latest interval. `nil`
+    /// if the clock is not known to be ahead.
+    package var lead: UInt64? {
+        guard latestEnd > lastSeen, latestEnd - lastSeen > WindowAccount.ClocksAhead.tolerance else { return nil }
+        return latestEnd - lastSeen
+    }
+
     package init(
         resource: TelemetryResource, firstSeen: UnixNanoseconds, lastSeen: UnixNanoseconds,
         latestEnd: UnixNanoseconds = 0,

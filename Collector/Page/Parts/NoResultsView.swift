@@ -51,7 +51,7 @@ struct NoResultsView: Sendable {
         case .silent:
             "Nothing came \(pageRequest.filter.wanted.keys.contains(where: \.isSenderAttribute) ? "from the chosen senders " : "")\(pageRequest.period)"
         case .uncounted: "No requests came from the chosen senders \(pageRequest.period)"
-        case .idle, .nothingFound:
+        case .refused, .clockAhead, .idle, .nothingFound:
             isFiltered ? "No request matches the filters \(pageRequest.period)" : "No requests \(pageRequest.period)"
         }
     }
@@ -67,6 +67,14 @@ struct NoResultsView: Sendable {
                 pageRequest.nearest(to: name)
                 "."
             }
+        case .refused(let sender, let why):
+            "The collector refused what \(sender.service) sent, the latest \(pageRequest.age(of: sender.lastSeen)): \(why). "
+            link(pageRequest.address(of: .agents)) { "The list of agents" }
+            " has the numbers."
+        case .clockAhead(let clock, let request):
+            "\(clock.sentence), so its requests are dated too late, up to \(TimeText.format(request)). Set that clock. Until then "
+            pageRequest.hour(until: request, "this window")
+            " has its latest requests."
         case .silent(let sender, let request):
             "The latest came "
             request == nil ? pageRequest.hour(until: sender.lastSeen) : HTML(pageRequest.age(of: sender.lastSeen))
@@ -152,12 +160,14 @@ extension PageRequest {
         "\(FigureText.age((max(now, time) - time) / 1_000_000_000)) ago"
     }
 
-    /// The age of a time, as a link to this view in the hour up to that time.
-    fileprivate func hour(until time: UnixNanoseconds) -> HTML {
+    /// A link to this view in the hour up to a time.
+    ///
+    /// - Parameter text: the link's text; `nil` for the age of the time.
+    fileprivate func hour(until time: UnixNanoseconds, _ text: String? = nil) -> HTML {
         let hour = NoResultsReason.hour(of: time)
         let window: [(PageParameter, String?)] = [
             (.since, TimeText.format(hour.from)), (.until, TimeText.format(hour.to)), (.before, nil),
         ]
-        return link(here.with(window)) { age(of: time) }
+        return link(here.with(window)) { text ?? age(of: time) }
     }
 }

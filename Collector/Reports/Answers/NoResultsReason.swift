@@ -7,6 +7,10 @@ package enum NoResultsReason: Sendable, Equatable {
     case nobodyReported
     /// A filter asks for a name that the store does not have.
     case unknownName(UnknownName)
+    /// The selected senders sent nothing in the window that the collector took. It refused what they sent.
+    case refused(Sender, why: String)
+    /// The requests of the window are dated after it, because their sender's clock is ahead.
+    case clockAhead(FastClock, latestRequest: UnixNanoseconds)
     /// The latest data of the selected senders are from before the window. The time of the latest request is included if it is
     /// much older.
     case silent(Sender, latestRequest: UnixNanoseconds?)
@@ -28,8 +32,34 @@ package enum NoResultsReason: Sendable, Equatable {
             (self.service, self.instance, self.lastSeen) = (service, instance, lastSeen)
         }
 
-        fileprivate init(_ agent: AgentRecord) {
-            self.init(service: agent.resource.service, instance: agent.resource.instance, lastSeen: agent.lastSeen)
+        fileprivate init(_ resource: TelemetryResource, seen: UnixNanoseconds) {
+            self.init(service: resource.service, instance: resource.instance, lastSeen: seen)
+        }
+    }
+
+    /// A sender whose clock is ahead of the collector's.
+    package struct FastClock: Sendable, Equatable {
+        package var sender: Sender
+        package var host: String?
+        /// The clock is ahead by at least this much.
+        package var seconds: Double
+
+        /// `nil` if the sender's clock is not known to be ahead.
+        fileprivate init?(_ agent: AgentRecord) {
+            guard let lead = agent.lead else { return nil }
+            self.init(
+                sender: Sender(agent.resource, seen: agent.lastSeen), host: agent.resource.host,
+                seconds: Double(lead) / 1e9)
+        }
+
+        package init(sender: Sender, host: String?, seconds: Double) {
+            (self.sender, self.host, self.seconds) = (sender, host, seconds)
+        }
+
+        /// Whose clock is how far ahead, in words.
+        package var sentence: String {
+            let owner = host.map { "\($0), where \(sender.service) runs," } ?? sender.service
+            return "The clock of \(owner) is at least \(FigureText.seconds(seconds)) ahead"
         }
     }
 
@@ -73,19 +103,54 @@ extension Storage {
     package func noResultsReason(
         for asked: [FilterValue], in window: TimeWindow, comparedWith base: String? = nil, now: UnixNanoseconds
     ) async throws -> NoResultsReason {
-        if try await agents(seenSince: 0, limit: 1).agents.isEmpty { return .nobodyReported }
         let versions = ComparisonBase.versions(in: base)
         let after: [FilterValue] = versions.map { [(.version, $0.after)] } ?? []
+        let filter = RequestFilter(selecting: asked + after)
+        if let refusal = try await refusal(in: window, filter) { return refusal }
+        if try await agents(seenSince: 0, limit: 1).agents.isEmpty { return .nobodyReported }
         let names = asked + after + (versions.map { [(.version, $0.before)] } ?? [])
         for dimension in UnknownName.dimensions {
             for name in names where name.dimension == dimension {
                 if let unknown = try await unknownName(name, with: names, now: now) { return .unknownName(unknown) }
             }
         }
-        let filter = RequestFilter(selecting: asked + after)
-        let sender = try await agents(seenSince: 0, filter, limit: 1).agents.first.map(NoResultsReason.Sender.init)
+        if let clock = try await clockAhead(after: window, filter) { return clock }
+        let sender = try await agents(seenSince: 0, filter, limit: 1).agents.first.map {
+            NoResultsReason.Sender($0.resource, seen: $0.lastSeen)
+        }
         return NoResultsReason(
             sender, latestRequest: try await latestRequest(before: window.from, filter), in: window, asked + after)
+    }
+
+    /// Returns the reason if the collector refused everything that the selected senders sent since the window's start.
+    private func refusal(in window: TimeWindow, _ filter: RequestFilter) async throws -> NoResultsReason? {
+        let latest = refused.filter {
+            filter.matches($0.resource) && $0.first <= window.to && $0.latest >= window.from
+        }.max { $0.latest < $1.latest }
+        guard let latest, let reason = latest.reasons.first,
+            try await agents(seenSince: window.from, filter, limit: 1).agents.isEmpty
+        else { return nil }
+        return .refused(NoResultsReason.Sender(latest.resource, seen: latest.latest), why: reason.text)
+    }
+
+    /// Returns the reason if a clock is ahead, and requests that were made in the window are dated after it.
+    private func clockAhead(after window: TimeWindow, _ filter: RequestFilter) async throws -> NoResultsReason? {
+        // A page's window may have ended some seconds before the first batch arrived.
+        let minute: UInt64 = 60_000_000_000
+        let senders = try await agents(seenSince: window.from, filter, limit: AgentsReport.maxAgents).agents
+            .filter { $0.lead != nil && $0.latestEnd > window.to && $0.firstSeen <= window.to.adding(minute) }
+        guard let lead = senders.compactMap(\.lead).max() else { return nil }
+        let after = TimeWindow(from: window.to, to: window.to.adding(lead).adding(minute))
+        var filter = filter
+        filter.removeAll(.instance)
+        for sender in senders { filter.select(.instance, sender.resource.instance) }
+        let query = StatisticsQuery(window: after, filter: filter, by: [.service, .instance])
+        let latest = try await statistics(query).groups.max { $0.latestEnd < $1.latestEnd }
+        guard let latest, latest.latestEnd > window.to else { return nil }
+        let sender = senders.first { [$0.resource.service, $0.resource.instance] == latest.values.map { $0 ?? "" } }
+        return sender.flatMap(NoResultsReason.FastClock.init).map {
+            .clockAhead($0, latestRequest: latest.latestEnd)
+        }
     }
 
     /// Returns the end of the latest interval with requests in the week before a time; `nil` if there are none.
@@ -155,7 +220,8 @@ extension Storage {
 /// A reason in JSON: its name and its facts.
 extension NoResultsReason: Codable {
     private enum Name: String, Codable {
-        case silent, idle, uncounted
+        case silent, idle, uncounted, refused
+        case clockAhead = "clock_ahead"
         case nobodyReported = "nobody_reported"
         case unknownName = "unknown_name"
         case nothingFound = "nothing_found"
@@ -168,11 +234,20 @@ extension NoResultsReason: Codable {
         var instance: String?
         var lastSeen: String?
         var latestRequest: String?
+        var why: String?
+        var host: String?
+        var clockSeconds: Double?
 
         private enum CodingKeys: String, CodingKey {
-            case reason, name, service, instance
+            case reason, name, service, instance, why, host
             case lastSeen = "last_seen"
             case latestRequest = "latest_request"
+            case clockSeconds = "clock_seconds"
+        }
+
+        var clock: FastClock? {
+            guard let sender, let clockSeconds else { return nil }
+            return FastClock(sender: sender, host: host, seconds: clockSeconds)
         }
 
         var sender: Sender? {
@@ -191,11 +266,14 @@ extension NoResultsReason: Codable {
         let facts = try Facts(from: decoder)
         let request = facts.latestRequest.flatMap { TimeText.parse($0, now: 0) }
         switch (facts.reason, facts.name, facts.sender, request) {
+        case (.refused, _, let sender?, _): self = .refused(sender, why: facts.why ?? "")
         case (.nobodyReported, _, _, _): self = .nobodyReported
         case (.unknownName, let name?, _, _): self = .unknownName(name)
         case (.silent, _, let sender?, let request): self = .silent(sender, latestRequest: request)
         case (.idle, _, _, let request?): self = .idle(latestRequest: request)
         case (.uncounted, _, let sender?, _): self = .uncounted(sender)
+        case (.clockAhead, _, _, let request?):
+            self = facts.clock.map { .clockAhead($0, latestRequest: request) } ?? .nothingFound
         default: self = .nothingFound
         }
     }
@@ -205,6 +283,13 @@ extension NoResultsReason: Codable {
         switch self {
         case .nobodyReported: facts.reason = .nobodyReported
         case .unknownName(let name): (facts.reason, facts.name) = (.unknownName, name)
+        case .refused(let sender, let why):
+            (facts.reason, facts.why) = (.refused, why)
+            facts.add(sender)
+        case .clockAhead(let clock, let request):
+            (facts.reason, facts.latestRequest) = (.clockAhead, TimeText.format(request))
+            (facts.host, facts.clockSeconds) = (clock.host, clock.seconds)
+            facts.add(clock.sender)
         case .silent(let sender, let request):
             (facts.reason, facts.latestRequest) = (.silent, request.map(TimeText.format))
             facts.add(sender)

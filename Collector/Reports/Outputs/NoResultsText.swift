@@ -26,6 +26,12 @@ package struct NoResultsText {
         switch report.empty ?? .nothingFound {
         case .nobodyReported: Self.nobody(source) + command("agents", source)
         case .unknownName(let name): unknown(name)
+        case .refused(let sender, let why):
+            "\(none) \(window). The collector refused what \(Self.name(sender)) sent, the latest at \(moment(sender.lastSeen)): "
+                + TerminalText.plain(why) + ".\n" + command("agents", senders + source)
+        case .clockAhead(let clock, let request):
+            "\(none) \(window). \(TerminalText.plain(clock.sentence)): its requests are dated too late, up to "
+                + "\(plainTime(request)). Set that clock. Until then:\n" + commandAround(request)
         case .silent(let sender, let request): silent(sender, request)
         case .idle(let request): idle(since: request)
         case .uncounted(let sender):
@@ -67,8 +73,11 @@ package struct NoResultsText {
     }
 
     private func idle(since time: UnixNanoseconds) -> String {
-        let none = dimensions.isEmpty ? "No requests" : "No request matches \(CommandFlag.text(dimensions))"
-        return "\(none) \(window). The latest one came at \(moment(time)):\n" + commandAround(time)
+        "\(none) \(window). The latest one came at \(moment(time)):\n" + commandAround(time)
+    }
+
+    private var none: String {
+        dimensions.isEmpty ? "No requests" : "No request matches \(CommandFlag.text(dimensions))"
     }
 
     private var nothing: String {
@@ -131,9 +140,14 @@ extension NoResultsText {
 
     /// Returns a time, and how long ago it was if the time of reading is known.
     private func moment(_ time: UnixNanoseconds) -> String {
-        guard let now = context.now else { return TimeText.format(time) }
+        guard let now = context.now else { return plainTime(time) }
         let age = FigureText.age((max(now, time) - time) / 1_000_000_000)
-        return "\(WindowText.moment(time, now: now)) UTC, \(age) ago"
+        return "\(plainTime(time)), \(age) ago"
+    }
+
+    /// Returns a time, with its date unless that is today's.
+    private func plainTime(_ time: UnixNanoseconds) -> String {
+        context.now.map { "\(WindowText.moment(time, now: $0)) UTC" } ?? TimeText.format(time)
     }
 
     private var window: String {

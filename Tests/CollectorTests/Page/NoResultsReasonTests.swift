@@ -111,6 +111,83 @@ import Testing
         }
     }
 
+    // MARK: A clock that is ahead
+
+    /// Runs the body at `time(60)`. The clock of `checkout` is five minutes ahead, and its first batch has just arrived, after the
+    /// end of the page's windows.
+    private func withFastClock(_ body: @Sendable (any TestClientProtocol) async throws -> Void) async throws {
+        try await withServer(clock: { Samples.time(62) }) { client in
+            let batch = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(352), end: Samples.time(362),
+                series: [Samples.dimensions(): Samples.statistics([0.1, 0.2, 0.3])],
+                ledger: Ledger(captured: 3, waiting: 3))
+            _ = try await client.post(try batch.otlp())
+            try await body(client)
+        }
+    }
+
+    @Test(arguments: ["", "since=15m", "since=6h", "since=7d", "since=30d", "service=checkout", "kind=client"])
+    func clockThatIsAheadIsNamedWithAWindowThatHasRequests(query: String) async throws {
+        try await withFastClock { client in
+            let report = try await report(query, of: client)
+            #expect(try name(report.empty) == "clock_ahead")
+            let sentence = "The clock of web-1, where checkout runs, is at least 5.0 min ahead"
+            let text = NoResultsText.sentence(of: report, ReportContext())
+            #expect(
+                text.hasSuffix(
+                    """
+                    \(sentence): its requests are dated too late, up to 2026-09-21T14:19:22Z. Set that clock. Until then:
+                      martlet-collector report --since 2026-09-21T13:20:00Z --until 2026-09-21T14:20:00Z
+
+                    """), "\(text)")
+            let page = try await client.read("/?\(query)")
+            #expect(page.text.contains("\(sentence), so its requests are dated too late, up to "), "\(page.text)")
+            let address = try #require(page.links.first { $0.contains("until=2026-09-21T14%3A20") })
+            #expect(try await client.read(address).text.contains("None of 3 requests failed"))
+        }
+    }
+
+    @Test func clockThatIsAheadExplainsOnlyRequestsThatItDated() async throws {
+        try await withFastClock { client in
+            #expect(try await name(report("status=404", of: client).empty) == "nothing_found")
+            let earlier = "since=2026-09-21T12:00:00Z&until=2026-09-21T13:00:00Z"
+            #expect(try await name(report(earlier, of: client).empty) == "nothing_found")
+            let map = try await client.get("/api/v1/map")
+            #expect(try name(ReportJSON.value(of: MapReport.self, in: Data(buffer: map.body)).empty) == "clock_ahead")
+        }
+    }
+
+    // MARK: Refused telemetry
+
+    @Test func refusalOfEverythingIsNamedWithItsReason() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            let batch = MetricsBatch(
+                resource: Samples.resource(), start: Samples.time(0) / 1_000_000, end: Samples.time(10) / 1_000_000,
+                series: [Samples.dimensions(): Samples.statistics([0.1])], ledger: Ledger(captured: 1, waiting: 1))
+            _ = try await client.post(try batch.otlp())
+            let why = "the time is in milliseconds; send it in nanoseconds"
+            for query in ["", "service=checkout"] {
+                let report = try await report(query, of: client)
+                #expect(
+                    report.empty
+                        == .refused(.init(service: "checkout", instance: "i-1", lastSeen: Samples.time(60)), why: why))
+                let text = NoResultsText.sentence(of: report, ReportContext())
+                #expect(
+                    text.contains(". The collector refused what checkout (i-1) sent, the latest at "), "\(text)")
+                #expect(text.contains(": \(why).\n  martlet-collector agents"))
+                let page = try await client.read("/?\(query)")
+                #expect(page.text.contains("The collector refused what checkout sent, the latest 0 s ago: \(why)."))
+                #expect(page.links.contains("/agents" + (query.isEmpty ? "" : "?\(query)")))
+            }
+            let earlier = "since=2026-09-21T12:00:00Z&until=2026-09-21T13:00:00Z"
+            #expect(try await report(earlier, of: client).empty == .nobodyReported)
+            // Once the sender is right, its requests count.
+            _ = try await client.post(try Samples.body())
+            #expect(try await report("", of: client).empty == nil)
+            #expect(try await name(report("since=10s", of: client).empty) == "idle")
+        }
+    }
+
     @Test func answerWithRowsHasNoReasonButNamesUnknownNames() async throws {
         try await withSenders { client in
             let all = try await report("since=1m", of: client)
@@ -139,6 +216,9 @@ import Testing
         let name = try #require(UnknownName((.service, "shpo"), among: ["shop", "pay"]))
         for reason: NoResultsReason in [
             .nobodyReported, .unknownName(name), .silent(sender, latestRequest: nil),
+            .refused(sender, why: "the time is in milliseconds"),
+            .clockAhead(.init(sender: sender, host: "web-1", seconds: 300), latestRequest: Samples.time(1)),
+            .clockAhead(.init(sender: sender, host: nil, seconds: 1.5), latestRequest: Samples.time(1)),
             .silent(sender, latestRequest: Samples.time(1)), .idle(latestRequest: Samples.time(1)), .uncounted(sender),
             .nothingFound,
         ] {

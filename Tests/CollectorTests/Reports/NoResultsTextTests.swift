@@ -305,6 +305,10 @@ import Testing
         for reason in [
             try unknown(.service, hostile, among: [hostile + "x"]),
             .uncounted(try sender(hostile, hostile, seen: "16:00:00")),
+            .refused(try sender(hostile, hostile, seen: "16:00:00"), why: hostile),
+            .clockAhead(
+                .init(sender: try sender(hostile, hostile, seen: "16:00:00"), host: hostile, seconds: 2),
+                latestRequest: try time("16:00:02")),
             .silent(try sender(hostile, hostile, seen: "16:00:00"), latestRequest: nil), .nothingFound,
         ] {
             let text = sentence(flags, reason)

@@ -144,6 +144,17 @@ extension StorageContractTests {
             #expect(try await clocks(RequestFilter(), 221, 300) == .init())
         }
 
+        @Test func clockThatWasSetRightIsNotReportedOnceItsDatesHavePassed() async throws {
+            for (second, ahead) in [(100, 120), (230, 0)] as [(UInt64, UInt64)] {
+                clock.time = Samples.time(second)
+                _ = try await storage.store([Samples.metrics(end: second + ahead)], of: nil)
+                let window = TimeWindow(from: Samples.time(0), to: Samples.time(300))
+                let account = try await storage.account(in: window, RequestFilter())
+                #expect(account.clocksAhead.senders == (ahead > 0 ? 1 : 0))
+                #expect(try await storage.agents().map(\.lead) == [ahead > 0 ? ahead * 1_000_000_000 : nil])
+            }
+        }
+
         @Test func latestInstancesOfAServiceAreFoundBehindManyOfAnother() async throws {
             for second in 0..<6 as Range<UInt64> {
                 clock.time = Samples.time(second)
