@@ -39,7 +39,7 @@ struct EdgesTable {
     }
 
     private func row(_ edge: CallEdge) -> HTML {
-        let addresses = EdgeAddresses(pageRequest: map.pageRequest, edge: edge)
+        let addresses = EdgeAddresses(map: map, edge: edge)
         return DataTable.row {
             DataTable.name {
                 link(addresses.overview, .class("name")) {
@@ -62,7 +62,7 @@ struct EdgesTable {
     }
 
     private func path(_ edge: CallEdge) -> String {
-        let host = HostName.text(edge.host)
+        let host = HostName.text(edge.host, system: edge.system)
         guard edge.comesFromSpans else { return host }
         return host + (edge.otherHosts.map { ", served as \($0)" } ?? "") + ", according to spans"
     }
@@ -126,16 +126,22 @@ extension CommandLine {
 
 /// The links behind the figures of an edge.
 struct EdgeAddresses {
-    let pageRequest: PageRequest
-    let edge: CallEdge
+    private let pageRequest: PageRequest
+    private let edge: CallEdge
+    /// The filter by system; `nil` for none.
+    private let system: String?
+
+    init(map: ServiceMap, edge: CallEdge) {
+        (pageRequest, self.edge, system) = (map.pageRequest, edge, edge.systemFilter(map.hostsOfSystems))
+    }
 
     var overview: PageAddress {
         let address = pageRequest.address(of: .overview)
         guard let service = edge.caller.service else { return address.with(.service, edge.callee.service) }
-        return address.with([(.service, service), (.host, edge.host)])
+        return address.with([(.service, service), (.host, edge.host), (.system, system)])
     }
 
-    var sent: PageAddress { requests(of: edge.caller, .client, edge.host) }
+    var sent: PageAddress { requests(of: edge.caller, .client, edge.host).with(.system, system) }
     var arrived: PageAddress {
         edge.servedHosts.dropFirst().reduce(
             requests(of: edge.callee, .server, edge.servedHosts.first ?? edge.host)

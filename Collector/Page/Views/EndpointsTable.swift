@@ -133,7 +133,7 @@ struct EndpointsTable {
             DataTable.cell("p95 trend", "trend") {
                 TrendLine.html(
                     row.trend?.p95 ?? [], height: 22,
-                    label: "p95 of \(row.text(of: .method)) \(row.text(of: .endpoint)) over time")
+                    label: "p95 of \(EndpointName.text(row.text(of: .method), row.text(of: .endpoint))) over time")
             }
             DataTable.cell("last seen", "num") { Figure.age(of: row.lastSeen, at: pageRequest.now) }
             if let verdict = row.verdict { DataTable.cell("compared", "change") { VerdictCell.html(verdict) } }
@@ -144,17 +144,23 @@ struct EndpointsTable {
         DataTable.name {
             link(Self.address(of: row, pageRequest, overview.kind), .class("name")) {
                 element("span", .class("method")) { row.text(of: .method) }
-                element("span", .class("tpl")) { LongText.html(row.text(of: .endpoint), atMost: Self.nameBytes) }
+                element("span", .class("tpl")) { LongText.html(Self.endpoint(of: row), atMost: Self.nameBytes) }
             }
             element("span", .class("sub")) {
-                let (service, host) = (row.text(of: .service), row.text(of: .host))
-                pageRequest.service(service)
-                overview.kind == .client ? " → \(HostName.text(host))" : host.isEmpty ? "" : ", at \(host)"
+                pageRequest.service(row.text(of: .service))
+                let (host, system) = (row.text(of: .host), row.text(of: .system))
+                let place = HostName.text(host, system: system)
+                overview.kind == .client ? " → \(place)" : host.isEmpty && system.isEmpty ? "" : ", at \(place)"
             }
             if let changed = row.measures.changedByRules {
                 element("span", .class("sub warntext")) { "\(FigureText.grouped(changed)) changed by rules" }
             }
         }
+    }
+
+    /// Returns the endpoint of a row, to follow its method.
+    static func endpoint(of row: ReportRow) -> String {
+        EndpointName.text(row.text(of: .endpoint), after: row.text(of: .method))
     }
 
     private func count(of measures: RequestMeasures, _ requests: PageAddress) -> HTML {
@@ -222,12 +228,14 @@ struct EndpointsTable {
         selecting(row, kind, at: pageRequest.countedRequests)
     }
 
-    /// Returns an address with the filters that select the requests of a row.
+    /// Returns an address with the filters that select the requests of a row. HTTP needs no filter by system.
     static func selecting(_ row: ReportRow, _ kind: RequestKind, at address: PageAddress) -> PageAddress {
-        address.with([
+        let system = row.text(of: .system)
+        let all = address.with([
             (.service, row.text(of: .service)), (.kind, kind.rawValue), (.method, row.text(of: .method)),
             (.host, row.text(of: .host)), (.endpoint, row.text(of: .endpoint)),
         ])
+        return system.isEmpty ? all : all.with(.system, system)
     }
 
     private func greatest(_ figure: (RequestMeasures) -> Double) -> Double {
@@ -283,9 +291,11 @@ struct GoneEndpoints {
             DataTable.name {
                 link(address(of: row, at: pageRequest.selected(.endpoint)), .class("name")) {
                     element("span", .class("method")) { row.text(of: .method) }
-                    element("span", .class("tpl")) { row.text(of: .endpoint) }
+                    element("span", .class("tpl")) { EndpointsTable.endpoint(of: row) }
                 }
-                element("span", .class("sub")) { HostName.text(row.text(of: .host)) }
+                element("span", .class("sub")) {
+                    HostName.text(row.text(of: .host), system: row.text(of: .system))
+                }
             }
             DataTable.cell("service", "host") { pageRequest.service(row.text(of: .service)) }
             DataTable.cell("requests before", "num") { link(requests) { FigureText.grouped(row.measures.count) } }

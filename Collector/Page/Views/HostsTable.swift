@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The called hosts, if there is more than one. Each links to its endpoints.
+/// The called hosts, if there is more than one, and their systems. Each links to its endpoints.
 struct HostsTable {
     /// The maximum number of services in a cell.
     private static let maxNamed = 3
@@ -39,19 +39,21 @@ struct HostsTable {
     }
 
     private var parameters: ReportParameters {
-        var parameters = pageRequest.report(of: .client, by: [.host])
+        var parameters = pageRequest.report(of: .client, by: called.hasSystems ? [.host, .system] : [.host])
         if called.hosts.count < called.count { parameters.add(.top, String(called.hosts.count)) }
         return parameters
     }
 
     private func row(_ host: CalledHosts.Host) -> HTML {
-        let requests = pageRequest.countedRequests.with([(.kind, RequestKind.client.rawValue), (.host, host.name)])
+        let (kind, system) = (RequestKind.client.rawValue, called.systemFilter(of: host))
+        func selecting(_ address: PageAddress) -> PageAddress { system.map { address.with(.system, $0) } ?? address }
+        let requests = selecting(pageRequest.countedRequests.with([(.kind, kind), (.host, host.name)]))
         return DataTable.row {
             DataTable.name {
-                link(pageRequest.here.with([(.host, host.name), (.kind, RequestKind.client.rawValue)]), .class("name"))
-                {
+                link(selecting(pageRequest.here.with([(.host, host.name), (.kind, kind)])), .class("name")) {
                     element("span", .class("tpl")) { HostName.text(host.name) }
                 }
+                if let system = host.system { element("span", .class("sub")) { system } }
             }
             DataTable.cell("called by", "host") { pageRequest.services(host.services, atMost: Self.maxNamed) }
             DataTable.cell("count", "num") { link(requests) { FigureText.grouped(host.measures.count) } }
@@ -65,10 +67,12 @@ struct HostsTable {
     }
 }
 
-/// The called hosts.
+/// The called hosts. A host that is called as several systems is there once for each.
 struct CalledHosts: Sendable {
     struct Host: Sendable {
         var name: String
+        /// `nil` for HTTP.
+        var system: String?
         var services: [String]
         var measures: RequestMeasures
     }
@@ -79,22 +83,30 @@ struct CalledHosts: Sendable {
     /// The hosts that took the most time.
     let hosts: [Host]
     let count: Int
+    /// The names of the hosts that are called as a system. Over HTTP they may be called too.
+    private let ofSystems: Set<String>
+
+    /// Whether a system is called, such as a database.
+    var hasSystems: Bool { !ofSystems.isEmpty }
+
+    /// Returns the value of the filter by system that selects the host's requests: empty for HTTP. `nil` if no filter is needed.
+    func systemFilter(of host: Host) -> String? { host.system ?? (ofSystems.contains(host.name) ? "" : nil) }
 
     /// - Parameters:
-    ///   - answer: groups by host and service.
+    ///   - answer: groups by host, system and service.
     ///   - wanted: the number of rows in the address; `nil` if it has none.
     init(_ answer: StatisticsAnswer, wanted: Int?) {
-        var (groups, services) = ([String: RequestGroup](), [String: Set<String>]())
+        var (groups, services) = ([[String?]: RequestGroup](), [[String?]: Set<String>]())
         for group in answer.groups {
-            let host = (group.values.first ?? nil) ?? ""
-            groups[host, default: RequestGroup(values: [host])].merge(group)
-            services[host, default: []].insert((group.values.last ?? nil) ?? "")
+            let host = [group.values[0] ?? "", group.values[1]]
+            groups[host, default: RequestGroup(values: host)].merge(group)
+            services[host, default: []].insert(group.values[2] ?? "")
         }
         count = groups.count
+        ofSystems = Set(groups.keys.filter { $0[1] != nil }.compactMap { $0[0] })
         hosts = GroupOrder().first(max(Self.maxHosts, wanted ?? 0), of: Array(groups.values)).map { group in
-            let name = (group.values.first ?? nil) ?? ""
-            return Host(
-                name: name, services: (services[name] ?? []).sorted(),
+            Host(
+                name: group.values[0] ?? "", system: group.values[1], services: (services[group.values] ?? []).sorted(),
                 measures: group.measures(seconds: answer.ratedWindow.seconds))
         }
     }

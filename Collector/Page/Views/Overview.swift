@@ -224,7 +224,7 @@ extension Overview {
             shown.map { row, verdict in
                 HTML.joined([
                     link(EndpointsTable.address(of: row, pageRequest, kind)) {
-                        row.text(of: .method) + " " + row.text(of: .endpoint)
+                        EndpointName.text(row.text(of: .method), row.text(of: .endpoint))
                     },
                     HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict))\(since(row)). "),
                 ])
@@ -284,9 +284,10 @@ struct OverviewQueries {
     init(_ pageRequest: PageRequest, _ kind: RequestKind) throws {
         self.kind = kind
         senders = try Self.query(pageRequest, nil, [.service, .kind], isInSlots: true)
-        hosts = try Self.query(pageRequest, .client, [.host, .service], isInSlots: false)
+        hosts = try Self.query(pageRequest, .client, [.host, .system, .service], isInSlots: false)
         parameters = pageRequest.report(of: kind, by: [.service, .method, .host, .endpoint], leavingOut: [])
         var query = try parameters.query(now: pageRequest.now)
+        query.by.append(.system)
         query.limit = query.limit ?? Self.maxEndpoints
         query.step = TrendStep.fitting(pageRequest.window, slots: Self.slots)
         self.query = query
@@ -317,12 +318,15 @@ struct OverviewQueries {
 
     /// Returns the parameters that give a command and the API the same rows and verdicts. Without a number of rows, a report
     /// has all rows and judges them together. So if rows may have been left out in either window, the parameters include the
-    /// default number.
+    /// default number. Without a row of a system, they do not name this dimension.
     func parameters(of report: Report) -> ReportParameters {
         var parameters = parameters
         let before = report.rows.count { $0.before != nil } + (report.compare?.goneCount ?? 0)
         if parameters[.top] == nil, report.rowCount > Self.maxEndpoints || before >= Self.maxEndpoints {
             parameters.add(.top, String(Self.maxEndpoints))
+        }
+        if report.rows.contains(where: { !$0.text(of: .system).isEmpty }) {
+            parameters.add(.by, Dimension.system.rawValue)
         }
         return parameters
     }

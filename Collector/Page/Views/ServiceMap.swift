@@ -13,6 +13,8 @@ package struct ServiceMap: Sendable {
     /// The requests that each service served; for a service that served none, its outgoing requests.
     let services: [String: RequestMeasures]
     let agents: [AgentRecord]
+    /// See ``MapReport/hostsOfSystems``.
+    let hostsOfSystems: Set<String>
     /// `nil` if there is something to show.
     let empty: NoResultsView?
 
@@ -24,6 +26,7 @@ package struct ServiceMap: Sendable {
         calls = try await ServiceCalls(
             MapQuery(window: pageRequest.window, filter: pageRequest.filter, limit: Self.maxListed), in: storage)
         services = calls.services()
+        hostsOfSystems = calls.report.hostsOfSystems
         // The completeness covers both ends.
         facts.completeness = calls.report.completeness
         self.facts = facts
@@ -64,7 +67,7 @@ extension ServiceMap {
     @HTMLBuilder private var explanation: HTML {
         if let worst = report.worst, let sent = worst.sent {
             "They could not connect: "
-            link(EdgeAddresses(pageRequest: pageRequest, edge: worst).lost) {
+            link(EdgeAddresses(map: self, edge: worst).lost) {
                 (worst.lostErrors ?? []).joined(separator: ", ")
             }
             ". \(worst.caller.name) sent \(FigureText.grouped(sent.count))"
@@ -134,7 +137,7 @@ struct MapTexts {
                 name: place.name, lines: ["no agent seen there", "their counts are unknown"], isBad: false,
                 isWatched: false)
         case .service(let name): service(name)
-        case .host(let name): host(name)
+        case .host(let name, let system): host(name, system)
         }
     }
 
@@ -154,16 +157,20 @@ struct MapTexts {
             address: map.pageRequest.address(ofService: name))
     }
 
-    private func host(_ name: String) -> MapPicture.Label {
-        let served = map.report.edges.contains { $0.caller == .host(name) }
-        let figures = map.calls.requests(to: name)
+    /// - Parameter system: the called system, such as a database; `nil` for HTTP.
+    private func host(_ name: String, _ system: String?) -> MapPicture.Label {
+        let served = map.report.edges.contains { $0.caller == .host(name, system: system) }
+        let figures = map.calls.requests(to: name, system: system)
+        let isShared = system != nil || map.hostsOfSystems.contains(name)
         return MapPicture.Label(
             name: HostName.text(name),
             lines: [
-                served ? "served by several services" : "no agent seen there",
+                system ?? (served ? "served by several services" : "no agent seen there"),
                 "p95 \(Figure.duration(figures.latency.p95)), \(FigureText.percent(figures.failures.rate)) % failed",
             ],
             isBad: figures.failures.rate >= CallEdge.failing, isWatched: served,
-            address: map.pageRequest.address(of: .overview).with(.host, name))
+            address: map.pageRequest.address(of: .overview).with([
+                (.host, name), (.system, isShared ? system ?? "" : nil),
+            ]))
     }
 }

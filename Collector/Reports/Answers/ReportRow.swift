@@ -153,7 +153,7 @@ extension [Dimension] {
     /// The word for a row of a report by these dimensions: the only dimension, or else `endpoint` or `row`.
     var wordForRow: String {
         if count == 1 { return self[0].rawValue }
-        return contains(.endpoint) && allSatisfy(ReportParameter.defaultBy.contains)
+        return contains(.endpoint) && allSatisfy { $0 == .system || ReportParameter.defaultBy.contains($0) }
             ? Dimension.endpoint.rawValue : "row"
     }
 

@@ -98,9 +98,11 @@ package struct TraceSpan: Sendable, Equatable, Codable {
     package var isError: Bool
     package var status: Int?
     package var error: String?
+    /// The called system of a request, such as `postgresql`; `nil`, and left out, for HTTP and for spans that are no requests.
+    package var system: String?
 
     private enum CodingKeys: String, CodingKey {
-        case id, service, instance, name, kind, time, status, error
+        case id, service, instance, name, kind, time, status, error, system
         case spanID = "span_id"
         case parentSpanID = "parent_span_id"
         case offset = "offset_ms"
@@ -120,7 +122,7 @@ package struct TraceSpan: Sendable, Equatable, Codable {
         offset = Double(span.start - min(first, span.start)) / 1e6
         duration = Double(span.durationNanoseconds) / 1e6
         isError = span.isError
-        (status, error) = (span.request?.status, span.request?.error)
+        (status, error, system) = (span.request?.status, span.request?.error, span.request?.system)
     }
 }
 

@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// All requests from one place to another under one host. Its JSON is a fixed format; an unknown figure is left out.
+/// All requests from one place to another under one host, to one system. Its JSON is a fixed format; an unknown figure is left out.
 package struct CallEdge: Sendable, Equatable, Codable {
     package var caller: MapPlace
     package var callee: MapPlace
@@ -8,15 +8,23 @@ package struct CallEdge: Sendable, Equatable, Codable {
     package var host: String
     /// The hosts under which the callee counted the requests. Behind a proxy they differ from ``host``.
     package var servedHosts: [String]
+    /// The called system, such as `postgresql`. `nil` for HTTP.
+    package var system: String?
     /// Whether the callee was identified only by observed calls, because it serves under another host.
     package var comesFromSpans = false
+    /// Returns the value of the filter by system that selects the edge's requests: empty for HTTP. `nil` if no filter is needed.
+    ///
+    /// - Parameter hosts: see ``MapReport/hostsOfSystems``.
+    package func systemFilter(_ hosts: Set<String>) -> String? { system ?? (hosts.contains(host) ? "" : nil) }
+
     /// The requests as the caller counted them; `nil` if it has no agent.
     package var sent: CallFigures?
     /// Sent requests that reached no server, because the connection failed.
     package var lost: UInt64?
     /// The errors of the lost requests, sorted by name.
     package var lostErrors: [String]?
-    /// Sent requests without a response that may have arrived: they were reset, timed out, hung or were cancelled.
+    /// Sent requests without a response that may have arrived: they were reset, timed out, hung or were cancelled. For a system,
+    /// all failed requests: their errors do not show whether there was a response.
     package var unanswered: UInt64?
     /// The requests as the callee counted them; `nil` if it has no agent. The count includes all callers of its hosts.
     package var arrived: CallFigures?
@@ -33,7 +41,7 @@ package struct CallEdge: Sendable, Equatable, Codable {
     package var uncounted: UInt64?
 
     private enum CodingKeys: String, CodingKey {
-        case caller, callee, host, sent, lost, unanswered, arrived, uncounted
+        case caller, callee, host, system, sent, lost, unanswered, arrived, uncounted
         case servedHosts = "served_hosts"
         case comesFromSpans = "is_of_spans"
         case lostErrors = "lost_errors"
@@ -68,19 +76,20 @@ package struct CallEdge: Sendable, Equatable, Codable {
 }
 
 /// An end of an edge of the map. In JSON it is `{"service": …}`, `{"host": …}`, or `null` for callers without an agent.
+/// The host of a system also has a `system`.
 package enum MapPlace: Sendable, Hashable {
     /// Callers without an agent.
     case outside
     case service(String)
-    /// A host that is not served by exactly one known service.
-    case host(String)
+    /// A host that is not served by exactly one known service, and its system, such as `postgresql`: `nil` for HTTP.
+    case host(String, system: String? = nil)
 
     /// The name in readable form.
     package var name: String {
         switch self {
         case .outside: "Callers outside"
         case .service(let name): name
-        case .host(let name): HostName.text(name)
+        case .host(let name, let system): HostName.text(name, system: system)
         }
     }
 
@@ -90,14 +99,19 @@ package enum MapPlace: Sendable, Hashable {
     }
 
     var host: String? {
-        if case .host(let name) = self { return name }
+        if case .host(let name, _) = self { return name }
+        return nil
+    }
+
+    var system: String? {
+        if case .host(_, let system) = self { return system }
         return nil
     }
 }
 
 extension MapPlace: Comparable {
     package static func < (one: MapPlace, other: MapPlace) -> Bool {
-        one.rank != other.rank ? one.rank < other.rank : one.name < other.name
+        (one.rank, one.name, one.system ?? "") < (other.rank, other.name, other.system ?? "")
     }
 
     private var rank: Int {
@@ -111,7 +125,7 @@ extension MapPlace: Comparable {
 
 extension MapPlace: Codable {
     private enum CodingKeys: String, CodingKey {
-        case service, host
+        case service, host, system
     }
 
     package init(from decoder: any Decoder) throws {
@@ -123,7 +137,9 @@ extension MapPlace: Codable {
         if let service = try container.decodeIfPresent(String.self, forKey: .service) {
             self = .service(service)
         } else {
-            self = .host(try container.decode(String.self, forKey: .host))
+            self = .host(
+                try container.decode(String.self, forKey: .host),
+                system: try container.decodeIfPresent(String.self, forKey: .system))
         }
     }
 
@@ -135,6 +151,7 @@ extension MapPlace: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(service, forKey: .service)
         try container.encodeIfPresent(host, forKey: .host)
+        try container.encodeIfPresent(system, forKey: .system)
     }
 }
 

@@ -5,7 +5,7 @@ import MartletTelemetry
 ///
 /// A caller's host leads to the one service that served under this host. If no service did, because there is a proxy between them,
 /// observed calls identify the service. If several did, the host becomes a place on the map, because no count shows how its
-/// requests were distributed.
+/// requests were distributed. A database or a message broker is a place too, one for each system that is called under a host.
 struct CallGraph {
     /// The service that a caller's host leads to.
     private struct Callee {
@@ -24,6 +24,8 @@ struct CallGraph {
         var fromOutside: UInt64
     }
 
+    /// The dimensions of the groups.
+    static let dimensions: [Dimension] = [.service, .kind, .host, .error, .system]
     /// The share of requests up to which a gap may be an effect of the window's ends.
     private static let smallestGap = 0.005
 
@@ -33,21 +35,24 @@ struct CallGraph {
     private var servers: [CallSide: CallSum] = [:]
     private let seconds: Double
     private let serversOfHost: [String: [CallSide]]
+    /// The places for the hosts that several services serve, by the served side.
+    private var sharedPlaces: [CallSide: MapPlace] = [:]
     /// The callees of observed calls by caller, and the served sides by callee and called host.
-    private let calleesOf: [CallSide: Set<String>]
-    private let sidesBehind: [CallSide: Set<CallSide>]
+    private let calleesOf: [ServiceHost: Set<String>]
+    private let sidesBehind: [ServiceHost: Set<ServiceHost>]
     private var shares = CallShares([:])
     /// The requests of each share, by its index.
     private var reached: [Reached] = []
 
     /// - Parameters:
-    ///   - groups: requests by service, kind, host and error.
+    ///   - groups: requests by ``dimensions``.
     ///   - calls: the calls that spans showed.
     ///   - seconds: the length of the window.
     init(_ groups: [RequestGroup], _ calls: Set<ObservedCall>, seconds: Double) {
         self.seconds = seconds
-        for group in groups where group.values.count == 4 {
-            let side = CallSide(service: group.values[0] ?? "", host: group.values[2] ?? "")
+        for group in groups where group.values.count == Self.dimensions.count {
+            let side = CallSide(
+                at: ServiceHost(service: group.values[0] ?? "", host: group.values[2] ?? ""), system: group.values[4])
             if group.values[1] == RequestKind.client.rawValue {
                 clients[side, default: CallSum()].add(group, error: group.values[3])
             } else {
@@ -56,19 +61,20 @@ struct CallGraph {
         }
         serversOfHost = Dictionary(grouping: servers.keys) { $0.host }
         calleesOf = Dictionary(
-            calls.map { (CallSide(service: $0.caller, host: $0.calledHost), [$0.callee]) },
+            calls.map { (ServiceHost(service: $0.caller, host: $0.calledHost), [$0.callee]) },
             uniquingKeysWith: { $0.union($1) })
         sidesBehind = Dictionary(
             calls.map {
                 (
-                    CallSide(service: $0.callee, host: $0.calledHost),
-                    [CallSide(service: $0.callee, host: $0.servedHost)]
+                    ServiceHost(service: $0.callee, host: $0.calledHost),
+                    [ServiceHost(service: $0.callee, host: $0.servedHost)]
                 )
             }, uniquingKeysWith: { $0.union($1) })
         let callees = Dictionary(
             uniqueKeysWithValues: clients.keys.compactMap { side in callee(of: side).map { (side, $0) } })
         shares = CallShares(callees.mapValues(\.sides))
         reached = shares.all.map(requests)
+        sharedPlaces = placesOfSharedHosts()
         for (side, sum) in clients { add(side, sum, callees[side]) }
         addServed()
         edges.sort { one, other in
@@ -76,30 +82,44 @@ struct CallGraph {
             if first != second { return first > second }
             return one.count != other.count
                 ? one.count > other.count
-                : (one.caller, one.callee, one.host) < (other.caller, other.callee, other.host)
+                : (one.caller, one.callee, one.host, one.system ?? "")
+                    < (other.caller, other.callee, other.host, other.system ?? "")
         }
     }
 
     private func callee(of caller: CallSide) -> Callee? {
-        let serving = servers(of: caller.host)
+        let serving = servers(of: caller)
         if let side = serving.first {
-            return serving.count == 1 ? Callee(service: side.service, sides: [side], comesFromSpans: false) : nil
+            let isOne = serving.allSatisfy { $0.service == side.service }
+            return isOne ? Callee(service: side.service, sides: Set(serving), comesFromSpans: false) : nil
         }
         // Observed calls identify the callee if they agree on one.
-        guard let services = calleesOf[caller], let service = services.first, services.count == 1 else { return nil }
-        let sides = sidesBehind[CallSide(service: service, host: caller.host)] ?? []
-        return Callee(service: service, sides: sides.filter { servers[$0] != nil }, comesFromSpans: true)
+        guard let services = calleesOf[caller.at], let service = services.first, services.count == 1 else { return nil }
+        let behind = sidesBehind[ServiceHost(service: service, host: caller.host)] ?? []
+        let sides = behind.flatMap { served in
+            Self.answering(caller, among: (serversOfHost[served.host] ?? []).filter { $0.service == service })
+        }
+        return Callee(service: service, sides: Set(sides), comesFromSpans: true)
     }
 
-    private func servers(of host: String) -> [CallSide] {
+    private func servers(of caller: CallSide) -> [CallSide] {
         // Hosts beyond the limit on names share one name, which does not lead to a single host.
-        host.isEmpty || host.hasPrefix(RequestDimensions.other) ? [] : serversOfHost[host] ?? []
+        let host = caller.host
+        guard !host.isEmpty, !host.hasPrefix(RequestDimensions.other) else { return [] }
+        return Self.answering(caller, among: serversOfHost[host] ?? [])
+    }
+
+    /// Returns the sides that may have answered a caller: those of its system. If there are none, one end may have counted remote
+    /// procedure calls as HTTP.
+    private static func answering(_ caller: CallSide, among sides: [CallSide]) -> [CallSide] {
+        let same = sides.filter { $0.system == caller.system }
+        return same.isEmpty ? sides.filter { $0.system == nil || caller.system == nil } : same
     }
 
     private mutating func add(_ caller: CallSide, _ sum: CallSum, _ callee: Callee?) {
         var edge = CallEdge(
-            caller: .service(caller.service), callee: .host(caller.host), host: caller.host,
-            servedHosts: [caller.host])
+            caller: .service(caller.service), callee: caller.place, host: caller.host, servedHosts: [caller.host],
+            system: caller.system)
         edge.sent = CallFigures(sum.group, seconds: seconds)
         (edge.lost, edge.unanswered) = (sum.lost, sum.unanswered)
         edge.lostErrors = sum.errors.isEmpty ? nil : sum.errors.sorted()
@@ -122,7 +142,7 @@ struct CallGraph {
     }
 
     private func reach(_ callee: Callee, _ reached: Reached, _ edge: inout CallEdge) {
-        edge.servedHosts = callee.sides.map(\.host).sorted()
+        edge.servedHosts = Set(callee.sides.map(\.host)).sorted()
         edge.arrived = reached.arrived
         (edge.sharedBy, edge.sentByAll) = (reached.callers, reached.sentByAll)
         edge.fromOutside = reached.fromOutside
@@ -138,14 +158,23 @@ struct CallGraph {
         return Double(rest) > smallestGap * Double(count) ? rest : 0
     }
 
+    /// Returns the places for the called hosts that several services serve, by the served side.
+    private func placesOfSharedHosts() -> [CallSide: MapPlace] {
+        var places: [CallSide: MapPlace] = [:]
+        for caller in clients.keys {
+            let serving = servers(of: caller)
+            guard Set(serving.map(\.service)).count > 1 else { continue }
+            for side in serving { places[side] = min(places[side] ?? caller.place, caller.place) }
+        }
+        return places
+    }
+
     /// Adds the requests that services got from callers without an agent, and from hosts that several services serve.
     private mutating func addServed() {
-        let called = Set(clients.keys.map(\.host))
         for (side, sum) in servers where shares.index(of: side) == nil {
-            let isShared = called.contains(side.host) && servers(of: side.host).count > 1
             var edge = CallEdge(
-                caller: isShared ? .host(side.host) : .outside, callee: .service(side.service), host: side.host,
-                servedHosts: [side.host])
+                caller: sharedPlaces[side] ?? .outside, callee: .service(side.service), host: side.host,
+                servedHosts: [side.host], system: side.system)
             edge.arrived = CallFigures(sum.group, seconds: seconds)
             edges.append(edge)
         }
@@ -153,9 +182,21 @@ struct CallGraph {
 }
 
 /// A service and a host that it called, or under which it served.
-struct CallSide: Hashable {
+struct ServiceHost: Hashable {
     var service: String
     var host: String
+}
+
+/// The requests that a service sent to a host, or served under it, for one system.
+struct CallSide: Hashable {
+    var at: ServiceHost
+    /// `nil` for HTTP.
+    var system: String?
+
+    var service: String { at.service }
+    var host: String { at.host }
+    /// The host as a place on the map.
+    var place: MapPlace { .host(host, system: system) }
 }
 
 /// The served sides whose requests are counted together, and their callers. A side counts all of its callers together, and a

@@ -34,6 +34,9 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
         case edgeCount = "edge_count"
     }
 
+    /// The hosts that are called as a system, such as a database. Over HTTP they may be called too.
+    package var hostsOfSystems: Set<String> { Set(edges.filter { $0.system != nil }.map(\.host)) }
+
     /// The edge with the most requests that are known to be lost; `nil` if none is.
     package var worst: CallEdge? { edges.first.flatMap { ($0.lost ?? 0) > 0 ? $0 : nil } }
 
@@ -59,7 +62,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
 
 extension MapReport {
     /// - Parameters:
-    ///   - answer: requests by service, kind, host and error.
+    ///   - answer: requests by ``CallGraph/dimensions``.
     ///   - account: the account of the services at the ends of the edges.
     ///   - services: these services.
     init(

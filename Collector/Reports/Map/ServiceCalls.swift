@@ -7,7 +7,7 @@ package struct ServiceCalls: Sendable {
     private static let maxCalls = 5000
 
     package let report: MapReport
-    /// The requests by service, kind, host and error.
+    /// The requests by ``CallGraph/dimensions``.
     private let groups: [RequestGroup]
     private let seconds: Double
 
@@ -33,7 +33,7 @@ package struct ServiceCalls: Sendable {
     ) async throws -> StatisticsAnswer {
         do {
             return try await storage.statistics(
-                StatisticsQuery(window: window, filter: filter, by: [.service, .kind, .host, .error]))
+                StatisticsQuery(window: window, filter: filter, by: CallGraph.dimensions))
         } catch let error as TooManyGroups {
             throw ParameterError(
                 "the map needs more than \(error.limit) rows; ask for a shorter time or for one environment")
@@ -55,10 +55,13 @@ package struct ServiceCalls: Sendable {
     }
 
     /// Returns the requests of the edges that end at a host.
-    package func requests(to host: String) -> RequestMeasures {
-        let callers = Set(report.edges.filter { $0.callee == .host(host) }.map(\.caller.service))
+    ///
+    /// - Parameter system: the system of the host; `nil` for HTTP.
+    package func requests(to host: String, system: String?) -> RequestMeasures {
+        let place = MapPlace.host(host, system: system)
+        let callers = Set(report.edges.filter { $0.callee == place }.map(\.caller.service))
         let made = groups.filter {
-            $0.values[1] == RequestKind.client.rawValue && $0.values[2] ?? "" == host
+            $0.values[1] == RequestKind.client.rawValue && $0.values[2] ?? "" == host && $0.values[4] == system
                 && callers.contains($0.values[0] ?? "")
         }
         return made.reduce(into: RequestGroup(values: [])) { $0.merge($1) }.measures(seconds: seconds)

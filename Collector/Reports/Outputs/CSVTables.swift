@@ -147,6 +147,7 @@ package enum MapCSV {
         ("sent_by_all", { count($0.sentByAll) }),
         ("from_outside", { count($0.fromOutside) }),
         ("uncounted", { count($0.uncounted) }),
+        ("system", { CSVCell.text($0.system ?? "") }),
     ]
 
     private static func count(_ count: UInt64?) -> String { count.map { String($0) } ?? "" }

@@ -60,7 +60,7 @@ package struct MapTable {
 
     /// Returns a cell for each column. An unknown figure is a dash.
     private static func cells(of edge: CallEdge) -> [(text: String, tone: Tone?)] {
-        let names = [edge.caller.name, edge.callee.name, HostName.text(edge.host)]
+        let names = [edge.caller.name, edge.callee.name, HostName.text(edge.host, system: edge.system)]
         return names.map { ($0, nil) } + side(edge.sent) + [count(edge.lost, .red), count(edge.unanswered)]
             + side(edge.arrived) + [count(edge.uncounted, .yellow)]
     }
@@ -98,7 +98,7 @@ package struct MapTable {
 
     private static func notes(on edge: CallEdge) -> [String] {
         var notes: [String] = []
-        let host = HostName.text(edge.host)
+        let host = HostName.text(edge.host, system: edge.system)
         if let errors = edge.lostErrors {
             notes.append("\(edge.caller.name) could not connect to \(host): \(errors.joined(separator: ", "))")
         }
@@ -131,7 +131,7 @@ package struct MapTable {
         guard let edge = report.worst ?? mostFailed else { return "" }
         let source = NextCommand.ofSource(context.flags)
         var flags = context.flags.filter { !["service", "top"].contains($0.name) && !source.contains($0) }
-        flags += edge.requests.map { CommandFlag($0.name.rawValue, $0.value) }
+        flags += edge.requests(edge.systemFilter(report.hostsOfSystems)).map { CommandFlag($0.name.rawValue, $0.value) }
         if edge.lostErrors == nil { flags.append(CommandFlag("failed")) }
         return device.paint("See them:", .dim) + "  " + CommandText.text("requests", flags + source) + "\n"
     }
@@ -147,10 +147,13 @@ extension CallEdge {
 
     /// The filters for its lost requests. If none was lost, the filters for all that the caller sent or, without a caller, the
     /// callee served.
-    fileprivate var requests: [(name: RequestsParameter, value: String)] {
+    ///
+    /// - Parameter system: the filter by system; `nil` for none.
+    fileprivate func requests(_ system: String?) -> [(name: RequestsParameter, value: String)] {
         let isSent = sent != nil
+        let ofSystem = system.map { [(RequestsParameter.system, $0)] } ?? []
         let service = (isSent ? caller : callee).service.map { [(RequestsParameter.service, $0)] } ?? []
-        return service + [(.kind, isSent ? "client" : "server"), (.host, host)]
+        return service + [(.kind, isSent ? "client" : "server"), (.host, host)] + ofSystem
             + (lostErrors ?? []).map { (.error, $0) }
     }
 }

@@ -60,10 +60,11 @@ package enum RequestsTable {
         [request.method, request.host, request.endpoint].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// Returns the status and the error, or only one of them if they are equal or the other is missing.
+    /// Returns the status and the error, or only one of them if they are equal or the other is missing. A system answers without
+    /// a status.
     package static func outcome(of request: RequestSummary) -> String {
         let status = request.status.map(String.init)
-        guard let error = request.error, error != status else { return status ?? "" }
+        guard let error = request.error, error != status else { return status ?? (request.system == nil ? "" : "ok") }
         return status.map { "\($0) \(error)" } ?? error
     }
 

@@ -66,6 +66,7 @@ extension RequestParameterName {
     package static var service: Self { Self(.service) }
     package static var environment: Self { Self(.environment) }
     package static var kind: Self { Self(.kind) }
+    package static var system: Self { Self(.system) }
     package static var method: Self { Self(.method) }
     package static var host: Self { Self(.host) }
     package static var endpoint: Self { Self(.endpoint) }

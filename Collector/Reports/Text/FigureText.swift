@@ -127,6 +127,29 @@ package enum NameList {
 /// A host in readable form. Some senders do not send the host of a request.
 package enum HostName {
     package static func text(_ host: String) -> String { host.isEmpty ? "unknown host" : host }
+
+    /// Returns the name followed by the called system, as in `db.internal:5432 (postgresql)`.
+    ///
+    /// - Parameter system: `nil` or empty for HTTP, which is not named.
+    package static func text(_ host: String, system: String?) -> String {
+        guard let system, !system.isEmpty else { return text(host) }
+        return "\(text(host)) (\(system))"
+    }
+}
+
+/// The name of an endpoint after its method. The name of a database's endpoint often begins with the operation.
+package enum EndpointName {
+    /// Returns the endpoint without the method that it begins with: `users` for `SELECT` and `SELECT users`.
+    package static func text(_ endpoint: String, after method: String) -> String {
+        guard !method.isEmpty, endpoint.hasPrefix(method) else { return endpoint }
+        let rest = endpoint.dropFirst(method.count)
+        return rest.isEmpty ? "" : rest.first == " " ? String(rest.dropFirst()) : endpoint
+    }
+
+    /// Returns the method and the endpoint, with the operation only once.
+    package static func text(_ method: String, _ endpoint: String) -> String {
+        [method, text(endpoint, after: method)].filter { !$0.isEmpty }.joined(separator: " ")
+    }
 }
 
 /// A duration in milliseconds, the unit of reports.

@@ -20,13 +20,13 @@ enum CallBatch {
         ).otlp()
     }
 
-    /// Returns the requests of one service, kind, host and error.
+    /// Returns the requests of one service, kind, host, error and system.
     static func group(
         _ service: String, _ kind: RequestKind, _ host: String, _ durations: [Double], status: Int? = 200,
-        error: String? = nil
+        error: String? = nil, system: String? = nil
     ) -> RequestGroup {
         let dimensions = Samples.dimensions(kind, status: status, error: error)
         return Samples.group(
-            [service, kind.rawValue, host, error], [(dimensions, Samples.statistics(durations))])
+            [service, kind.rawValue, host, error, system], [(dimensions, Samples.statistics(durations))])
     }
 }

@@ -3,8 +3,8 @@ import MartletTelemetry
 
 @testable import MartletReports
 
-/// A map with every kind of edge: lost requests, a proxy, two callers of one host, a host of several services, callers without an
-/// agent, requests that the other side did not count, and hostile names.
+/// A map with every kind of edge: lost requests, a proxy, two callers of one host, a host of several services, a database, callers
+/// without an agent, requests that the other side did not count, and hostile names.
 enum SampleMap {
     static let report = MapReport(
         from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z", completeness: 0.9987, clocksAhead: nil,
@@ -38,15 +38,17 @@ enum SampleMap {
         requests("payments", .client, "acquirer.example:443", 240),
         requests("payments", .client, "acquirer.example:443", 18, status: 500, error: "500"),
         requests("storefront", .server, "shop.example:443", 4_000),
+        requests("storefront", .client, "db.internal:5432", 10, status: nil, system: "postgresql"),
         requests("storefront", .client, "gate:443", 10), requests("stock", .server, "gate:443", 6),
         requests("mail", .server, "gate:443", 4), requests("desk", .client, "", 2),
         requests("-sum(A1)", .client, "<b>evil|\u{202e}host</b>\n", 1),
     ]
 
     private static func requests(
-        _ service: String, _ kind: RequestKind, _ host: String, _ count: Int, status: Int? = 200, error: String? = nil
+        _ service: String, _ kind: RequestKind, _ host: String, _ count: Int, status: Int? = 200, error: String? = nil,
+        system: String? = nil
     ) -> RequestGroup {
         let durations = (0..<count).map { 0.02 + Double($0 % 100) / 500 }
-        return CallBatch.group(service, kind, host, durations, status: status, error: error)
+        return CallBatch.group(service, kind, host, durations, status: status, error: error, system: system)
     }
 }

@@ -187,7 +187,9 @@ extension CommandLine {
     init(endpoint: Endpoint) {
         var parameters = endpoint.selection()
         let selection = parameters.query
-        for dimension in [.version, .status, .error] as [Dimension] { parameters.add(.by, dimension.rawValue) }
+        // A system answers without a status.
+        let dimensions: [Dimension] = endpoint.system == nil ? [.version, .status, .error] : [.version, .error]
+        for dimension in dimensions { parameters.add(.by, dimension.rawValue) }
         pageRequest = endpoint.pageRequest
         commands = [("report", parameters.commandFlags)]
         let processes = endpoint.processes.map { _ in
@@ -211,8 +213,8 @@ extension Endpoint {
     /// The method and the endpoint, or another selected value.
     var title: String {
         let (method, endpoint) = (text(of: .method), text(of: .endpoint))
-        guard endpoint.isEmpty else { return method.isEmpty ? endpoint : "\(method) \(endpoint)" }
-        let rest = [method, text(of: .host), text(of: .service)].filter { !$0.isEmpty }
+        guard endpoint.isEmpty else { return EndpointName.text(method, endpoint) }
+        let rest = [method, text(of: .host), text(of: .system), text(of: .service)].filter { !$0.isEmpty }
         return rest.first ?? (kind == .client ? "All outgoing requests" : "All incoming requests")
     }
 
@@ -228,7 +230,9 @@ extension Endpoint {
                             if !text(of: .method).isEmpty {
                                 element("span", .class("method")) { text(of: .method) }
                             }
-                            element("span", .class("tpl")) { text(of: .endpoint) }
+                            element("span", .class("tpl")) {
+                                EndpointName.text(text(of: .endpoint), after: text(of: .method))
+                            }
                         }
                     }
                     if totals.measures != nil, namesEndpoint || !text(of: .service).isEmpty {
@@ -242,6 +246,12 @@ extension Endpoint {
         ])
     }
 
+    /// The selected system, such as a database. `nil` for HTTP, or if the address selects none.
+    fileprivate var system: String? {
+        let system = text(of: .system)
+        return system.isEmpty ? nil : system
+    }
+
     private func text(of name: PageParameter) -> String { pageRequest.parameters.all(name).joined(separator: ", ") }
 
     private var crumbs: HTML {
@@ -251,7 +261,8 @@ extension Endpoint {
                 for service in pageRequest.parameters.all(.service).prefix(1) { pageRequest.service(service) }
             }
             for host in pageRequest.parameters.all(.host).prefix(1) {
-                link(pageRequest.address(of: .overview).with(.host, host)) { HostName.text(host) }
+                let address = pageRequest.address(of: .overview).with(.host, host)
+                link(address.with(.system, pageRequest.parameters[.system])) { HostName.text(host) }
             }
         }
     }
@@ -268,7 +279,7 @@ extension Endpoint {
         services(kind == .client ? "called by" : "served by", own, kind)
         if pageRequest.parameters[.host] != nil {
             " at "
-            element("span", .class("mono")) { HostName.text(host) }
+            element("span", .class("mono")) { HostName.text(host, system: system) }
         }
         if !other.services.isEmpty {
             ", "
@@ -294,7 +305,9 @@ extension Endpoint {
 
     /// Filters that the title does not name, each with a link that removes it.
     private var restriction: HTML {
-        let named: [Dimension] = [.service, .environment, .kind, .method, .host, .endpoint]
+        let isNamed = system != nil && pageRequest.parameters[.host] != nil
+        let named: [Dimension] =
+            [.service, .environment, .kind, .method, .host, .endpoint] + (isNamed ? [.system] : [])
         let names = Dimension.allCases.filter { !named.contains($0) }.map(PageParameter.init)
         let given = names.filter { pageRequest.parameters[$0] != nil }
         guard !given.isEmpty else { return .none }

@@ -150,10 +150,11 @@ struct OtherSide: Sendable {
         (self.answer, self.hosts) = (try await storage.statistics(query), hosts)
     }
 
-    /// Returns the address of the same requests as the other side counts them.
+    /// Returns the address of the same requests as the other side counts them: of remote procedure calls, maybe as HTTP.
     ///
     /// - Parameter address: the address on the side that is shown.
     func address(_ address: PageAddress) -> PageAddress {
+        let address = address.with(.system, nil)
         guard let hosts else { return address }
         return hosts.sorted().reduce(address.with(.host, nil)) { $0.adding(.host, $1) }
     }

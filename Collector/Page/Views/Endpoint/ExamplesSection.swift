@@ -37,7 +37,7 @@ struct ExamplesSection {
                 element("span", .class("num")) { Figure.duration(request.duration) }
                 element("span", .class(request.failed ? "st bad" : "st")) {
                     if request.failed { Icon.failed.html }
-                    request.error ?? request.status.map(String.init) ?? "no status"
+                    request.error ?? request.status.map(String.init) ?? (request.system == nil ? "no status" : "ok")
                 }
                 element("span", .class("when")) { time(request) }
             }

@@ -23,7 +23,8 @@ package struct RequestList: Sendable {
     let filters: [RequestListFilter]
     let methods: [String]
     let hosts: [String]
-    /// The chosen method and host, if no request has them.
+    let systems: [String]
+    /// The chosen method, host and system, if no request has them.
     private(set) var unseen: [PageParameter: UnknownName] = [:]
     /// Whether new requests appear at the top automatically.
     let isLive: Bool
@@ -46,7 +47,8 @@ package struct RequestList: Sendable {
         counted = try await CountedRequests.load(pageRequest, in: storage)
         methods = try await Self.choices(.method, pageRequest, in: storage)
         hosts = try await Self.choices(.host, pageRequest, in: storage)
-        for (name, seen) in [(PageParameter.method, methods), (.host, hosts)] {
+        systems = try await Self.choices(.system, pageRequest, in: storage).filter { !$0.isEmpty }
+        for (name, seen) in [(PageParameter.method, methods), (.host, hosts), (.system, systems)] {
             unseen[name] = try await pageRequest.unknownName(name, notIn: seen, in: storage)
         }
         // A live tail checks every two seconds. Looking back a week that often would cost too much.
@@ -302,7 +304,12 @@ struct RequestRows {
                 }
                 if request.kind == .server { element("small") { " incoming" } }
             },
-            DataTable.cell("host", "host") { LongText.html(request.host, atMost: Self.nameBytes) },
+            DataTable.cell("host", "host") {
+                LongText.html(request.host, atMost: Self.nameBytes)
+                if let system = request.system {
+                    element("small") { LongText.html(" " + system, atMost: Self.nameBytes) }
+                }
+            },
             DataTable.cell("trace") {
                 link(pageRequest.scoped(TracePage.address(of: request.traceID)), .class("mono")) {
                     String(request.traceID.prefix(Self.traceDigits))
@@ -315,8 +322,9 @@ struct RequestRows {
 }
 
 extension RequestSummary {
-    /// The path and the query of the address; the endpoint if the sender does not send the address.
+    /// The path and the query of the address; the endpoint if the sender does not send the address. A method precedes it.
     fileprivate var path: String {
+        let endpoint = EndpointName.text(endpoint, after: method)
         guard let url, let scheme = url.range(of: "://") else { return endpoint }
         return url[scheme.upperBound...].firstIndex(of: "/").map { String(url[$0...]) } ?? endpoint
     }

@@ -36,20 +36,13 @@ extension RequestPage {
     private var request: RequestSummary { report.summary }
 
     package var html: HTML {
-        let title = "\(request.method) \(request.endpoint)".cut(toBytes: Self.nameBytes)
+        let title = name.cut(toBytes: Self.nameBytes)
         return PageFrame(pageRequest: pageRequest, facts: facts).document(title, view: .requests, hasScope: false) {
             crumbs
             head
             FactStrip.html(figures)
             if let phases { PhasesTable(waterfall: phases, duration: request.duration).html }
-            element("div", .class("two")) {
-                MessagePanel(
-                    title: "Request", id: "h-request", headers: report.requestHeaders, body: report.requestBody
-                ).html
-                MessagePanel(
-                    title: "Response", id: "h-response", headers: report.responseHeaders, body: report.responseBody
-                ).html
-            }
+            if !isWithoutMessages { messages }
             error
             KeyValuePanel(title: "Attributes", id: "h-attributes", pairs: attributes).html
             RequestTrace(page: self).html
@@ -58,11 +51,31 @@ extension RequestPage {
         }
     }
 
+    /// The method and the endpoint.
+    private var name: String { EndpointName.text(request.method, request.endpoint) }
+
+    /// Whether the request has no header fields and bodies, because its system has none.
+    private var isWithoutMessages: Bool {
+        request.system != nil && report.requestHeaders.isEmpty && report.responseHeaders.isEmpty
+            && report.requestBody == nil && report.responseBody == nil
+    }
+
+    private var messages: HTML {
+        element("div", .class("two")) {
+            MessagePanel(
+                title: "Request", id: "h-request", headers: report.requestHeaders, body: report.requestBody
+            ).html
+            MessagePanel(
+                title: "Response", id: "h-response", headers: report.responseHeaders, body: report.responseBody
+            ).html
+        }
+    }
+
     private var crumbs: HTML {
         element("nav", .class("crumbs"), .label("Path")) {
             link(pageRequest.address(of: .overview)) { "Overview" }
             link(endpoint(.endpoint)) {
-                element("span") { LongText.html("\(request.method) \(request.endpoint)", atMost: Self.nameBytes) }
+                element("span") { LongText.html(name, atMost: Self.nameBytes) }
             }
             link(endpoint(.requests)) { "Requests" }
         }
@@ -71,7 +84,7 @@ extension RequestPage {
     private func endpoint(_ base: PageAddress) -> PageAddress {
         pageRequest.scoped(base).with([
             (.service, request.service), (.kind, request.kind.rawValue), (.method, request.method),
-            (.host, request.host), (.endpoint, request.endpoint),
+            (.host, request.host), (.endpoint, request.endpoint), (.system, request.system),
         ])
     }
 
@@ -83,7 +96,7 @@ extension RequestPage {
                     element("span", .class("method")) { LongText.html(request.method, atMost: Self.nameBytes) }
                     " "
                     element("span", .class("tpl mono")) {
-                        LongText.html(request.url ?? request.host + request.endpoint, atMost: Self.addressBytes)
+                        LongText.html(address, atMost: Self.addressBytes)
                     }
                 }
                 element("p", .class("sub")) { sender }
@@ -98,6 +111,13 @@ extension RequestPage {
         }
     }
 
+    /// The address. If the sender does not send it, the host and the endpoint; for a system, only the endpoint.
+    private var address: String {
+        if let url = request.url { return url }
+        return request.system == nil
+            ? request.host + request.endpoint : EndpointName.text(request.endpoint, after: request.method)
+    }
+
     /// The same request in the API.
     private var answer: PageAddress { PageAddress("/api/v1/requests/", id: request.id) }
 
@@ -110,6 +130,7 @@ extension RequestPage {
             LongText.html(
                 [request.version.map { " \($0)" }, " on \(request.instance)", request.environment.map { ", \($0)" }]
                     .compactMap(\.self).joined(), atMost: Self.nameBytes),
+            place,
             HTML(", "),
             element("time", Attribute("datetime", request.time)) {
                 request.time.replacing("T", with: " ").replacing("Z", with: " UTC")
@@ -117,21 +138,41 @@ extension RequestPage {
         ])
     }
 
+    /// The host and the system. The title has the host of a request over HTTP.
+    private var place: HTML {
+        guard request.system != nil else { return .none }
+        let words = request.kind == .client ? " to " : " at "
+        return LongText.html(
+            words + HostName.text(request.host, system: request.system), atMost: 2 * Self.nameBytes)
+    }
+
     private var figures: [FactStrip.Fact] {
-        [
+        var facts = [
             FactStrip.Fact(
-                title: request.status == nil ? "Error" : "Status",
-                value: LongText.html(RequestsTable.outcome(of: request), atMost: Self.nameBytes),
+                title: outcomeTitle, value: LongText.html(RequestsTable.outcome(of: request), atMost: Self.nameBytes),
                 isBad: request.failed),
             FactStrip.Fact(title: "Duration", value: HTML(Figure.duration(request.duration))),
-            FactStrip.Fact(title: "Sent", value: Self.bytes(request.bytes.sent)),
-            FactStrip.Fact(title: "Received", value: Self.bytes(request.bytes.received)),
-        ] + (request.rule.map { [FactStrip.Fact(title: "Changed by rule", value: HTML($0))] } ?? []) + [
-            FactStrip.Fact(title: "Connection", value: HTML(connection)),
+        ]
+        if !isWithoutMessages { facts += sizes }
+        if let rule = request.rule { facts.append(FactStrip.Fact(title: "Changed by rule", value: HTML(rule))) }
+        if !isWithoutMessages { facts.append(FactStrip.Fact(title: "Connection", value: HTML(connection))) }
+        facts.append(
             FactStrip.Fact(
                 title: "Trace",
                 value: HTML(FigureText.counted(report.trace.count + (report.moreSpans ?? 0), "span")),
-                note: "in \(FigureText.counted(trace.services.count, "service"))"),
+                note: "in \(FigureText.counted(trace.services.count, "service"))"))
+        return facts
+    }
+
+    private var outcomeTitle: String {
+        if request.status != nil { return "Status" }
+        return request.system != nil && request.error == nil ? "Outcome" : "Error"
+    }
+
+    private var sizes: [FactStrip.Fact] {
+        [
+            FactStrip.Fact(title: "Sent", value: Self.bytes(request.bytes.sent)),
+            FactStrip.Fact(title: "Received", value: Self.bytes(request.bytes.received)),
         ]
     }
 

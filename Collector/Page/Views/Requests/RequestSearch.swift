@@ -6,7 +6,7 @@ import MartletTelemetry
 struct RequestSearch {
     /// The conditions that the form has fields for.
     private static let fields: Set<PageParameter> = [
-        .search, .kind, .method, .host, .status, .error, .slowerThan, .fasterThan, .failed, .before,
+        .search, .kind, .system, .method, .host, .status, .error, .slowerThan, .fasterThan, .failed, .before,
     ]
 
     let list: RequestList
@@ -28,13 +28,14 @@ struct RequestSearch {
             Form.choice(
                 "Host", .host, list.hosts, pageRequest.parameters.all(.host), none: "without a host",
                 unseen: list.unseen[.host])
+            system
             text("Status", .status, "5xx, 404", characters: 7)
             text("Error", .error, "timeout", characters: 11)
             text("Slower than", .slowerThan, "500ms", characters: 6)
             text("Faster than", .fasterThan, "2s", characters: 6)
             Form.check("Failed only", .failed, isOn: list.filters.contains { $0.name == .failed })
             element("button", .class("primary")) { "Search" }
-            list.pageRequest.note([PageParameter.method, .host].compactMap { list.unseen[$0] })
+            list.pageRequest.note([PageParameter.method, .host, .system].compactMap { list.unseen[$0] })
         }
     }
 
@@ -44,6 +45,13 @@ struct RequestSearch {
         return Form.select(
             "Kind", .kind, [("", "outgoing and incoming"), ("client", "outgoing"), ("server", "incoming")],
             chosen.first ?? "")
+    }
+
+    /// The called systems; nothing if all requests are HTTP.
+    private var system: HTML {
+        let chosen = pageRequest.parameters.all(.system)
+        guard !list.systems.isEmpty || !chosen.isEmpty else { return .none }
+        return Form.choice("System", .system, list.systems, chosen, none: "HTTP", unseen: list.unseen[.system])
     }
 
     /// A field for one value. If several values are set, the form keeps them.

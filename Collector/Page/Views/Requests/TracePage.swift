@@ -269,5 +269,5 @@ struct TraceTable {
 
 extension TraceSpan {
     /// Whether the span is a request, which has a separate page.
-    var isRequest: Bool { status != nil || error != nil }
+    var isRequest: Bool { status != nil || error != nil || system != nil }
 }
