@@ -246,4 +246,22 @@ import Testing
             #expect(page.text.contains("The address is not valid"))
         }
     }
+
+    @Test func endpointOfADatabaseHasItsOperationAndSystem() async throws {
+        try await withCalledSystems { client in
+            let link =
+                "/endpoint?since=1m&service=shop&kind=client&method=SELECT&host=db.internal%3A5432"
+                + "&endpoint=SELECT%20users&system=postgresql"
+            #expect(try await client.read("/?since=1m").links.contains(link))
+            let page = try await client.read(link)
+            for text in [
+                "Overview shop db.internal:5432 SELECT users called by shop at db.internal:5432 (postgresql)",
+                "None of 6 requests failed.", "Slowest 250 ms ok 14:14:05", "--by version --by error",
+            ] { #expect(page.text.contains(text), "\(text)") }
+            #expect(!page.text.contains("SELECT SELECT") && !page.text.contains("only system"))
+            let failed = try await client.read(
+                link.replacing("SELECT%20users", with: "INSERT%20orders").replacing("SELECT", with: "INSERT"))
+            #expect(failed.text.contains("23505 2 100.0"))
+        }
+    }
 }

@@ -55,4 +55,32 @@ import Testing
             #expect(!page.text.contains("Hosts called"))
         }
     }
+
+    @Test func calledSystemIsUnderItsHost() async throws {
+        try await withCalledSystems { client in
+            let page = try await client.read("/?since=1m")
+            #expect(page.text.contains("Hosts called 3"))
+            for row in [
+                "db.internal:5432 postgresql desk and shop 9 22.22", "es:9200 elasticsearch shop 4 0.00",
+                "es:9200 shop 3 0.00", "SELECT users shop → db.internal:5432 (postgresql)",
+                "GET /_cluster/health shop → es:9200",
+            ] { #expect(page.text.contains(row), "\(row)") }
+            #expect(page.commands.contains { $0.hasSuffix(" --by host --by system") })
+            #expect(page.commands.contains { $0.hasSuffix(" --by host --by endpoint --by system") })
+        }
+    }
+
+    @Test func linkOfAHostSelectsItsSystem() async throws {
+        try await withCalledSystems { client in
+            let links = try await client.read("/?since=1m").links
+            for (link, sentence) in [
+                ("host=db.internal%3A5432&kind=client&system=postgresql", "2 of 9 requests failed"),
+                ("host=es%3A9200&kind=client&system=elasticsearch", "None of 4 requests failed"),
+                ("host=es%3A9200&kind=client&system=", "None of 3 requests failed"),
+            ] {
+                #expect(links.contains("/?since=1m&\(link)"))
+                #expect(try await client.read("/?since=1m&\(link)").text.contains(sentence), "\(link)")
+            }
+        }
+    }
 }

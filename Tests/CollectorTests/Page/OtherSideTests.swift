@@ -2,6 +2,7 @@ import Fixtures
 import Foundation
 import HummingbirdTesting
 import MartletOTLP
+import MartletSQLiteStorage
 import MartletTelemetry
 import Testing
 
@@ -20,6 +21,25 @@ import Testing
             #expect(served.text.contains("served by accounts , called by checkout"))
             #expect(served.text.contains("None of 95 requests failed."))
             #expect(!served.text.contains("Where the time went"))
+        }
+    }
+
+    /// A server may count remote procedure calls as requests over HTTP.
+    @Test func linkToTheOtherSideSelectsEverySystem() async throws {
+        let call = CalledSystems.request("grpc", "POST", "pay", 50051, "/Pay/Charge")
+        var served = call
+        (served.kind, served.system, served.status) = (.server, nil, 200)
+        let fill = { [served] (storage: SQLiteStorage) in
+            try await CalledSystems.count([(call, 5)], of: "shop", in: storage)
+            try await CalledSystems.count([(served, 4)], of: "pay", in: storage)
+        }
+        try await withServer(filling: fill) { client in
+            let endpoint = "method=POST&host=pay%3A50051&endpoint=%2FPay%2FCharge"
+            let page = try await client.read("/endpoint?since=1m&kind=client&\(endpoint)&system=grpc")
+            #expect(page.text.contains("called by shop at pay:50051 (grpc) , served by pay"))
+            let link = "/endpoint?since=1m&\(endpoint)&service=pay&kind=server"
+            #expect(page.links.contains(link))
+            #expect(try await client.read(link).text.contains("None of 4 requests failed."))
         }
     }
 

@@ -260,4 +260,26 @@ import Testing
             #expect(long.links.contains("?host=a"))
         }
     }
+
+    @Test func requestsToASystemCanBeChosen() async throws {
+        try await withCalledSystems { client in
+            let all = try await client.read("/requests?since=1m")
+            #expect(all.text.contains("SELECT users ok 250 shop db.internal:5432 postgresql"))
+            #expect(all.markup.contains(#"<option value="(none)">HTTP</option>"#))
+            let chosen = try await client.read("/requests?since=1m&any=system&system=postgresql")
+            #expect(chosen.text.contains("9 outgoing requests in the last 1 min; 2 of them are kept."))
+            #expect(chosen.text.contains("Only system postgresql ×"))
+            #expect(chosen.markup.contains(#"<option value="postgresql" selected>postgresql</option>"#))
+            let plain = try await client.read("/requests?since=1m&any=system&system=%28none%29")
+            #expect(plain.text.contains("3 outgoing requests in the last 1 min; none of them is kept."))
+        }
+    }
+
+    @Test func listWithoutSystemsHasNoChoiceOfThem() async throws {
+        try await withServer { client in
+            try await send(1, to: client)
+            #expect(try await !client.read("/requests").markup.contains(#"name="system""#))
+            #expect(try await client.read("/requests?system=redis").markup.contains(#"name="system""#))
+        }
+    }
 }

@@ -142,4 +142,22 @@ import Testing
             }
         }
     }
+
+    @Test func requestToADatabaseHasNoPartsOfHTTP() async throws {
+        try await withCalledSystems { client in
+            let id = try await KeptRequests.id("since=1m&method=SELECT", from: client)
+            let page = try await client.read("/requests/\(id)?since=1m")
+            for text in [
+                "SELECT users sent by shop 1.2 on shop-1, test to db.internal:5432 (postgresql), 2026-09-21 14:14:05",
+                "Outcome ok Duration 250 ms Trace 1 span in 1 service", "db.query.text SELECT ?",
+                "shop calls SELECT users",
+            ] { #expect(page.text.contains(text), "\(text)") }
+            for text in ["No headers", "No body", "Sent", "Connection", "As curl", "SELECT SELECT"] {
+                #expect(!page.text.contains(text), "\(text)")
+            }
+            #expect(page.links.contains { $0.hasPrefix("/endpoint?") && $0.hasSuffix("&system=postgresql") })
+            let refused = try await KeptRequests.id("since=1m&method=INSERT", from: client)
+            #expect(try await client.read("/requests/\(refused)").text.contains("Error 23505 Duration"))
+        }
+    }
 }

@@ -163,4 +163,34 @@ import Testing
             #expect(page.text.contains("method is no filter of the map, which has only service and environment"))
         }
     }
+
+    @Test func databaseOfTwoServicesIsOneBox() async throws {
+        try await withCalledSystems { client in
+            let page = try await client.read("/map?since=1m")
+            let database = "db.internal:5432 (postgresql)"
+            #expect(page.text.contains("shop → \(database) \(database) 8 unknown unknown for 2 25.00 –"))
+            #expect(page.text.contains("desk → \(database) \(database) 1 unknown 0 0.00 –"))
+            #expect(page.markup.ranges(of: ">postgresql</text>").count == 1)
+            #expect(page.markup.ranges(of: ">elasticsearch</text>").count == 1)
+            #expect(page.markup.ranges(of: ">es:9200</text>").count == 2)
+            #expect(page.markup.ranges(of: ">no agent seen there</text>").count == 1)
+        }
+    }
+
+    @Test func linksOfAnEdgeSelectItsSystem() async throws {
+        try await withCalledSystems { client in
+            let links = try await client.read("/map?since=1m").links
+            for (link, sentence) in [
+                ("/?since=1m&host=db.internal%3A5432&system=postgresql", "2 of 9 requests failed"),
+                ("/?since=1m&host=es%3A9200&system=", "None of 3 requests failed"),
+                (
+                    "/requests?since=1m&service=shop&kind=client&host=db.internal%3A5432&system=postgresql",
+                    "8 outgoing requests"
+                ), ("/requests?since=1m&service=shop&kind=client&host=es%3A9200&system=", "3 outgoing requests"),
+            ] {
+                #expect(links.contains(link), "\(link)")
+                #expect(try await client.read(link).text.contains(sentence), "\(link)")
+            }
+        }
+    }
 }

@@ -142,4 +142,13 @@ import Testing
             #expect(page.text.contains("no spans of this trace are kept"))
         }
     }
+
+    /// Such a request has no status.
+    @Test func spanOfARequestToADatabaseLinksToItsPage() async throws {
+        try await withCalledSystems { client in
+            let page = try await client.read(address + "?since=1m")
+            #expect(page.text.contains("shop calls SELECT users"))
+            #expect(page.links.count { $0.hasPrefix("/requests/") } == 1)
+        }
+    }
 }

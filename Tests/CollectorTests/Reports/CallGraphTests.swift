@@ -6,9 +6,11 @@ import Testing
 
 @Suite struct CallGraphTests {
     private static func requests(
-        _ service: String, _ kind: RequestKind, _ host: String, _ count: Int, status: Int? = 200, error: String? = nil
+        _ service: String, _ kind: RequestKind, _ host: String, _ count: Int, status: Int? = 200, error: String? = nil,
+        system: String? = nil
     ) -> RequestGroup {
-        CallBatch.group(service, kind, host, Array(repeating: 0.1, count: count), status: status, error: error)
+        CallBatch.group(
+            service, kind, host, Array(repeating: 0.1, count: count), status: status, error: error, system: system)
     }
 
     private static func graph(_ groups: [RequestGroup], _ calls: Set<ObservedCall> = []) -> CallGraph {
@@ -174,5 +176,54 @@ import Testing
         #expect(Self.texts(graph) == ["shop > pay: 90 105", "desk > pay: 10 105", "mail > pay: 5 105"])
         #expect(graph.edges.map(\.sharedBy) == [3, 3, 3])
         #expect(graph.edges.map(\.sentByAll) == [105, 105, 105])
+    }
+
+    @Test func databaseOfSeveralServicesIsOnePlace() {
+        let graph = Self.graph([
+            Self.requests("shop", .client, "db:5432", 10, status: nil, system: "postgresql"),
+            Self.requests("shop", .client, "db:5432", 2, status: nil, error: "23505", system: "postgresql"),
+            Self.requests("desk", .client, "db:5432", 7, status: nil, system: "postgresql"),
+        ])
+        #expect(Self.texts(graph) == ["shop > db:5432 (postgresql): 12 ?", "desk > db:5432 (postgresql): 7 ?"])
+        #expect(graph.edges.map(\.lost) == [0, 0])
+        #expect(graph.edges.map(\.unanswered) == [2, 0])
+    }
+
+    @Test func hostIsAPlaceForEachSystemThatIsCalledThere() {
+        let graph = Self.graph([
+            Self.requests("shop", .client, "es:9200", 3),
+            Self.requests("shop", .client, "es:9200", 4, status: nil, system: "elasticsearch"),
+        ])
+        #expect(Self.texts(graph) == ["shop > es:9200 (elasticsearch): 4 ?", "shop > es:9200: 3 ?"])
+    }
+
+    @Test(arguments: ["grpc", nil])
+    func remoteProcedureCallsLeadToTheServiceThatServesTheHost(served system: String?) {
+        let graph = Self.graph([
+            Self.requests("shop", .client, "pay:50051", 10, status: nil, system: "grpc"),
+            Self.requests("pay", .server, "pay:50051", 9, status: nil, system: system),
+        ])
+        #expect(Self.texts(graph) == ["shop > pay: 10 9"])
+        #expect(graph.edges.map(\.system) == ["grpc"])
+    }
+
+    @Test func databaseAtTheHostOfAnotherSystemsServiceIsAPlace() {
+        let graph = Self.graph([
+            Self.requests("shop", .client, "node", 8, status: nil, system: "postgresql"),
+            Self.requests("pay", .server, "node", 9, status: nil, system: "grpc"),
+        ])
+        #expect(Self.texts(graph) == ["Callers outside > pay: ? 9", "shop > node (postgresql): 8 ?"])
+    }
+
+    @Test func hostWhoseServicesServeOneSystemIsAPlaceBetweenThem() {
+        let graph = Self.graph([
+            Self.requests("shop", .client, "gate:443", 10, status: nil, system: "grpc"),
+            Self.requests("pay", .server, "gate:443", 6, status: nil, system: "grpc"),
+            Self.requests("stock", .server, "gate:443", 4, status: nil, system: "grpc"),
+        ])
+        #expect(
+            Self.texts(graph) == [
+                "shop > gate:443 (grpc): 10 ?", "gate:443 (grpc) > pay: ? 6", "gate:443 (grpc) > stock: ? 4",
+            ])
     }
 }

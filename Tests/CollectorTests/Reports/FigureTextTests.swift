@@ -66,4 +66,14 @@ import Testing
         #expect(FigureText.grouped(1_002_003) == "1,002,003")
         #expect(FigureText.grouped(.max) == "18,446,744,073,709,551,615")
     }
+
+    @Test(
+        arguments: [
+            ("SELECT", "SELECT users", "users"), ("GET", "GET", ""), ("SELECT", "SELECTED", "SELECTED"),
+            ("GET", "/users/{id}", "/users/{id}"), ("", "users", "users"), ("send", "orders", "orders"),
+        ])
+    func operationInFrontOfAnEndpointIsNotRepeated(method: String, endpoint: String, rest: String) {
+        #expect(EndpointName.text(endpoint, after: method) == rest)
+        #expect(EndpointName.text(method, endpoint) == [method, rest].filter { !$0.isEmpty }.joined(separator: " "))
+    }
 }

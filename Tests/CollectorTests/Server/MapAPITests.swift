@@ -65,4 +65,14 @@ import Testing
             #expect(response.status == .badRequest)
         }
     }
+
+    @Test func placeOfADatabaseHasItsSystem() async throws {
+        try await withCalledSystems { client in
+            let map = try await report("&top=2", client)
+            #expect(map.edges.map(\.callee.name) == ["db.internal:5432 (postgresql)", "es:9200 (elasticsearch)"])
+            #expect(map.edges.map(\.system) == ["postgresql", "elasticsearch"])
+            let text = try await client.get("/api/v1/map?since=1m&service=desk").text
+            #expect(text.ranges(of: "\"system\" : \"postgresql\"").count == 2)
+        }
+    }
 }
