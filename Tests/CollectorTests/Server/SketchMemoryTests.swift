@@ -109,8 +109,8 @@ import Testing
                 batch.details.append(span)
             }
         }
-        #expect(Self.requests(of: batch.points) == 400)
-        #expect(Self.buckets(of: batch.points) < 100_000)
+        #expect(Self.requests(of: batch.points()) == 400)
+        #expect(Self.buckets(of: batch.points()) < 100_000)
     }
 }
 
