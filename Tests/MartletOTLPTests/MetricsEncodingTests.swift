@@ -67,6 +67,56 @@ import Testing
         #expect(client.allSatisfy { $0["url.scheme"] == nil && $0["network.protocol.version"] == nil })
     }
 
+    /// Returns the attributes of the only duration, as texts, with the name of its metric.
+    private func duration(_ dimensions: RequestDimensions) throws -> (name: String, attributes: [String: String]) {
+        var statistics = RequestStatistics()
+        statistics.record(seconds: 1, bytesSent: 0, bytesReceived: 0, phases: PhaseDurations())
+        let batch = MetricsBatch(
+            resource: TelemetryResource(service: "s", instance: "i"), start: 1, end: 2,
+            series: [dimensions: statistics], sizes: [:], ledger: Ledger())
+        let merged = try #require(try MergedMetrics(batch.otlp()))
+        let metrics = try OTLPExportMetricsServiceRequest(serializedBytes: merged.otlp()).resourceMetrics
+            .flatMap(\.scopeMetrics).flatMap(\.metrics).filter { MetricName.durations.contains($0.name) }
+        let metric = try #require(metrics.first)
+        #expect(metrics.count == 1 && metric.unit == "s" && !metric.description_p.isEmpty)
+        let point = try #require(metric.exponentialHistogram.dataPoints.first)
+        return (
+            metric.name,
+            point.attributes.reduce(into: [:]) {
+                $0[$1.key] = $1.value.stringValue.isEmpty ? "\($1.value.intValue)" : $1.value.stringValue
+            }
+        )
+    }
+
+    /// Semantic conventions, "Database Metrics", "Messaging Metrics", "RPC".
+    @Test func callsHaveTheNamesOfTheirConventions() throws {
+        var dimensions = RequestDimensions(
+            kind: .client, method: "SELECT", host: "db", port: 5432, endpoint: "SELECT users", status: nil,
+            error: "57014")
+        let server = ["server.address": "db", "server.port": "5432", "error.type": "57014"]
+        (dimensions.system, dimensions.conventions) = ("postgresql", .database)
+        let database = try duration(dimensions)
+        #expect(database.name == "db.client.operation.duration")
+        #expect(
+            database.attributes
+                == server.merging([
+                    "db.system.name": "postgresql", "db.operation.name": "SELECT", "db.query.summary": "SELECT users",
+                ]) { $1 })
+        (dimensions.system, dimensions.conventions) = ("kafka", .messaging)
+        let messaging = try duration(dimensions)
+        #expect(messaging.name == "messaging.client.operation.duration")
+        #expect(
+            messaging.attributes
+                == server.merging([
+                    "messaging.system": "kafka", "messaging.operation.name": "SELECT",
+                    "messaging.destination.name": "SELECT users",
+                ]) { $1 })
+        (dimensions.system, dimensions.conventions) = ("grpc", .rpc)
+        let call = try duration(dimensions)
+        #expect(call.name == "http.client.request.duration")
+        #expect(call.attributes["rpc.system"] == "grpc" && call.attributes["url.template"] == "SELECT users")
+    }
+
     /// Semantic conventions, "HTTP Metrics": `http.route` must be the framework's, and a path cannot replace it.
     @Test(
         arguments: [

@@ -24,6 +24,17 @@ import Testing
         #expect(hosts.last == "{other}")
     }
 
+    /// A path has few methods. An instrument may name any number of operations.
+    @Test func operationsAreLimitedByTheBudgetToo() {
+        var budget = EndpointBudget(limit: 2)
+        let operations = (0..<1000).map { number in
+            var request = Self.request("one", "users")
+            (request.system, request.conventions, request.method) = ("mysql", .database, "OP \(number)")
+            return budget.admit(request, at: Self.noon).method
+        }
+        #expect(Set(operations) == ["OP 0", "OP 1", "_OTHER"])
+    }
+
     @Test func nameNotSeenForADayMakesRoomForAnother() {
         var budget = EndpointBudget(limit: 2)
         _ = budget.admit(Self.request("one", "/a"), at: Self.noon)

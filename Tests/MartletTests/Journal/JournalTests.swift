@@ -34,6 +34,23 @@ import Testing
         #expect(interval.series.keys.contains { !$0.isSecure && $0.httpVersion == .http11 })
     }
 
+    @Test(arguments: RequestConventions.allCases) func calledSystemIsInTheRecord(conventions: RequestConventions) throws
+    {
+        let fixture = try JournalFixture()
+        var request = CapturedRequest(
+            method: "SELECT", destination: .target(RequestTarget(host: "db", port: 5432, path: "/")),
+            route: "SELECT users", start: Clock.wall(), durationNanoseconds: 1)
+        request.rule = "drill"
+        if conventions != .http {
+            request.system = CalledSystem(name: String(repeating: "s", count: 300), conventions: conventions)
+        }
+        fixture.recorder.record(request)
+        let found = try #require(try fixture.endInterval().series.keys.first)
+        #expect(found.conventions == conventions && found.system == request.system.map { String($0.name.prefix(255)) })
+        #expect(found.method == "SELECT" && found.endpoint == "SELECT users" && found.kind == .client)
+        #expect(found.host == "db" && found.port == 5432 && found.rule == "drill")
+    }
+
     @Test func everyPhaseOfARequestIsInItsRecord() throws {
         let fixture = try JournalFixture()
         var request = RecorderTests.request("https://h/a")
