@@ -69,7 +69,7 @@ public struct MartletConfiguration: Sendable {
     ///
     ///     configuration.name = { $0.path.hasPrefix("/graphql") ? "/graphql" : nil }
     ///
-    /// It is called at the end of every request, on the service's time, on any thread and on several at once. It should
+    /// It is called at the end of every request but a call of a database or a message broker, on the service's time, on any thread and on several at once. It should
     /// take only microseconds and wait for nothing. The agent holds no lock meanwhile. Requests that the closure makes
     /// are counted without calling it. Each name counts towards ``maxEndpoints``, so return only a few distinct names.
     public var name: (@Sendable (MartletTarget) -> String?)?
@@ -78,8 +78,8 @@ public struct MartletConfiguration: Sendable {
     /// conditions as ``name``: at the start of a `URLSession` request and again when it continues after a challenge,
     /// and at the end of any other request. Default none.
     public var ignore: (@Sendable (MartletTarget) -> Bool)?
-    /// The maximum number of distinct endpoints of outgoing requests, and of incoming ones. Requests to a further one are
-    /// counted under `{other}` of the host.
+    /// The maximum number of distinct endpoints of outgoing requests, of incoming ones, and of calls of databases and message
+    /// brokers. Requests to a further one are counted under `{other}` of the host.
     /// `MARTLET_MAX_ENDPOINTS`, default 1000.
     public var maxEndpoints = 1000
     /// The share of traces whose details are kept, 0...1, decided by trace id. Counts and distributions are exact at any
