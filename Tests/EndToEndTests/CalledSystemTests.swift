@@ -35,7 +35,7 @@ import FoundationNetworking
         let url = try #require(URL(string: "\(collector.address)/api/v1/requests?since=1h&limit=100"))
         let (body, _) = try await URLSession.shared.data(from: url)
         let text = String(decoding: body, as: UTF8.self)
-        #expect(text.contains("SELECT name FROM users") && !text.contains("ada"))
+        #expect(text.contains("SELECT name FROM users") && !text.contains("example.com"))
         _ = await collector.terminate()
     }
 }

@@ -9,8 +9,8 @@ public struct MartletSpan: Tracing.Span {
     /// The span's recording; `nil` if nothing is recorded.
     let recording: SpanRecording?
 
-    /// Whether the span accepts attributes. A running span of kind client or server does so even if it is not sampled:
-    /// it may be an HTTP request, and every HTTP request is counted.
+    /// Whether the span accepts attributes. A running span of kind client, server or producer does so even if it is not
+    /// sampled: it may be a request, and every request is counted.
     public var isRecording: Bool { recording?.isRunning ?? false }
 
     public var operationName: String {

@@ -97,7 +97,7 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
         if isSampled { add(recorded.event(at: instant(), attributes)) }
     }
 
-    /// Ends the span. Only the first call counts. The span is added to the statistics if it is an HTTP request, and to
+    /// Ends the span. Only the first call counts. The span is added to the statistics if it is a request, and to
     /// the details if they are kept.
     func end(at end: UnixNanoseconds) {
         guard belongsToThisProcess else { return }
@@ -114,9 +114,10 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
             trace: ownContext, parent: parent, kind: kind, start: start, durationNanoseconds: duration,
             content: ended.content)
         // A request that is not counted, because a pattern excludes it, must not take the span around it out of the count.
-        guard let recorder = CaptureSwitch.recorder(in: scope), let kind = kind.request else { return }
-        let counted = span.record(in: recorder)
-        if !counted.isEmpty { ended.enclosing?.note(counted, kind) }
+        guard let counted = CaptureSwitch.recorder(in: scope).map({ span.record(in: $0) }), !counted.isEmpty,
+            let kind = kind.request
+        else { return }
+        ended.enclosing?.note(counted, kind)
     }
 
     private func change(_ body: (inout SpanContent) -> Void) {
@@ -131,8 +132,8 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
 struct SpanState {
     var content: SpanContent
     var isRunning = true
-    /// The nearest client or server span of this process around this one; `nil` for none. Released at the end, so that
-    /// spans do not keep each other alive.
+    /// The nearest client, server or producer span of this process around this one; `nil` for none. Released at the end,
+    /// so that spans do not keep each other alive.
     var enclosing: SpanRecording?
 }
 

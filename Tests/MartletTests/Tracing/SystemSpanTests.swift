@@ -194,7 +194,7 @@ extension AgentTests {
             #expect(found.counts == ["client SELECT SELECT ? FROM t - - 1"])
             let outer = try #require(found.spans.first { $0.request == nil })
             #expect(outer.attributes["martlet.counted"] == .boolean(false) && outer.name == "SELECT postgresql")
-            #expect(!"\(found.spans)".contains("ada"))
+            #expect(!"\(found.spans)".contains("'ada'"))
         }
 
         @Test func callAndTheHTTPRequestWithinItAreTwoRows() async {
@@ -204,10 +204,10 @@ extension AgentTests {
                     "db.system.name": "elasticsearch", "db.operation.name": "search", "http.request.method": "POST",
                     "server.address": .string(SpanFixture.host),
                 ]
-                tracer.request("/users/_search", within: search.context)
+                tracer.request("/users", within: search.context)
                 search.end()
             }
-            #expect(found.counts == ["client GET /users/_search 200 - 1", "client search search - - 1"])
+            #expect(found.counts == ["client GET /users 200 - 1", "client search search - - 1"])
         }
 
         @Test func requestAroundACallIsCounted() async {
@@ -282,7 +282,7 @@ extension AgentTests {
                 for number in 0..<20 {
                     postgres("SELECT a FROM t_\(number)", operation: "op \(number)")
                 }
-                for path in ["a", "b", "c"] { tracer.request("/\(path)") }
+                for path in ["users", "orders", "items"] { tracer.request("/\(path)") }
             }
             let databases = found.requests.filter { $0.key.system != nil }
             #expect(databases.count == 4)
