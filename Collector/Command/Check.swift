@@ -6,7 +6,10 @@ import MartletTelemetry
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Checks limits in a pipeline. Exit status: 0 all met, 1 exceeded, 2 not enough data.",
+            """
+            Checks limits in a pipeline. Exit status: 0 all met, 1 exceeded, 2 not enough data or data too old, 3 no collector \
+            answers.
+            """,
         discussion: TimeExpression.help)
 
     @OptionGroup var source: SourceOptions
@@ -34,10 +37,17 @@ struct Check: AsyncParsableCommand {
         completion: .list(ComparisonBase.words))
     var compare: String?
 
+    @Option(
+        help: """
+            How long to wait at most until every sender has reported up to the window's end, such as 15s; 0 takes the data as \
+            they are.
+            """)
+    var settle = "15s"
+
     @OptionGroup var color: ColorOption
 
     func run() async throws {
-        let (text, outcome) = try await reportingFailure { try await answer() }
+        let (text, outcome) = try await answered { try await reportingFailure { try await answer() } }
         try Output.answer(text)
         switch outcome {
         case .holds: break
@@ -46,14 +56,26 @@ struct Check: AsyncParsableCommand {
         }
     }
 
+    /// Runs `body`. If it cannot get an answer, the exit code says so.
+    private func answered<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+        do {
+            return try await body()
+        } catch let code as ExitCode where code == .unavailable {
+            throw ExitCode.unanswered
+        }
+    }
+
     private func answer() async throws -> (text: String, outcome: CheckResult.Outcome) {
         let limits = try limits
+        let late = try await settleWait.lateSenders(in: parameters, selected.filters)
         let report = try await source.report(parameters)
-        guard !report.rows.isEmpty else { return (explanation(of: report), .unknown) }
+        guard !report.rows.isEmpty else {
+            return (explanation(of: report) + late.map { $0.line(on: color.device) }.joined(), .unknown)
+        }
         let unknown = report.unknownNames ?? []
         let results =
             try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
-            + unknown.map { CheckResult(.unknown, $0.sentence + ".") }
+            + unknown.map { CheckResult(.unknown, $0.sentence + ".") } + late
         let (device, outcome) = (color.device, CheckResult.outcome(of: results))
         var text = results.map { $0.line(on: device) }.joined()
         if unknown.isEmpty, report.compare != nil, outcome != .holds {
@@ -100,6 +122,15 @@ struct Check: AsyncParsableCommand {
         }
     }
 
+    private var settleWait: SettleWait {
+        get throws {
+            guard let limit = settle == "0" ? 0 : TimeText.nanoseconds(settle) else {
+                throw ParameterError("settle must be a length of time with its unit, such as 15s, or 0")
+            }
+            return SettleWait(source: source, limit: limit)
+        }
+    }
+
     private var selected: ReportParameters {
         var parameters = ReportParameters()
         selection.add(to: &parameters)
@@ -110,5 +141,38 @@ struct Check: AsyncParsableCommand {
         var parameters = selected
         parameters.add(.compare, compare)
         return parameters
+    }
+}
+
+/// The wait of `check` for data that are still on their way.
+struct SettleWait {
+    /// The time between two looks at the senders.
+    private static let pause = Duration.milliseconds(500)
+
+    let source: SourceOptions
+    /// The longest wait, in nanoseconds.
+    let limit: UInt64
+
+    /// Waits until all senders have reported up to the window's end. Returns a result for each service that has not.
+    func lateSenders(in window: ReportParameters, _ filters: [FilterValue]) async throws -> [CheckResult] {
+        guard limit > 0 else { return [] }
+        let list = try AwaitedSenders.list(filters)
+        var awaited = try AwaitedSenders(try await source.agents(list)) { try window.query(now: $0).window.to }
+        let deadline = ContinuousClock.now + .nanoseconds(limit)
+        while !awaited.senders.isEmpty, ContinuousClock.now < deadline {
+            try await Task.sleep(until: min(deadline, .now + Self.pause))
+            awaited.look(at: try await source.agents(list))
+        }
+        awaited.removeIdle(try await histories(of: awaited.senders))
+        return awaited.results(waited: limit)
+    }
+
+    private func histories(of senders: [AwaitedSenders.Sender]) async throws -> [Report] {
+        var histories: [Report] = []
+        for start in stride(from: 0, to: senders.count, by: AwaitedSenders.maxInHistory) {
+            let some = senders[start...].prefix(AwaitedSenders.maxInHistory)
+            histories.append(try await source.report(AwaitedSenders.history(of: some)))
+        }
+        return histories
     }
 }

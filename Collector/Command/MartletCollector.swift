@@ -3,8 +3,8 @@ import MartletReports
 import MartletStorage
 
 /// Exit codes: 0 for success; 1 if a limit of `check` is exceeded, or if `health` finds no collector; 2 if there is no store,
-/// no collector answers, the answer cannot be written, or `check` has not enough data; 64 if a flag is invalid or asks for too
-/// much.
+/// no collector answers, or the answer cannot be written; 64 if a flag is invalid or asks for too much. For `check`, 2 means that
+/// there is not enough data, and 3 that there is no answer.
 @main
 struct MartletCollector: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,6 +21,8 @@ extension ExitCode {
     /// The store or the collector is missing or does not answer, the answer cannot be written, or there is not enough data to
     /// check a limit.
     static let unavailable = ExitCode(2)
+    /// The store or the collector of a check is missing or does not answer.
+    static let unanswered = ExitCode(3)
 }
 
 /// Runs `body`. An error in the flags becomes a `ValidationError`. Any other error is printed as a sentence that begins with

@@ -37,6 +37,9 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         /// RFC 3339, UTC, by the collector's clock. The collector may have refused all that it saw.
         package var firstSeen: String
         package var lastSeen: String
+        /// The end of the latest interval or span that the sender has reported, RFC 3339, UTC, by the sender's clock; `nil` if it
+        /// sent no time.
+        package var reportedUntil: String?
         /// `nil` for senders that keep no ledger.
         package var ledger: Account?
         /// The number of intervals whose batch of metrics has not arrived completely although a later batch has. The missing
@@ -76,6 +79,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
             case unwatchedSeconds = "unwatched_seconds"
             case firstSeen = "first_seen"
             case lastSeen = "last_seen"
+            case reportedUntil = "reported_until"
         }
     }
 
@@ -146,6 +150,7 @@ extension AgentsReport.Agent {
             captureReason: resource.captureReason, rules: resource.rules, agent: resource.agent,
             firstSeen: TimeText.format(record.firstSeen),
             lastSeen: TimeText.format(max(record.lastSeen, refused?.latest ?? 0)),
+            reportedUntil: record.latestTime > 0 ? TimeText.exact(record.latestTime) : nil,
             ledger: record.ledger.map(AgentsReport.Account.init), missingBatches: record.gaps?.missing,
             overlappingBatches: record.gaps.flatMap { $0.overlapping > 0 ? $0.overlapping : nil },
             unwatchedSeconds: record.ledger.flatMap { $0.unwatched > 0 ? Double($0.unwatched) / 1e9 : nil },
@@ -181,11 +186,12 @@ extension AgentsReport.Refused {
 }
 
 extension AgentRecord {
-    /// Every ledger has a time, even if the agent has no requests.
+    /// The latest time that the sender reported; 0 for none. Every ledger has a time, even if the agent has no requests.
+    fileprivate var latestTime: UnixNanoseconds { max(latestEnd, ledger?.time ?? 0) }
+
     fileprivate var clockSeconds: Double? {
-        let latest = max(latestEnd, ledger?.time ?? 0)
-        guard latest > 0 else { return nil }
-        return ((Double(latest) - Double(lastSeen)) / 1e6).rounded() / 1000
+        guard latestTime > 0 else { return nil }
+        return ((Double(latestTime) - Double(lastSeen)) / 1e6).rounded() / 1000
     }
 }
 

@@ -2,6 +2,8 @@ import Fixtures
 import Foundation
 import MartletReports
 import MartletSQLiteStorage
+import MartletStorage
+import MartletTelemetry
 import Testing
 
 /// `check` as a pipeline sees it, and the command that a compared report prints.
@@ -104,10 +106,37 @@ import Testing
         #expect(result.output.hasPrefix("? " + sentence), "\(result.output)")
     }
 
-    @Test func missingCollectorGivesStatus2() async throws {
-        let result = try await check(["--max-failure-rate", "5%", "--collector", "http://127.0.0.1:1"])
-        #expect(result.status == 2)
+    @Test(arguments: ["15s", "0"])
+    func missingCollectorGivesStatus3(settle: String) async throws {
+        let limit = ["--max-failure-rate", "5%", "--settle", settle]
+        let result = try await check(limit + ["--collector", "http://127.0.0.1:1"])
+        #expect(result.status == 3)
         #expect(result.errors.contains("no collector answers at http://127.0.0.1:1"))
+        let missing = try await check(limit + ["--store", "sqlite:" + folder.path("missing.sqlite")])
+        #expect(missing.status == 3 && missing.output.isEmpty && !missing.errors.isEmpty)
+    }
+
+    /// A sender with OpenTelemetry's interval of 60 s has sent its latest metrics 40 s ago.
+    @Test func dataThatEndBeforeTheWindowGiveStatus2WithTheirAge() async throws {
+        let (path, time) = (folder.path("late.sqlite"), SystemClock.now() - 40_000_000_000)
+        let late = try SQLiteStorage(path: path, now: { time })
+        let point = RequestPoint(
+            dimensions: Samples.dimensions(), start: time - 60_000_000_000, end: time,
+            statistics: Samples.statistics([0.1]))
+        let resource = TelemetryResource(service: "checkout", instance: "i-1")
+        _ = try await late.store([InstanceMetrics(resource: resource, points: [point])], of: nil)
+        try late.close()
+        let collector = try await CollectorProcess(store: path)
+        for source in [["--store", "sqlite:" + path], ["--collector", collector.address]] {
+            let flags = ["--max-failure-rate", "5%"] + source
+            let result = try await check(flags + ["--settle", "10ms"])
+            #expect(result.status == 2, "\(result)")
+            #expect(result.output.hasPrefix("✓ "))
+            #expect(result.output.contains("\n? The newest data of checkout is "), "\(result.output)")
+            #expect(try await check(flags + ["--settle", "0"]).status == 0)
+            let earlier = try await check(flags + ["--until", "100s", "--since", "2h"])
+            #expect(!earlier.output.contains("newest data"), "\(earlier)")
+        }
     }
 
     @Test func missingRequestsGiveStatus2() async throws {
@@ -124,7 +153,8 @@ import Testing
         arguments: [
             [], ["--max-failure-rate", "5"], ["--max-p99", "fast"], ["--slo", "100%"],
             ["--slo", "99%", "--since", "30m"],
-            ["--compare", "someday"], ["--max-p99", "1s", "--since", "someday"], ["--max-everything", "1"],
+            ["--compare", "someday"], ["--slo", "99%", "--settle", "15"], ["--max-p99", "1s", "--since", "someday"],
+            ["--max-everything", "1"],
         ])
     func invalidFlagGivesStatus64(flags: [String]) async throws {
         let result = try await check(flags + source)

@@ -49,7 +49,8 @@ import Testing
                 let response = try await client.post(body)
                 #expect(response.status == .ok)
             }
-            #expect(try await client.count() == 12)
+            // The last body has the same point of one route again.
+            #expect(try await client.count() == 11)
         }
     }
 

@@ -134,7 +134,7 @@ extension StorageContractTests {
             let query = StatisticsQuery(window: Samples.everything, by: [.endpoint])
             let groups = try await storage.statistics(query).groups
             let counted = groups.reduce(into: [String: UInt64]()) { $0[$1.values[0] ?? "", default: 0] += $1.count }
-            #expect(counted == example.counted)
+            #expect(counted == example.counted, "\(example.testDescription)")
             #expect(groups.allSatisfy { $0.fromSpans == $0.count })
             #expect(try await storage.keptRequests() == example.spans.count { $0.kind != .internal })
         }
