@@ -172,10 +172,13 @@ extension Storage {
 // MARK: Answers with their reason
 
 extension Storage {
-    /// Returns a report. If it has no rows, it includes the reason; otherwise, the unknown names among the filters.
+    /// Returns a report, with what carries its changes for the worse. If it has no rows, it includes the reason; otherwise, the
+    /// unknown names among the filters.
     package func report(_ parameters: ReportParameters, now: UnixNanoseconds) async throws -> Report {
         let query = try parameters.query(now: now)
-        var report = try await report(query, comparedWith: try parameters.comparison(of: query))
+        let base = try parameters.comparison(of: query)
+        var report = try await report(query, comparedWith: base)
+        if let base { try await addCarriers(to: &report, base.query(after: query).filter) }
         if report.rows.isEmpty {
             report.empty = try await noResultsReason(
                 for: parameters.filters, in: query.window, comparedWith: parameters[.compare], now: now)

@@ -110,9 +110,14 @@ struct ComparedRows {
     }
 
     /// Returns the indexes of the rows that a report shows, in its order: all rows that are worse, and of the others the first
-    /// ones, as many as the limit has room for.
+    /// ones, as many as the limit has room for. If more rows are worse, those that changed the most are shown.
     func shown(_ verdicts: Comparison, limit: Int?) -> [Int] {
-        let worse = after.indices.filter(verdicts.isWorse).prefix(limit ?? .max)
+        let worse = after.indices.filter(verdicts.isWorse).sorted { (one: Int, other: Int) -> Bool in
+            guard let first = verdicts[one].change, let second = verdicts[other].change, first != second else {
+                return one < other
+            }
+            return second < first
+        }.prefix(limit ?? .max)
         let others = after.indices.filter { !verdicts.isWorse($0) }
         return (worse + others.prefix((limit ?? .max) - worse.count)).sorted()
     }

@@ -19,6 +19,8 @@ package struct ReportRow: Sendable, Equatable, Codable {
     package var verdict: Verdict?
     /// `nil`, and left out, if the verdict names no change, or the report has no slots.
     package var changed: ChangedTime?
+    /// The values that carry a change for the worse; `nil`, and left out, if they were not searched.
+    package var who: ChangeCarriers?
     /// The figures in the other window; `nil`, and left out, if it had no requests.
     package var before: RequestMeasures?
 
@@ -51,7 +53,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case lastSeen = "last_seen"
         case p99Bounds = "p99_ms_bounds"
-        case trend, completeness, verdict, changed, before
+        case trend, completeness, verdict, changed, who, before
     }
 
     package init(
@@ -72,6 +74,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
         p99Bounds = try others.decodeIfPresent(Bounds.self, forKey: .p99Bounds)
         verdict = try others.decodeIfPresent(Verdict.self, forKey: .verdict)
         changed = try others.decodeIfPresent(ChangedTime.self, forKey: .changed)
+        who = try others.decodeIfPresent(ChangeCarriers.self, forKey: .who)
         before = try others.decodeIfPresent(RequestMeasures.self, forKey: .before)
         dimensions = try DimensionValues.decode(from: decoder)
     }
@@ -85,6 +88,7 @@ package struct ReportRow: Sendable, Equatable, Codable {
         try others.encodeIfPresent(p99Bounds, forKey: .p99Bounds)
         try others.encodeIfPresent(verdict, forKey: .verdict)
         try others.encodeIfPresent(changed, forKey: .changed)
+        try others.encodeIfPresent(who, forKey: .who)
         try others.encodeIfPresent(before, forKey: .before)
         try DimensionValues.encode(dimensions, to: encoder)
     }

@@ -5,7 +5,7 @@ package struct ComparisonText {
     private let report: Report
     private let comparison: ReportComparison
 
-    /// The most lines of changed rows.
+    /// The most lines of changed rows, unless more are worse: each of those has a line.
     private static let maxLines = 10
 
     /// Returns `nil` if the report is not compared.
@@ -71,17 +71,18 @@ package struct ComparisonText {
 
     private typealias Line = (sign: String, tone: Tone?, name: String, text: String)
 
-    /// Returns the lines below a table: worse rows, gone rows, and better ones, each in the report's order; then a line about the
-    /// others.
+    /// Returns the lines below a table: worse rows, gone rows, and better ones; then a line about the others. Larger changes come
+    /// before smaller ones.
     func lines(on device: OutputDevice) -> String {
         let names = RowName(of: report.rows, by: report.by)
-        let worse = rows { if case .worse = $0 { true } else { false } }
-        let better = rows { if case .better = $0 { true } else { false } }
+        let changed = report.rows.changed
+        let worse = changed.filter { $0.verdict?.change?.isWorse == true }
+        let better = changed.dropFirst(worse.count)
         let gone = comparison.gone.map { row in
             Line("× gone", .red, names.of(row), "\(FigureText.counted(row.measures.count, "request")) before, none now")
         }
-        var room = Self.maxLines
-        let shown = [worse.map { line($0, names) }, gone, better.map { line($0, names) }].map { lines in
+        var room = max(Self.maxLines, worse.count)
+        let shown = [worse.compactMap { line($0, names) }, gone, better.compactMap { line($0, names) }].map { lines in
             let first = lines.prefix(room)
             room -= first.count
             return first
@@ -104,14 +105,11 @@ package struct ComparisonText {
         return more.isEmpty ? "" : "  and more: \(more.joined(separator: ", "))\n"
     }
 
-    private func rows(_ isWanted: (Verdict) -> Bool) -> [(row: ReportRow, verdict: Verdict)] {
-        report.rows.compactMap { row in row.verdict.flatMap { isWanted($0) ? (row, $0) : nil } }
-    }
-
-    private func line(_ row: (row: ReportRow, verdict: Verdict), _ names: RowName) -> Line {
-        let word = VerdictText.sign(row.verdict) + " " + VerdictText.word(row.verdict)
-        return Line(
-            word, VerdictText.tone(row.verdict), names.of(row.row), VerdictText.changes(row.verdict) + since(row.row))
+    private func line(_ row: ReportRow, _ names: RowName) -> Line? {
+        guard let verdict = row.verdict else { return nil }
+        let word = VerdictText.sign(verdict) + " " + VerdictText.word(verdict)
+        let text = VerdictText.changes(verdict) + since(row) + TerminalText.plain(ChangeCarriersText.ending(row.who))
+        return Line(word, VerdictText.tone(verdict), names.of(row), text)
     }
 
     /// Returns a comma and the time of a row's change; empty if the time is unknown.

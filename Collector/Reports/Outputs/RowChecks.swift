@@ -177,10 +177,10 @@ enum ComparisonCheck {
         return CheckResult(.holds, answer + notes)
     }
 
-    /// Names the worse rows, the one that took the most time first.
+    /// Names the worse rows, the one that changed the most first.
     private static func worst(in report: Report) -> String {
         let names = RowName(of: report.rows, by: report.by)
-        let worse = report.rows.filter { if case .worse? = $0.verdict { true } else { false } }
+        let worse = report.rows.changed.filter { $0.verdict?.change?.isWorse == true }
         guard let row = worse.first, let verdict = row.verdict else { return "" }
         let others = names.list(of: worse.dropFirst()).map { " Also worse: \($0)." } ?? ""
         return " \(TerminalText.plain(names.of(row))): \(VerdictText.changes(verdict))." + others

@@ -79,14 +79,19 @@ package enum VerdictText {
 
     // MARK: Detectable changes
 
+    /// The largest detectable rise of p95 that is a fact about a row: to ten times. A row that would only show a larger one has too
+    /// few requests.
+    private static let largestRise = 9.0
+
     /// Returns the smallest detectable changes of some rows, as ranges from the smallest to the largest.
     package static func wouldHaveSeen(_ changes: [Verdict.SmallestChange]) -> String {
-        let p95 = range(changes.map(\.p95)).map { "of \($0) % in p95" }
+        let rises = changes.map { $0.p95.flatMap { $0 <= largestRise ? $0 : nil } }
+        let p95 = range(rises).map { "of \($0) % in p95" }
         let failures = range(changes.map(\.failures)).map { "of \($0) points in failures" }
         let seen = [p95, failures].compactMap { $0 }
         guard !seen.isEmpty else { return "too few requests to detect any change" }
         return "a rise \(seen.joined(separator: " or ")) would have been detected"
-            + blind("p95", changes.count { $0.p95 == nil }, of: changes.count)
+            + blind("p95", rises.count { $0 == nil }, of: changes.count)
             + blind("failures", changes.count { $0.failures == nil }, of: changes.count)
     }
 

@@ -30,18 +30,23 @@ import Testing
         #expect(report.compare?.gone.allSatisfy { $0.p99Bounds == nil } == true)
     }
 
-    @Test func manyChangesBecomeTenLinesAndANumber() async throws {
+    @Test func everyWorseRowHasALineAndTheLargestChangeIsFirst() async throws {
         var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
         let worse = try #require(report.rows.first)
-        report.rows = (0..<20).map { index in
+        let outage = Verdict.Changes(
+            failures: .init(before: 0, after: 1), p50: nil, p95: nil, p99: nil, cliffsDelta: 0)
+        report.rows = (0..<14).map { index in
             var row = worse
             row.dimensions[.endpoint] = "/\(index)\u{202e}"
+            if index == 13 { row.verdict = .worse(outage) }
             return row
         }
-        report.compare?.worse = 22
+        report.compare?.worse = 16
         let text = ReportTable.text(of: report)
-        #expect(text.split(separator: "\n").count { $0.hasPrefix("▲ worse") } == 10)
-        #expect(text.contains("\n  and more: 12 worse, 1 gone, 1 better\n"))
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("▲ worse") }
+        #expect(lines.count == 14)
+        #expect(lines.first?.hasSuffix("failures 0 → 100 %") == true, "\(lines)")
+        #expect(text.contains("\n  and more: 2 worse, 1 gone, 1 better\n"))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || TerminalText.isPlain($0) })
     }
 

@@ -31,6 +31,10 @@ import Testing
                 "a rise of 12 points in failures would have been detected; too few requests to judge p95"
             ),
             (
+                .noChangeFound(wouldHaveSeen: .init(failures: 0.12, p95: 62.66)), "=", "no change found",
+                "a rise of 12 points in failures would have been detected; too few requests to judge p95"
+            ),
+            (
                 .noChangeFound(wouldHaveSeen: .init(failures: nil, p95: nil)), "=", "no change found",
                 "too few requests to detect any change"
             ),

@@ -1,0 +1,142 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The requests that make a change for the worse.
+package enum AffectedRequests: Sendable, Equatable {
+    case failed
+    /// Requests that took longer than this many seconds.
+    case slower(Double)
+
+    /// Returns `nil` for a row that is not worse. If failures rose, those are meant; otherwise the requests above the highest quantile
+    /// that rose, as it was before.
+    package init?(_ verdict: Verdict) {
+        guard case .worse(let changes) = verdict else { return nil }
+        if let failures = changes.failures, failures.after > failures.before {
+            self = .failed
+        } else if let quantile = [changes.p99, changes.p95, changes.p50].lazy.compactMap({ $0 })
+            .first(where: { $0.after.value > $0.before.value })
+        {
+            self = .slower(quantile.before.value / 1000)
+        } else {
+            return nil
+        }
+    }
+
+    func count(in group: RequestGroup) -> ChangeCarriers.Count {
+        switch self {
+        case .failed: return .init(requests: group.count, affected: group.failedCount)
+        case .slower(let seconds):
+            let upTo = [group.succeeded, group.failed].reduce(0) { $0 + $1.duration.countOfValues(upTo: seconds) }
+            return .init(requests: group.count, affected: group.count - min(upTo, group.count))
+        }
+    }
+}
+
+/// The queries for ``ChangeCarriers``.
+package struct ChangeCarriersQuery: Sendable {
+    /// Dimensions in which all of the requests are equal name nobody, so a query has all of them.
+    private static let by: [Dimension] = [.service, .kind, .version, .instance, .host, .endpoint]
+    /// The most slots of the changed part, plus one.
+    private static let slots: UInt64 = 20
+
+    private let affected: AffectedRequests
+    private let changed: StatisticsQuery
+    private let before: StatisticsQuery?
+
+    /// - Parameters:
+    ///   - part: the time in which the requests are affected.
+    ///   - before: a time in which they are not yet; `nil` if there is none.
+    ///   - filter: the requests.
+    package init(
+        _ affected: AffectedRequests, in part: TimeWindow, before: TimeWindow?, _ filter: RequestFilter
+    ) {
+        func query(_ window: TimeWindow) -> StatisticsQuery {
+            var query = StatisticsQuery(window: window, filter: filter, by: Self.by)
+            query.slotScale = TrendStep.scale
+            return query
+        }
+        self.affected = affected
+        var changed = query(part)
+        changed.step = TrendStep.fitting(part, slots: Self.slots)
+        self.changed = changed
+        self.before = before.map(query)
+    }
+
+    package var queries: [StatisticsQuery] { [changed] + (before.map { [$0] } ?? []) }
+
+    /// Returns `nil` if there are too many groups to search, or no requests.
+    ///
+    /// - Parameter answers: the answers to ``queries``.
+    package func carriers(_ answers: [Result<StatisticsAnswer, TooManyGroups>]) -> ChangeCarriers? {
+        guard let changed = try? answers.first?.get(), let slots = changed.slots, !changed.groups.isEmpty else {
+            return nil
+        }
+        let earlier = answers.dropFirst().first.flatMap { try? $0.get() }
+        let before = Dictionary((earlier?.groups ?? []).map { ($0.values, $0) }) { first, _ in first }
+        let services = Set(changed.groups.map { $0.values[0] })
+        return ChangeCarriers(
+            zip(changed.groups, slots.groups).map { group, slots in
+                ChangeCarriers.Cell(
+                    Self.values(group.values, hasOneService: services.count == 1), slots: slots.map(affected.count),
+                    before: before[group.values].map(affected.count) ?? .init())
+            })
+    }
+
+    /// Returns the properties of a group. The caller of an outgoing request is its service; that of an incoming one is not counted.
+    private static func values(_ values: [String?], hasOneService: Bool) -> [ChangeCarriers.Property: String] {
+        let named = Dictionary(zip(by, values)) { first, _ in first }.compactMapValues(\.self)
+        var properties: [ChangeCarriers.Property: String] = [:]
+        properties[.version] = named[.version].map { hasOneService ? $0 : "\(named[.service] ?? "") \($0)" }
+        (properties[.instance], properties[.host]) = (named[.instance], named[.host])
+        properties[.endpoint] = named[.endpoint]
+        if named[.kind] == RequestKind.client.rawValue { properties[.caller] = named[.service] }
+        return properties
+    }
+}
+
+extension Storage {
+    /// The most rows of a report whose carriers are searched.
+    private var mostRows: Int { 5 }
+
+    /// Adds what carries the change to the rows that became worse, to at most ``mostRows`` of them: those that changed the most.
+    ///
+    /// - Parameter filter: the requests of the report.
+    func addCarriers(to report: inout Report, _ filter: RequestFilter) async throws {
+        let names = report.rows.changed.filter { $0.verdict?.change?.isWorse == true }.prefix(mostRows).map(
+            \.dimensions)
+        let rows = report.rows.indices.filter { names.contains(report.rows[$0].dimensions) }
+        var wanted: [(index: Int, query: ChangeCarriersQuery)] = []
+        for index in rows {
+            if let query = report.carriersQuery(of: report.rows[index], filter) { wanted.append((index, query)) }
+        }
+        guard !wanted.isEmpty else { return }
+        var answers = try await statistics(wanted.flatMap(\.query.queries))[...]
+        for (index, query) in wanted {
+            report.rows[index].who = query.carriers(Array(answers.prefix(query.queries.count)))
+            answers = answers.dropFirst(query.queries.count)
+        }
+    }
+}
+
+extension Report {
+    /// Returns the query for what carries a row's change; `nil` if the row is not worse.
+    package func carriersQuery(of row: ReportRow, _ filter: RequestFilter) -> ChangeCarriersQuery? {
+        guard let affected = row.verdict.flatMap(AffectedRequests.init), let compare,
+            let from = Self.time(row.changed?.from ?? self.from), let to = Self.time(row.changed?.until ?? self.to),
+            from < to, let start = Self.time(self.from)
+        else { return nil }
+        let earlier = Self.time(compare.from).flatMap { from in
+            Self.time(compare.to).map { TimeWindow(from: from, to: $0) }
+        }
+        var filter = filter
+        for (dimension, value) in row.dimensions {
+            filter.removeAll(dimension)
+            filter.select(dimension, value ?? "")
+        }
+        // Two versions in the same window have no time before.
+        let before = earlier.flatMap { $0.to <= start ? $0 : nil }
+        return ChangeCarriersQuery(affected, in: TimeWindow(from: from, to: to), before: before, filter)
+    }
+
+    private static func time(_ text: String) -> UnixNanoseconds? { TimeText.parse(text, now: 0) }
+}
