@@ -179,15 +179,16 @@ extension Overview {
     /// The answer in a sentence, and the endpoints in question.
     private var leadIn: HTML {
         let comparison = ComparisonText(endpoints)
+        let headlines = ChangeHeadline.all(in: endpoints)
         return element("section", .class("lead-in" + tone), .label("The answer")) {
             element("h1") {
                 (isWorse ? Icon.up : isJudged ? .good : .few).html
                 isJudged ? comparison?.answer ?? sentence : sentence
             }
-            if !changed.isEmpty || isTooMuchToCompare {
+            if !headlines.isEmpty || isTooMuchToCompare {
                 element("p") {
                     if isTooMuchToCompare { "There are too many endpoints to compare them all; choose a service. " }
-                    changes
+                    changes(headlines)
                 }
             }
             if let gone = GoneEndpoints(self) {
@@ -208,27 +209,24 @@ extension Overview {
 
     private var tone: String { isWorse ? "" : isJudged ? " good" : " warn" }
 
-    /// The endpoints that became worse, then those that became better.
-    private var changed: [(row: ReportRow, verdict: Verdict)] {
-        let rows = endpoints.rows.compactMap { row in row.verdict.map { (row, $0) } }
-        return rows.filter { if case .worse = $0.1 { true } else { false } }
-            + rows.filter { if case .better = $0.1 { true } else { false } }
-    }
-
-    /// The maximum number of endpoints that a sentence names.
+    /// The maximum number of changes that a sentence names, and of endpoints in each.
     private static let maxNamed = 4
 
-    private var changes: HTML {
-        let shown = changed.prefix(Self.maxNamed)
+    private func changes(_ headlines: [ChangeHeadline]) -> HTML {
+        HTML.joined(headlines.prefix(Self.maxNamed).map(sentence))
+    }
+
+    /// Returns a sentence about the endpoint that changed the most, with links to the others that changed with it.
+    private func sentence(about headline: ChangeHeadline) -> HTML {
+        let links = zip(headline.rows, headline.names).prefix(Self.maxNamed).map { row, name in
+            link(EndpointsTable.address(of: row, pageRequest, kind)) { name }
+        }
+        guard let row = headline.rows.first, let verdict = row.verdict, let first = links.first else { return .none }
+        let more = headline.rows.count - links.count
         return HTML.joined(
-            shown.map { row, verdict in
-                HTML.joined([
-                    link(EndpointsTable.address(of: row, pageRequest, kind)) {
-                        EndpointName.text(row.text(of: .method), row.text(of: .endpoint))
-                    },
-                    HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict))\(since(row)). "),
-                ])
-            })
+            [first, HTML(": \(VerdictText.word(verdict)), \(VerdictText.changes(verdict))\(since(row))")]
+                + links.dropFirst().enumerated().flatMap { [HTML($0 == 0 ? "; also " : ", "), $1] }
+                + [HTML(more > 0 ? " and \(FigureText.grouped(UInt64(more))) more. " : ". ")])
     }
 
     /// Returns a comma and the time of a row's change; empty if the time is unknown.

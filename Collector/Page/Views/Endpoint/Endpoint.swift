@@ -35,6 +35,8 @@ package struct Endpoint: Sendable {
     let rules: RulesNotice
     let other: OtherSide
     let traits: [FailureTrait]
+    /// What carries the change if the selection is worse, or otherwise the failures; `nil` if it was not searched.
+    let who: ChangeCarriers?
     let marks: [TimeMark]
     let heatMap: HeatMap
     let examples: EndpointExamples
@@ -68,7 +70,7 @@ package struct Endpoint: Sendable {
         timeBefore = earlier?.window
         failures = FailureList(try answers[1].get(), before: earlier)
         let senders = try answers[2].get()
-        traits = FailureTrait.all(of: requests, senders: senders)
+        traits = FailureTrait.all(of: requests)
         other = try await OtherSide(
             try answers.dropFirst(3).first?.get(), queries, pageRequest.filter.wanted[.service], in: storage)
         let agents = try await storage.agents(seenSince: queries.before.window.from, limit: AgentsReport.maxAgents)
@@ -82,6 +84,19 @@ package struct Endpoint: Sendable {
         processes = try await ServiceProcesses(pageRequest, TimeAxis(window, marks: marks), in: storage)
         empty = totals.measures == nil ? try await NoResultsView(pageRequest, in: storage) : nil
         compared = try await Self.compared(pageRequest, kind, in: storage)
+        who = try await Self.carriers(
+            of: compared, queries.carriersOfFailures(requests.failedCount), queries.filter, in: storage)
+    }
+
+    /// - Parameter failures: the query if the selection is not worse.
+    private static func carriers(
+        of compared: Report?, _ failures: ChangeCarriersQuery?, _ filter: RequestFilter, in storage: some Storage
+    ) async throws -> ChangeCarriers? {
+        let change = compared.flatMap { report in
+            report.rows.first.flatMap { report.carriersQuery(of: $0, filter) }
+        }
+        guard let query = change ?? failures else { return nil }
+        return query.carriers(try await storage.statistics(query.queries))
     }
 
     private static func compared(

@@ -5,7 +5,7 @@ import MartletTelemetry
 /// The queries for the view of an endpoint.
 struct EndpointQueries {
     /// The requests of the selection, of one kind.
-    private let filter: RequestFilter
+    let filter: RequestFilter
     /// Only the environment. It selects agents.
     let environment: RequestFilter
     /// The same requests as the other side counted them; `nil` unless the endpoint is known.
@@ -66,6 +66,11 @@ struct EndpointQueries {
     /// The processes that counted the requests.
     private var senders: StatisticsQuery {
         StatisticsQuery(window: window, filter: filter, by: [.service, .version, .instance])
+    }
+
+    /// Returns the query for what carries the failures of the window; `nil` if there are too few.
+    func carriersOfFailures(_ failed: UInt64) -> ChangeCarriersQuery? {
+        failed >= FailureTrait.fewest ? ChangeCarriersQuery(.failed, in: window, before: nil, filter) : nil
     }
 
     /// The services at the other end, if they count requests too.

@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Properties of failed requests, compared with those of all requests.
+/// Who carries a change or the failures. Then what the failures themselves are like, compared with all requests.
 struct TraitsTable {
     /// A property is highlighted if its share among failed requests is this many times its share among all.
     private static let outstanding = 1.5
@@ -10,6 +10,68 @@ struct TraitsTable {
     let endpoint: Endpoint
 
     var html: HTML {
+        HTML.joined([carriers, traits])
+    }
+
+    /// The values that carry the change.
+    private var carriers: HTML {
+        guard let who = endpoint.who else { return .none }
+        return HTML.joined([
+            element("div", .class("bar-head gap")) { element("h2", .id("h-who")) { "Who carries it" } },
+            who.values.isEmpty ? nobody : table(of: who),
+        ])
+    }
+
+    private var nobody: HTML { element("p", .class("hint")) { ChangeCarriersText.nobody.capitalizedFirst + "." } }
+
+    private func table(of who: ChangeCarriers) -> HTML {
+        DataTable.html("grid cards stands", heading: "h-who") {
+            DataTable.head {
+                DataTable.title("first", "Requests of")
+                for title in ["Affected", "Of all", "Affected %", "Others %"] { DataTable.title("num", title) }
+            }
+            DataTable.body { for carrier in who.values { row(carrier) } }
+        }
+    }
+
+    private func row(_ carrier: ChangeCarriers.Carrier) -> HTML {
+        DataTable.row {
+            DataTable.name {
+                element("span", .class("tpl")) {
+                    if let requests = address(of: carrier) {
+                        link(requests) { ChangeCarriersText.name(carrier) }
+                    } else {
+                        ChangeCarriersText.name(carrier)
+                    }
+                }
+            }
+            DataTable.cell("affected", "num") { FigureText.grouped(carrier.count.affected) }
+            DataTable.cell("of all", "num") { FigureText.grouped(carrier.count.requests) }
+            DataTable.cell("affected %", "num barred") {
+                element("span") { FigureText.percent(carrier.count.rate) }
+                ShareBar.html(carrier.count.rate, isBad: true)
+            }
+            DataTable.cell("others %", "num barred") {
+                element("span") { FigureText.percent(carrier.others.rate) }
+                ShareBar.html(carrier.others.rate, isBad: false)
+            }
+        }
+    }
+
+    /// The requests with a value; `nil` if no address selects them: the version may have its service in front.
+    private func address(of carrier: ChangeCarriers.Carrier) -> PageAddress? {
+        let name: PageParameter? =
+            switch carrier.property {
+            case .version: Set(endpoint.versions.map(\.service)).count > 1 ? nil : .version
+            case .instance: .instance
+            case .host: .host
+            case .caller: .service
+            case .endpoint: .endpoint
+            }
+        return name.map { endpoint.requestsAddress.with($0, carrier.value) }
+    }
+
+    private var traits: HTML {
         let failed = endpoint.requests.failed.requests
         guard failed > 0 else { return .none }
         return HTML.joined([
@@ -23,7 +85,7 @@ struct TraitsTable {
     private func none(_ failed: UInt64) -> String {
         failed < FailureTrait.fewest
             ? "Not enough data: \(FigureText.counted(failed, "request")) failed, \(FailureTrait.fewest) needed."
-            : "No counted property is more common among failed requests."
+            : "They are neither slower than others, nor more often on new connections."
     }
 
     private var table: HTML {
@@ -59,10 +121,7 @@ struct TraitsTable {
     }
 
     private func text(_ property: FailureTrait.Property) -> String {
-        let word = endpoint.kind == .client ? "sent" : "served"
-        return switch property {
-        case .version(let service, let version): "\(word) by \(version.isEmpty ? service : "\(service) \(version)")"
-        case .instance(let instance): "\(word) by instance \(instance)"
+        switch property {
         case .slowerThan(let milliseconds): "took longer than \(Figure.duration(milliseconds)), the p95 of all"
         case .connected: "opened a new connection"
         }
@@ -70,15 +129,8 @@ struct TraitsTable {
 
     /// The requests with a property; `nil` if no address selects them.
     private func requests(_ property: FailureTrait.Property) -> PageAddress? {
-        let all = endpoint.requestsAddress
-        return switch property {
-        case .version(let service, let version):
-            version.isEmpty ? all.with(.service, service) : all.with([(.service, service), (.version, version)])
-        case .instance(let instance): all.with(.instance, instance)
-        case .slowerThan(let milliseconds):
-            milliseconds < 1e15 ? all.with(.slowerThan, "\(UInt64(milliseconds.rounded()))ms") : nil
-        case .connected: nil
-        }
+        guard case .slowerThan(let milliseconds) = property, milliseconds < 1e15 else { return nil }
+        return endpoint.requestsAddress.with(.slowerThan, "\(UInt64(milliseconds.rounded()))ms")
     }
 }
 
@@ -86,12 +138,8 @@ struct TraitsTable {
 struct FailureTrait: Sendable, Equatable {
     /// The minimum number of failed requests for a comparison with all requests. Fewer show little.
     static let fewest: UInt64 = 10
-    /// The maximum number of rows.
-    private static let most = 6
 
     enum Property: Sendable, Hashable {
-        case version(service: String, String)
-        case instance(String)
         /// Slower than the p95 of all requests, in milliseconds.
         case slowerThan(Double)
         case connected
@@ -103,28 +151,18 @@ struct FailureTrait: Sendable, Equatable {
     let ofFailed: Double
     var times: Double { ofAll > 0 ? ofFailed / ofAll : 0 }
 
-    /// Returns the properties that are more frequent among failed requests, those with the largest difference first.
-    ///
-    /// - Parameters:
-    ///   - requests: all requests.
-    ///   - senders: the same requests by service, version and instance.
-    static func all(of requests: RequestGroup, senders: StatisticsAnswer) -> [FailureTrait] {
+    /// Returns the properties that are more frequent among failed requests.
+    static func all(of requests: RequestGroup) -> [FailureTrait] {
         guard requests.failed.requests >= fewest else { return [] }
-        let all = [connected(requests), slow(requests)].compactMap { $0 } + versions(senders) + instances(senders)
-        return Array(all.filter { $0.isOutstanding(among: requests.failed.requests) }.sorted(by: isBefore).prefix(most))
+        return [connected(requests), slow(requests)].compactMap { $0 }
+            .filter { $0.isOutstanding(among: requests.failed.requests) }
     }
 
-    /// Whether the share among failed requests exceeds the share among all by more than chance explains: by two standard errors
+    /// Whether the share among failed requests exceeds the share among all by more than chance explains: by three standard errors
     /// of a sample of that size.
     private func isOutstanding(among failed: UInt64) -> Bool {
         let error = (ofAll * (1 - ofAll) / Double(failed)).squareRoot()
-        return ofFailed - ofAll > 2 * error
-    }
-
-    /// Sorts properties with equal differences by name, so that they keep their places when the page refreshes.
-    private static func isBefore(_ one: FailureTrait, _ other: FailureTrait) -> Bool {
-        let (first, second) = (one.ofFailed - one.ofAll, other.ofFailed - other.ofAll)
-        return first == second ? "\(one.property)" < "\(other.property)" : first > second
+        return ofFailed - ofAll > 3 * error
     }
 
     private init(_ property: Property, all: (UInt64, of: UInt64), failed: (UInt64, of: UInt64)) {
@@ -149,25 +187,5 @@ struct FailureTrait: Sendable, Equatable {
         return FailureTrait(
             .slowerThan(bound * 1000), all: (succeeded + failed, of: requests.count),
             failed: (failed, of: requests.failed.requests))
-    }
-
-    private static func versions(_ senders: StatisticsAnswer) -> [FailureTrait] {
-        traits(senders) { values in .version(service: values[0] ?? "", values[1] ?? "") }
-    }
-
-    private static func instances(_ senders: StatisticsAnswer) -> [FailureTrait] {
-        traits(senders) { values in .instance(values[2] ?? "") }
-    }
-
-    /// A property that all requests share explains nothing.
-    private static func traits(_ senders: StatisticsAnswer, _ property: ([String?]) -> Property) -> [FailureTrait] {
-        var sums: [Property: (all: UInt64, failed: UInt64)] = [:]
-        for group in senders.groups {
-            let sum = sums[property(group.values)] ?? (0, 0)
-            sums[property(group.values)] = (sum.all + group.count, sum.failed + group.failed.requests)
-        }
-        guard sums.count > 1 else { return [] }
-        let (all, failed) = (sums.values.reduce(0) { $0 + $1.all }, sums.values.reduce(0) { $0 + $1.failed })
-        return sums.map { FailureTrait($0, all: ($1.all, of: all), failed: ($1.failed, of: failed)) }
     }
 }
