@@ -149,7 +149,11 @@ struct RowName {
     }
 
     private static func text(_ row: ReportRow, _ dimensions: [Dimension]) -> String {
-        dimensions.map { row.text(of: $0) }.filter { !$0.isEmpty }.joined(separator: " ")
+        let texts = dimensions.map { dimension in
+            dimension == .endpoint && dimensions.contains(.method)
+                ? EndpointName.text(row.text(of: .endpoint), after: row.text(of: .method)) : row.text(of: dimension)
+        }
+        return texts.filter { !$0.isEmpty }.joined(separator: " ")
     }
 }
 
