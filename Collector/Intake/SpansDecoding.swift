@@ -124,7 +124,7 @@ extension SpanRecord {
     private mutating func takeContent(of span: OTLPSpan, isCovered: (String) -> Bool, _ limits: IntakeLimits) {
         var room = limits.attributeRoom
         let rest = span.attributes.filter { !isCovered($0.key) }
-        attributes = room.take(rest.filter { !Self.bodies.contains($0.key) }.named(limits))
+        attributes = room.take(rest.filter { !Self.bodies.contains($0.key) }.named(limits), system: request?.system)
         for body in Self.bodies {
             attributes[body] = rest.text(body).map { .string($0.cut(toBytes: limits.maxBodyTextBytes)) }
         }
