@@ -126,10 +126,10 @@ install_verify() {
     # The package starts no service. Debian's zookeeperd would.
     has_zookeeper || { echo "Installing zookeeper" && install zookeeper; } ||
         echo "!!!!!!!! NO ZOOKEEPER: zookeeper could not be installed; no cluster of ClickHouse is tested. !!!!!!!!"
-    # The versions of the instrumentation and of the SDK belong together.
+    # Each version of the instrumentation needs one version of the SDK, so pip chooses both. With bounds for the SDK it may find none.
     { has_postgresql || { echo "Installing postgresql" && install postgresql; }; } &&
         install_python_packages "$opentelemetry_modules, opentelemetry.instrumentation.psycopg, psycopg_binary" \
-            "${opentelemetry[@]}" 'opentelemetry-instrumentation-psycopg~=0.66b1' 'psycopg[binary]~=3.2' ||
+            opentelemetry-instrumentation-psycopg 'psycopg[binary]~=3.2' opentelemetry-{sdk,exporter-otlp-proto-http} ||
         echo "!!!!!!!! NO POSTGRESQL: postgresql or psycopg could not be installed; no calls of a database are compared. !!!!!!!!"
     install_python_packages chdb.session 'chdb-core~=26.9' ||
         echo "!!!!!!!! NO CHDB: chdb-core could not be installed; nothing is tested on a current ClickHouse. !!!!!!!!"

@@ -237,8 +237,9 @@ import Testing
 
     @Test func apiGivesTheSameComparisonAsTheStore() async throws {
         let store = try await ComparedStore(in: folder)
-        let report = try await store.storage.report(
+        var report = try await store.storage.report(
             StatisticsQuery(window: ComparedStore.window, by: ReportParameter.defaultBy), comparedWith: .previous)
+        try await store.storage.addCarriers(to: &report, RequestFilter())
         let json = try ReportJSON.text(of: report)
         try store.storage.close()
         let window = "since=\(report.from)&until=\(report.to)"

@@ -65,7 +65,7 @@ import Testing
     @Test func noStatementScansAGrowingTable() async throws {
         var limits = SQLiteLimits()
         (limits.maxDetails, limits.maxCumulativeSeries, limits.cumulativeSilence) = (20, 5, 0)
-        (limits.maxStoreBytes, limits.clockPatience) = (260_000, .max)
+        (limits.maxStoreBytes, limits.clockPatience) = (230_000, .max)
         let storage = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
         let statements = Statements()
         try await storage.pool.write { $0.trace { statements.add($0) } }
@@ -112,7 +112,7 @@ import Testing
             process.process = [ProcessPoint(start: clock.time - 10, end: clock.time, .cpuUser, 1)]
             process.processTotals = [ProcessTotal(.cpuSystem, start: step + 1, end: clock.time, value: 1)]
             _ = try await storage.store([process], of: nil)
-            if step % 8 == 7 { try await storage.maintain() }
+            if step % 8 == 3 { try await storage.maintain() }
         }
     }
 
