@@ -141,7 +141,9 @@ package enum HostName {
 package enum EndpointName {
     /// Returns the endpoint without the method that it begins with: `users` for `SELECT` and `SELECT users`.
     package static func text(_ endpoint: String, after method: String) -> String {
-        guard !method.isEmpty, endpoint.hasPrefix(method) else { return endpoint }
+        guard !method.isEmpty, endpoint.prefix(method.count).uppercased() == method.uppercased() else {
+            return endpoint
+        }
         let rest = endpoint.dropFirst(method.count)
         return rest.isEmpty ? "" : rest.first == " " ? String(rest.dropFirst()) : endpoint
     }

@@ -69,7 +69,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("SELECT", "SELECT users", "users"), ("GET", "GET", ""), ("SELECT", "SELECTED", "SELECTED"),
+            ("SELECT", "SELECT users", "users"), ("SELECT", "select ?", "?"), ("GET", "GET", ""),
+            ("SELECT", "SELECTED", "SELECTED"),
             ("GET", "/users/{id}", "/users/{id}"), ("", "users", "users"), ("send", "orders", "orders"),
         ])
     func operationInFrontOfAnEndpointIsNotRepeated(method: String, endpoint: String, rest: String) {
