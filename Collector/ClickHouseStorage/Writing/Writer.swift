@@ -116,7 +116,7 @@ actor Writer {
             ($0.end, PointSeries($0.series).id) < ($1.end, PointSeries($1.series).id)
         }
         if batch.id == nil, !points.isEmpty, !group.noteCounted(details) { points = [] }
-        let name = batch.id.map(RowIdentity.batch) ?? RowIdentity.contents(points, of: sender)
+        let name = batch.id.map(RowIdentity.batch) ?? CountedSpans.name(of: details)
         group.points.append(points, of: details.resource, sender: sender, batch: name)
         senders.note(
             details.resource, id: sender, at: batch.arrival, until: details.latestEnd, points: points,
