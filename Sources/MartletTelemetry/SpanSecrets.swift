@@ -30,6 +30,7 @@ package enum SpanSecrets {
     private static let databaseValues = [
         "db.query.parameter", "db.operation.parameter", "db.statement.parameter", "db.sql.parameter",
         "db.connection_string", "db.elasticsearch.path_parts", "db.redis.key", "db.memcached.item",
+        "db.postgresql.values", "db.mysql.values",
     ]
 
     /// Returns the name of the header whose value the attribute has; `nil` for other attributes. Some instruments write

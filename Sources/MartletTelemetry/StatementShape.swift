@@ -42,7 +42,8 @@ package struct StatementShape: Sendable, Equatable {
     package static func operation(_ name: String, system: String) -> String? {
         let system = system.lowercased()
         if commands.contains(system) { return command(name) }
-        let word = name.prefix { $0 != " " }.uppercased()
+        let words = name.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard let word = words.first?.uppercased() else { return nil }
         return documents.contains(system) || !keywords.contains(word) ? nil : word
     }
 
@@ -166,7 +167,8 @@ private struct ShapeWriter {
         switch token {
         case .value: writeValue()
         case .quotedName(let range): write(range, .name)
-        case .doubleQuoted(let range): if isComparedWith { writeValue() } else { write(range, .name) }
+        case .doubleQuoted(let range):
+            if isComparedWith || isBeforePassingName { writeValue() } else { write(range, .name) }
         case .word(let range): take(word: range)
         case .symbol(UInt8(ascii: ",")) where wasAfterRow: hasPendingComma = true
         case .symbol(let byte): take(symbol: byte)
@@ -177,15 +179,26 @@ private struct ShapeWriter {
     private var isComparedWith: Bool {
         guard !tokens.isBefore(UInt8(ascii: ".")) else { return false }
         let isElement = lists.last?.hasValues == true && (last == .open || last == .comma)
-        return last == .comparison || isElement || (last == .word && word == "LIKE")
+        return last == .comparison || isElement || (last == .word && Self.wordsBeforeValues.contains(word))
     }
+
+    private static let wordsBeforeValues: Set<String> = ["GLOB", "ILIKE", "LIKE", "MATCH", "PASSWORD", "REGEXP"]
+
+    /// Whether a name is next that a client makes up each time, such as a cursor's.
+    private var isBeforePassingName: Bool { last == .word && (word == "DECLARE" || word == "PREPARE") }
 
     private mutating func take(word range: Range<Int>) {
         let isAfterName = ["IS", "NOT"].contains(word) && last == .word
-        let text = range.count > 8 ? "" : String(decoding: tokens.bytes[range], as: UTF8.self).uppercased()
+        let text = range.count > 10 ? "" : String(decoding: tokens.bytes[range], as: UTF8.self).uppercased()
         if ["NULL", "TRUE", "FALSE"].contains(text), !isAfterName { return writeValue() }
+        if isBeforePassingName { return writeValue() }
+        // Oracle's passwords need no quotes.
+        let isBeforePassword = last == .word && word == "IDENTIFIED" && text == "BY"
         write(range, .word)
         word = text
+        guard isBeforePassword else { return }
+        writeValue()
+        tokens.skipRest()
     }
 
     private mutating func take(symbol byte: UInt8) {

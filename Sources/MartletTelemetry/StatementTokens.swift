@@ -43,6 +43,8 @@ struct StatementDialect {
             (hasBackslash, hasHashComment, doubleQuotesNames, bracketsNames) = (.no, .no, true, true)
         case "clickhouse", "snowflake":
             (hasBackslash, hasHashComment, doubleQuotesNames) = (.yes, .no, true)
+        case "aws.redshift", "redshift":
+            (hasHashComment, doubleQuotesNames) = (.no, true)
         case _ where Self.standard.contains(system):
             (hasBackslash, hasHashComment, doubleQuotesNames) = (.no, .no, true)
         default: hasSlashComment = true
@@ -50,10 +52,9 @@ struct StatementDialect {
     }
 
     private static let standard: Set<String> = [
-        "postgresql", "cockroachdb", "aws.redshift", "redshift", "edb", "greenplum", "timescaledb", "vertica", "oracle",
-        "oracle.db", "db2", "ibm.db2", "ibm.informix", "ibm.netezza", "informix", "netezza", "sap.hana", "hanadb",
-        "sap.maxdb", "maxdb", "firebirdsql", "firebird", "derby", "h2database", "h2", "hsqldb", "teradata", "trino",
-        "duckdb", "ingres", "actian.ingres",
+        "postgresql", "cockroachdb", "edb", "greenplum", "timescaledb", "vertica", "oracle", "oracle.db", "db2",
+        "ibm.db2", "ibm.netezza", "netezza", "sap.hana", "hanadb", "sap.maxdb", "maxdb", "firebirdsql", "firebird",
+        "derby", "h2database", "h2", "hsqldb", "teradata", "trino", "duckdb", "ingres", "actian.ingres",
     ]
 }
 
@@ -74,6 +75,10 @@ struct StatementTokens {
     mutating func next() -> StatementToken? {
         isSpaced = skipSpace()
         guard index < bytes.count else { return nil }
+        if isAtUUID {
+            index += Self.uuidBytes
+            return .value
+        }
         switch bytes[index] {
         case UInt8(ascii: "'"): return text(quote: UInt8(ascii: "'"), dialect.hasBackslash)
         case UInt8(ascii: "\""): return doubleQuoted()
@@ -85,6 +90,9 @@ struct StatementTokens {
         default: return placeholder() ?? symbol()
         }
     }
+
+    /// Skips the rest of the statement.
+    mutating func skipRest() { index = bytes.count }
 
     /// Whether the byte after the last token is `byte`.
     func isBefore(_ byte: UInt8) -> Bool { peek() == byte }
@@ -213,6 +221,8 @@ extension StatementTokens {
     /// certain one. It reaches to the end of the statement then.
     private mutating func skipQuoted(_ close: UInt8, _ hasBackslash: StatementDialect.Certainty) -> Bool {
         index += 1
+        // Three quotes may begin a text that ends at three, as in BigQuery.
+        if hasBackslash == .unknown, peek() == close, peek(1) == close { index = bytes.count }
         while index < bytes.count {
             let byte = bytes[index]
             index += 1
@@ -232,6 +242,23 @@ extension StatementTokens {
 // MARK: - Numbers and placeholders
 
 extension StatementTokens {
+    private static let uuidBytes = 36
+
+    /// Whether a UUID is next. In CQL it has no quotes.
+    private var isAtUUID: Bool {
+        guard peek(8) == UInt8(ascii: "-"), peek(Self.uuidBytes - 1) != 0 else { return false }
+        for offset in 0..<Self.uuidBytes {
+            let byte = peek(offset)
+            let isHyphen = offset == 8 || offset == 13 || offset == 18 || offset == 23
+            guard isHyphen ? byte == UInt8(ascii: "-") : Self.isHexDigit(byte) else { return false }
+        }
+        return !Self.continuesName(peek(Self.uuidBytes))
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        isDigit(byte) || byte | 0x20 &- UInt8(ascii: "a") < 6
+    }
+
     private mutating func number() -> StatementToken {
         while Self.continuesName(peek()) || peek() == UInt8(ascii: ".") {
             let isExponent = peek() | 0x20 == UInt8(ascii: "e")

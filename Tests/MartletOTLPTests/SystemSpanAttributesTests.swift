@@ -41,6 +41,7 @@ import Testing
             ["db.system": "postgresql", "db.operation": "select shop", "db.statement": sql], "SELECT",
             "select name from users where email = ?"
         ),
+        (["db.system": "postgresql", "db.operation": "\n select\nname from users limit 42"], "SELECT", "SELECT"),
         (["db.system": "mongodb", "db.operation": "delete"], "delete", "delete"),
         (["db.system": "redis", "db.operation": "get"], "GET", "GET"),
         (["db.system.name": "postgresql", "db.namespace": "shop"], "_OTHER", "{unknown}"),

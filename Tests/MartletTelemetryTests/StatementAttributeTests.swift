@@ -21,7 +21,7 @@ import Testing
         let attributes = kept([
             "db.query.parameter.0": "secret", "db.operation.parameter.name": "secret",
             "db.connection_string": "Host=db;Password=secret", "db.elasticsearch.path_parts.id": "secret",
-            "db.namespace": "shop",
+            "db.postgresql.values": "secret", "db.mysql.values": "secret", "db.namespace": "shop",
         ])
         #expect(attributes == ["db.namespace": .string("shop")])
     }

@@ -39,6 +39,9 @@ import Testing
         // Without the database's name nobody knows whether the text ends here.
         Row("other_sql", #"SELECT a FROM b WHERE c = 'it\'s' AND d = 'x'"#, "SELECT a FROM b WHERE c = ?"),
         Row("other_sql", #"SELECT a FROM b WHERE c = 'C:\\' AND d = 'x'"#, "SELECT a FROM b WHERE c = ? AND d = ?"),
+        Row("aws.redshift", #"SELECT "a" FROM b WHERE c = 'it\'s' AND d = 'x'"#, #"SELECT "a" FROM b WHERE c = ?"#),
+        Row("gcp.bigquery", "SELECT a, '''it's''', 'x' FROM b", "SELECT a, ?"),
+        Row("informix", #"SELECT f("a") FROM b"#, "SELECT f(?) FROM b"),
     ]
 
     static let namesNumbersAndPlaceholders = [
@@ -49,6 +52,13 @@ import Testing
         Row(
             "sqlite", #"SELECT a FROM t WHERE b = "x" AND c IN ("x", "y") AND "t"."d" = "t"."e""#,
             #"SELECT a FROM t WHERE b = ? AND c IN (?) AND "t"."d" = "t"."e""#),
+        Row(
+            "sqlite", #"SELECT a FROM t WHERE t MATCH "x y" AND b GLOB "x*""#,
+            "SELECT a FROM t WHERE t MATCH ? AND b GLOB ?"),
+        Row(
+            "cassandra",
+            "SELECT a FROM t WHERE b IN (a23e4567-e89b-12d3-a456-426614174000,123e4567-e89b-12d3-a456-426614174000)",
+            "SELECT a FROM t WHERE b IN (?)"),
         Row(
             "microsoft.sql_server", "SELECT TOP 10 [it's] FROM [dbo].[t] WHERE a = @p1 AND @@ROWCOUNT > 0",
             "SELECT TOP ? [it's] FROM [dbo].[t] WHERE a = ? AND @@ROWCOUNT > ?"),
@@ -113,6 +123,13 @@ import Testing
         Row("postgresql", "ROLLBACK TO SAVEPOINT sa_savepoint_1", "ROLLBACK"),
         Row("postgresql", "BEGIN;", "BEGIN"),
         Row("postgresql", "ALTER USER bob PASSWORD 'secret'", "ALTER USER bob PASSWORD ?"),
+        Row("oracle.db", "ALTER USER bob IDENTIFIED BY Secret REPLACE Old", "ALTER USER bob IDENTIFIED BY ?"),
+        Row("oracle.db", #"CREATE USER bob IDENTIFIED BY "Secret""#, "CREATE USER bob IDENTIFIED BY ?"),
+        Row("sap.hana", #"CREATE USER bob PASSWORD "Secret""#, "CREATE USER bob PASSWORD ?"),
+        Row(
+            "postgresql", #"DECLARE "_django_curs_14" NO SCROLL CURSOR FOR SELECT a FROM t"#,
+            "DECLARE ? NO SCROLL CURSOR FOR SELECT a FROM t"),
+        Row("postgresql", "PREPARE s_14 AS SELECT a FROM t", "PREPARE ? AS SELECT a FROM t"),
         Row("postgresql", "ada@example.com", nil),
         Row("postgresql", "'SELECT' a", nil),
         Row("postgresql", " \n", nil),
