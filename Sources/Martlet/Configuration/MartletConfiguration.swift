@@ -69,14 +69,15 @@ public struct MartletConfiguration: Sendable {
     ///
     ///     configuration.name = { $0.path.hasPrefix("/graphql") ? "/graphql" : nil }
     ///
-    /// It is called at the end of every request but a call of a database or a message broker, on the service's time, on any thread and on several at once. It should
-    /// take only microseconds and wait for nothing. The agent holds no lock meanwhile. Requests that the closure makes
-    /// are counted without calling it. Each name counts towards ``maxEndpoints``, so return only a few distinct names.
+    /// It is called at the end of every request, except calls of databases and message brokers, on the service's time,
+    /// on any thread and on several at once. It should take only microseconds and wait for nothing. The agent holds no
+    /// lock meanwhile. Requests that the closure makes are counted without calling it. Each name counts towards
+    /// ``maxEndpoints``, so return only a few distinct names.
     public var name: (@Sendable (MartletTarget) -> String?)?
     /// Excludes requests in addition to ``exclude``: those for which it returns `true` are not counted and carry no
     /// trace. Unlike the patterns, it also applies to requests that the service receives. It is called under the same
     /// conditions as ``name``: at the start of a `URLSession` request and again when it continues after a challenge,
-    /// and at the end of any other request. Default none.
+    /// and at the end of any other request, also of a call of a database or a message broker. Default none.
     public var ignore: (@Sendable (MartletTarget) -> Bool)?
     /// The maximum number of distinct endpoints of outgoing requests, of incoming ones, and of calls of databases and message
     /// brokers. Requests to a further one are counted under `{other}` of the host.

@@ -7,8 +7,9 @@ public import Tracing
 /// AsyncHTTPClient, Hummingbird, gRPC and the service itself.
 ///
 /// A span of kind client or server that is an HTTP request is counted like any other request, even if it is not
-/// sampled. So is a call of a database or a message broker. The tracer belongs to the process, not to one agent. While no agent runs, or none captures, its spans
-/// record nothing and the caller's trace context passes through. Any thread may call it, and no call waits.
+/// sampled. So is a call of a database or a message broker. The tracer belongs to the process, not to one agent. While
+/// no agent runs, or none captures, its spans record nothing and the caller's trace context passes through. Any thread
+/// may call it, and no call waits.
 public struct MartletTracer: Tracer {
     /// Makes a tracer. All tracers are interchangeable. For a service that bootstraps tracing itself, for instance in a
     /// `MultiplexInstrument`.
