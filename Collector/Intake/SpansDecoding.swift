@@ -131,14 +131,15 @@ extension SpanRecord {
         events = span.events.prefix(limits.maxSpanEvents).map { event in
             SpanEvent(
                 name: event.name.cut(toBytes: limits.maxAttributeBytes), time: event.timeUnixNano,
-                attributes: room.take(event.attributes.named(limits)))
+                attributes: room.take(event.attributes.named(limits), system: request?.system))
         }
         links = span.links.prefix(limits.maxSpanLinks).compactMap { link in
             guard let traceID = TraceID(bytes: link.traceID), let spanID = SpanID(bytes: link.spanID) else {
                 return nil
             }
             return SpanLink(
-                traceID: traceID, spanID: spanID, attributes: room.take(link.attributes.named(limits)))
+                traceID: traceID, spanID: spanID,
+                attributes: room.take(link.attributes.named(limits), system: request?.system))
         }
         droppedAttributes = span.droppedAttributesCount &+ room.dropped
         droppedEvents = span.droppedEventsCount &+ UInt32(clamping: span.events.count - events.count)

@@ -127,11 +127,8 @@ extension SystemSpanAttributes {
 
     /// Returns the operation as the instrument names it. Of a statement, only its first keyword.
     private static func operation(_ value: (String) -> SpanAttribute?, _ system: String) -> String? {
-        guard let text = SpanValue.text(AttributeName.databaseOperation, "db.operation", value) else { return nil }
-        let isName =
-            text.utf8.count <= StatementShape.maxLength && !text.utf8.contains { #"'"`=()?@:;*<>{}"#.utf8.contains($0) }
-        let keyword = StatementShape.operation(text, system: system)
-        return isName ? keyword ?? text : StatementShape(text, system: system)?.operation
+        SpanValue.text(AttributeName.databaseOperation, "db.operation", value)
+            .flatMap { StatementShape.operation($0, system: system) }
     }
 
     private static func status(_ value: (String) -> SpanAttribute?) -> String? {

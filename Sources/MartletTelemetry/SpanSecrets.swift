@@ -20,12 +20,23 @@ package enum SpanSecrets {
     /// Returns whether the attribute is a URL or the path of one.
     package static func isURL(_ name: String) -> Bool { urls.contains(name) || name == "url.path" }
 
-    /// Returns whether the attribute is a statement of a database. Only its ``StatementShape`` is kept.
+    /// Returns whether the attribute is a statement of a database, or may hold one. Only what has no values is kept.
     package static func isStatement(_ name: String) -> Bool { statements.contains(name) }
+
+    /// Returns the part of a statement without values; `nil` for none.
+    static func withoutValues(_ statement: String, named name: String, system: String?) -> String? {
+        switch name {
+        case "db.query.summary": StatementShape.summary(statement, system: system)
+        case "db.operation.name", "db.operation": StatementShape.operation(statement, system: system)
+        default: StatementShape(statement, system: system, limit: StatementShape.maxTextLength)?.text
+        }
+    }
 
     /// The attributes that name the database of a statement.
     static let systems: Set<String> = ["db.system.name", "db.system"]
-    private static let statements: Set<String> = ["db.query.text", "db.statement"]
+    private static let statements: Set<String> = [
+        "db.query.text", "db.statement", "db.query.summary", "db.operation.name", "db.operation",
+    ]
     /// The beginnings of the names of values: parameters, passwords, and identifiers of documents.
     private static let databaseValues = [
         "db.query.parameter", "db.operation.parameter", "db.statement.parameter", "db.sql.parameter",
@@ -100,10 +111,8 @@ package struct AttributeRoom: Sendable {
             keep(value, named: name, in: &kept)
         }
         for (name, text) in statements where kept[name] == nil {
-            guard let shape = StatementShape(text, system: system, limit: StatementShape.maxTextLength) else {
-                continue
-            }
-            keep(.string(shape.text), named: name, in: &kept)
+            guard let plain = SpanSecrets.withoutValues(text, named: name, system: system) else { continue }
+            keep(.string(plain), named: name, in: &kept)
         }
         return kept
     }

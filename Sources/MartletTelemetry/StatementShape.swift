@@ -33,24 +33,40 @@ package struct StatementShape: Sendable, Equatable {
 
     /// Returns the summary of a statement as an instrument made it, such as `SELECT users`, without any values in it.
     package static func summary(_ text: String, system: String?) -> String {
-        var writer = ShapeWriter(text, StatementDialect((system ?? "").lowercased()), limit: maxLength)
+        let system = (system ?? "").lowercased()
+        if commands.contains(system) {
+            // Commands that a client sends at once have commas between them.
+            let isOfNames = text.utf8.allSatisfy { isOfCommand($0) || $0 == UInt8(ascii: ",") }
+            if let names = isOfNames ? text.cut(toBytes: maxLength) : command(text) { return names }
+        }
+        var writer = ShapeWriter(text, StatementDialect(system), limit: maxLength)
         return writer.shape()
     }
 
-    /// Returns the keyword of an operation that an instrument names. Some write `select`, or the name of the database behind
-    /// it. `nil` if the name does not begin with a keyword.
-    package static func operation(_ name: String, system: String) -> String? {
-        let system = system.lowercased()
-        if commands.contains(system) { return command(name) }
-        let words = name.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+    /// Returns an operation as an instrument names it: of a statement or a command only the first keyword. Some write
+    /// `select`, or the name of the database behind it. `nil` if no part of the text is surely a name.
+    package static func operation(_ text: String, system: String?) -> String? {
+        keyword(text, (system ?? "").lowercased())
+            ?? (isName(text) ? text : StatementShape(text, system: system)?.operation)
+    }
+
+    private static func keyword(_ text: String, _ system: String) -> String? {
+        if commands.contains(system) { return command(text) }
+        let words = text.split(maxSplits: 1, whereSeparator: \.isWhitespace)
         guard let word = words.first?.uppercased() else { return nil }
         return documents.contains(system) || !keywords.contains(word) ? nil : word
     }
 
+    private static func isName(_ text: String) -> Bool {
+        text.utf8.count <= maxLength && !text.utf8.contains { #"'"`=()?@:;*<>{}"#.utf8.contains($0) }
+    }
+
+    private static func isOfCommand(_ byte: UInt8) -> Bool {
+        byte | 0x20 &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+    }
+
     private static func command(_ statement: String) -> String? {
-        let word = statement.utf8.drop { $0 <= 0x20 }.prefix {
-            $0 | 0x20 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "_")
-        }
+        let word = statement.utf8.drop { $0 <= 0x20 }.prefix { isOfCommand($0) }
         let rest = statement.utf8[word.endIndex...].first ?? 0x20
         return word.isEmpty || word.count > 32 || rest > 0x20 ? nil : String(Substring(word)).uppercased()
     }

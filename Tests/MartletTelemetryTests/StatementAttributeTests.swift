@@ -17,6 +17,15 @@ import Testing
         #expect(kept(["db.statement": "{\"find\": \"secret\"}", "db.system": "mongodb"])["db.statement"] == nil)
     }
 
+    @Test func namesThatHoldAStatementAreKeptWithoutValues() {
+        let statement = "SELECT a FROM t WHERE b = 'secret'"
+        #expect(kept(["db.operation": statement], system: "postgresql") == ["db.operation": .string("SELECT")])
+        #expect(
+            kept(["db.query.summary": statement], system: "postgresql")
+                == ["db.query.summary": .string("SELECT a FROM t WHERE b = ?")])
+        #expect(kept(["db.operation.name": "find"], system: "mongodb") == ["db.operation.name": .string("find")])
+    }
+
     @Test func valuesOfStatementsAreNotKept() {
         let attributes = kept([
             "db.query.parameter.0": "secret", "db.operation.parameter.name": "secret",

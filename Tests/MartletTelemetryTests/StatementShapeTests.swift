@@ -165,6 +165,13 @@ import Testing
     }
 
     @Test(arguments: [
+        ("GET,SET...", "GET,SET..."), ("GET user_42", "GET"), ("GET user:42", "GET"), ("{other}", "{other}"),
+    ])
+    func summariesOfCommandsHaveNoKeys(summary: String, expected: String) {
+        #expect(StatementShape.summary(summary, system: "valkey") == expected)
+    }
+
+    @Test(arguments: [
         ("select 1", "SELECT"), (" /* a */ (Select 1)", "SELECT"), ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH"),
         ("insert into t values (1)", "INSERT"),
     ])

@@ -225,8 +225,8 @@ struct EndedSpan: Sendable {
         span.message = isError ? message.map(redaction.message) : nil
         var conversion = SpanConversion(redaction)
         span.attributes = conversion.keep(content.attributes, of: system?.system, except: isCovered)
-        span.events = content.events.map { conversion.keep($0) }
-        span.links = content.links.compactMap { conversion.keep($0) }
+        span.events = content.events.map { conversion.keep($0, of: system?.system) }
+        span.links = content.links.compactMap { conversion.keep($0, of: system?.system) }
         span.droppedAttributes = content.droppedAttributes &+ conversion.dropped
         span.droppedEvents = content.droppedEvents
         span.droppedLinks = content.droppedLinks
@@ -296,17 +296,17 @@ struct SpanConversion {
         return redaction.header(header, text, limit: limit)
     }
 
-    mutating func keep(_ event: Tracing.SpanEvent) -> MartletTelemetry.SpanEvent {
+    mutating func keep(_ event: Tracing.SpanEvent, of system: String? = nil) -> MartletTelemetry.SpanEvent {
         MartletTelemetry.SpanEvent(
             name: event.name.cut(toBytes: MartletLimits.spanName), time: event.nanosecondsSinceEpoch,
-            attributes: keep(event.attributes))
+            attributes: keep(event.attributes, of: system))
     }
 
     /// Returns the kept link; `nil` for a link to a context without a trace.
-    mutating func keep(_ link: Tracing.SpanLink) -> MartletTelemetry.SpanLink? {
+    mutating func keep(_ link: Tracing.SpanLink, of system: String? = nil) -> MartletTelemetry.SpanLink? {
         guard let linked = link.context.traceContext else { return nil }
         return MartletTelemetry.SpanLink(
-            traceID: linked.traceID, spanID: linked.spanID, attributes: keep(link.attributes))
+            traceID: linked.traceID, spanID: linked.spanID, attributes: keep(link.attributes, of: system))
     }
 }
 

@@ -148,6 +148,17 @@ extension AgentTests {
                 ])
         }
 
+        @Test func statementInAnEventIsOneOfTheSpansSystem() async throws {
+            let found = await recorded {
+                let span = tracer.startSpan("SET", ofKind: .client)
+                span.attributes = ["db.system.name": "valkey", "server.address": .string(SpanFixture.host)]
+                span.addEvent(.init(name: "sent", attributes: ["db.query.text": "SET user_42 ada"]))
+                span.end()
+            }
+            let event = try #require(found.spans.first?.events.first)
+            #expect(event.attributes == ["db.query.text": .string("SET")])
+        }
+
         @Test func messagesAreCountedWhenTheyAreSentAndFetched() async throws {
             let found = await recorded({ $0.sampleRate = 0 }) {
                 let broker: SpanAttributes = [
@@ -187,7 +198,9 @@ extension AgentTests {
         @Test func callWithinACallOfTheSameSystemIsCountedOnce() async throws {
             let found = await recorded {
                 let outer = tracer.startSpan("SELECT 'ada'", ofKind: .client)
-                outer.attributes = Self.connection.merging(["db.statement": "SELECT 'ada' FROM t"])
+                outer.attributes = Self.connection.merging([
+                    "db.statement": "SELECT 'ada' FROM t", "db.operation": "SELECT 'ada' FROM t",
+                ])
                 postgres("SELECT 'ada' FROM t", within: outer.context)
                 outer.end()
             }
