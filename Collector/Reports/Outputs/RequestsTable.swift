@@ -57,7 +57,8 @@ package enum RequestsTable {
 
     /// Returns the name of a request. An incoming one may have no host.
     static func name(of request: RequestSummary) -> String {
-        [request.method, request.host, request.endpoint].filter { !$0.isEmpty }.joined(separator: " ")
+        [request.method, request.host, EndpointName.text(request.endpoint, after: request.method)]
+            .filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     /// Returns the status and the error, or only one of them if they are equal or the other is missing. A system answers without

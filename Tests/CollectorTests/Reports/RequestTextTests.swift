@@ -42,7 +42,7 @@ import Testing
                 span.request?.endpoint = "SELECT users"
                 (span.url, span.attributes) = ("", [:])
             })
-        #expect(text.hasPrefix("SELECT api.example.com:443 SELECT users\n"))
+        #expect(text.hasPrefix("SELECT api.example.com:443 users\n"))
         #expect(text.contains("  system       postgresql\n"))
         #expect(!text.contains("curl"))
     }
