@@ -114,7 +114,7 @@ extension Storage {
                 if let unknown = try await unknownName(name, with: names, now: now) { return .unknownName(unknown) }
             }
         }
-        if let clock = try await clockAhead(after: window, filter) { return clock }
+        if let clock = try await clockAhead(after: window, filter, now: now) { return clock }
         let sender = try await agents(seenSince: 0, filter, limit: 1).agents.first.map {
             NoResultsReason.Sender($0.resource, seen: $0.lastSeen)
         }
@@ -134,13 +134,16 @@ extension Storage {
     }
 
     /// Returns the reason if a clock is ahead, and requests that were made in the window are dated after it.
-    private func clockAhead(after window: TimeWindow, _ filter: RequestFilter) async throws -> NoResultsReason? {
-        // A page's window may have ended some seconds before the first batch arrived.
+    private func clockAhead(
+        after window: TimeWindow, _ filter: RequestFilter, now: UnixNanoseconds
+    ) async throws -> NoResultsReason? {
+        // A window that goes on may have ended some seconds before the first batch arrived.
         let minute: UInt64 = 60_000_000_000
+        let patience = window.to.adding(minute) >= now ? minute : 0
         let senders = try await agents(seenSince: window.from, filter, limit: AgentsReport.maxAgents).agents
-            .filter { $0.lead != nil && $0.latestEnd > window.to && $0.firstSeen <= window.to.adding(minute) }
+            .filter { $0.lead != nil && $0.latestEnd > window.to && $0.firstSeen <= window.to.adding(patience) }
         guard let lead = senders.compactMap(\.lead).max() else { return nil }
-        let after = TimeWindow(from: window.to, to: window.to.adding(lead).adding(minute))
+        let after = TimeWindow(from: window.to, to: window.to.adding(lead).adding(patience))
         var filter = filter
         filter.removeAll(.instance)
         for sender in senders { filter.select(.instance, sender.resource.instance) }

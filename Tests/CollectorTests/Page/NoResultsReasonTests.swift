@@ -157,6 +157,28 @@ import Testing
         }
     }
 
+    /// The clock is two seconds ahead, and the requests came half a minute after the window.
+    @Test func clockThatIsAheadDoesNotExplainRequestsAfterAPastWindow() async throws {
+        let clock = Clock()
+        clock.time = Samples.time(5)
+        try await withServer(clock: { clock.time }, now: { clock.time }) { client in
+            func send(from start: UInt64, _ series: [RequestDimensions: RequestStatistics]) async throws {
+                let batch = MetricsBatch(
+                    resource: Samples.resource(), start: Samples.time(start), end: Samples.time(start + 10),
+                    series: series, ledger: Ledger())
+                _ = try await client.post(try batch.otlp())
+            }
+            try await send(from: 0, [:])
+            clock.time = Samples.time(100)
+            try await send(from: 92, [Samples.dimensions(): Samples.statistics([0.1])])
+            clock.time = Samples.time(1000)
+            let window = (from: TimeText.format(Samples.time(20)), to: TimeText.format(Samples.time(70)))
+            let report = try await report("since=\(window.from)&until=\(window.to)", of: client)
+            #expect(report.rows.isEmpty)
+            #expect(try name(report.empty) != "clock_ahead")
+        }
+    }
+
     // MARK: Refused telemetry
 
     @Test func refusalOfEverythingIsNamedWithItsReason() async throws {
