@@ -82,9 +82,11 @@ package struct ChangeCarriersQuery: Sendable {
             })
     }
 
-    /// Returns the properties of a group. The caller of an outgoing request is its service; that of an incoming one is not counted.
+    /// Returns the known properties of a group. The caller of an outgoing request is its service; that of an incoming one is not
+    /// counted.
     private static func values(_ values: [String?], hasOneService: Bool) -> [ChangeCarriers.Property: String] {
-        let named = Dictionary(zip(by, values)) { first, _ in first }.compactMapValues(\.self)
+        var named: [Dimension: String] = [:]
+        for case (let dimension, let value?) in zip(by, values) where !value.isEmpty { named[dimension] = value }
         var properties: [ChangeCarriers.Property: String] = [:]
         properties[.version] = named[.version].map { hasOneService ? $0 : "\(named[.service] ?? "") \($0)" }
         (properties[.instance], properties[.host]) = (named[.instance], named[.host])

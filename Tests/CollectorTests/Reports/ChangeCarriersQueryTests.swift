@@ -47,9 +47,11 @@ import Testing
     }
 
     /// Returns the report with verdicts that do not depend on the comparison's tests.
-    private func report() async throws -> Report {
+    ///
+    /// - Parameter other: a store; `nil` for that of all tests.
+    private func report(of other: SQLiteStorage? = nil) async throws -> Report {
         let query = StatisticsQuery(window: Self.window, by: [.service, .kind, .endpoint])
-        var report = try await storage.report(query, comparedWith: .previous)
+        var report = try await (other ?? storage).report(query, comparedWith: .previous)
         let slow = Verdict.Quantile(value: 900, interval: 890...910)
         for index in report.rows.indices {
             let isSlow = report.rows[index].text(of: .endpoint) == "/slow"
@@ -106,6 +108,21 @@ import Testing
         #expect(report.rows.first?.who?.values == [])
         let text = ReportTable.text(of: report)
         #expect(text.contains(": nothing that is counted sets them apart"), "\(text)")
+    }
+
+    /// Such a sender has no instance in its resource. An empty name says nothing.
+    @Test func unknownInstanceIsNotNamed() async throws {
+        let storage = try SQLiteStorage(path: folder.path("unknown.sqlite"), now: { Self.window.to })
+        let metrics = (0..<6).map { instance in
+            InstanceMetrics(
+                resource: Samples.resource(instance: instance == 3 ? "" : "i\(instance)"),
+                points: (0..<80).flatMap { Self.points(instance, $0) })
+        }
+        _ = try await storage.store(metrics, of: nil)
+        var report = try await report(of: storage)
+        report.rows.removeAll { $0.text(of: .endpoint) != "/fails" }
+        try await storage.addCarriers(to: &report, RequestFilter())
+        #expect(report.rows.first?.who?.values == [])
     }
 
     @Test func rowsThatAreNotWorseAreNotSearched() async throws {
