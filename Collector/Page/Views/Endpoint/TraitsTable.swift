@@ -6,6 +6,8 @@ import MartletTelemetry
 struct TraitsTable {
     /// A property is highlighted if its share among failed requests is this many times its share among all.
     private static let outstanding = 1.5
+    /// The maximum size of a name, in bytes.
+    private static let nameBytes = 200
 
     let endpoint: Endpoint
 
@@ -39,9 +41,9 @@ struct TraitsTable {
             DataTable.name {
                 element("span", .class("tpl")) {
                     if let requests = address(of: carrier) {
-                        link(requests) { ChangeCarriersText.name(carrier) }
+                        link(requests) { LongText.html(ChangeCarriersText.name(carrier), atMost: Self.nameBytes) }
                     } else {
-                        ChangeCarriersText.name(carrier)
+                        LongText.html(ChangeCarriersText.name(carrier), atMost: Self.nameBytes)
                     }
                 }
             }
