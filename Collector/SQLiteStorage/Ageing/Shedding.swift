@@ -38,7 +38,8 @@ struct Shedding {
     /// The estimated size of each row that may be deleted: its bytes, as many again but at most a page, and its index entries.
     private static let sizesOfRows = """
         SELECT bytes FROM detail_share
-        UNION ALL SELECT length(points) + min(length(points), 4096) + 300 FROM chunk WHERE tier < \(Tier.hour.rawValue)
+        UNION ALL SELECT length(points) + min(length(points), 4096) + length(arrived) + 300
+            FROM chunk WHERE tier < \(Tier.hour.rawValue)
         UNION ALL SELECT 2 * length(figures) + 300 FROM process_slot WHERE tier < \(Tier.hour.rawValue)
         """
 
