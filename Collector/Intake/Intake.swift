@@ -66,6 +66,8 @@ package struct Intake: Sendable {
         while let field = try reader.next() {
             guard field.number == 1, case .bytes(let range) = field.value else { continue }
             var decoding = MetricsDecoding(limits: limits, known: known, refusals: taken.refusals)
+            // So that the decoding has the only copy. Otherwise each resource would copy the senders of all earlier ones.
+            taken.refusals = Refusals()
             let part = try EncodedResourceMetrics(range, of: body, knownResources)
             if let metrics = try decoding.decode(part, reserve: reserve) { taken.values.append(metrics) }
             taken.refusals = decoding.refusals
@@ -92,6 +94,7 @@ package struct Intake: Sendable {
         let limits = limitsNow
         for part in request.resourceSpans {
             var decoding = SpansDecoding(limits: limits, refusals: refusals)
+            refusals = Refusals()
             if let details = decoding.decode(part) { taken.append(details) }
             refusals = decoding.refusals
         }
