@@ -22,12 +22,21 @@ package struct RequestSpans {
     }
 
     private let spans: [SpanRecord]
-    private let indexes: [Key: Int]
+    /// For each span the next span around it that reports the same request. Each is looked up once, because thousands of spans may
+    /// lie within the same ones.
+    private let outers: [Int?]
 
     private init(_ spans: [SpanRecord]) {
         self.spans = spans
         let keys = spans.enumerated().map { (Key(trace: $1.traceID, span: $1.spanID), $0) }
-        indexes = Dictionary(keys) { first, _ in first }
+        let indexes = Dictionary(keys) { first, _ in first }
+        let parents = spans.indices.map { index -> Int? in
+            guard let parent = spans[index].parentSpanID,
+                let found = indexes[Key(trace: spans[index].traceID, span: parent)]
+            else { return nil }
+            return found == index ? nil : found
+        }
+        outers = spans.indices.map { Self.outer($0, of: spans, parents) }
     }
 
     /// Returns one span of each new request. Of several spans in `spans`, that is the outermost one with a named endpoint, or the
@@ -37,14 +46,19 @@ package struct RequestSpans {
     ///   ids, kinds, requests and URLs are used.
     package static func new(_ spans: [SpanRecord], besides stored: [SpanRecord]) -> [SpanRecord] {
         let all = RequestSpans(stored + spans)
-        let around = Set(
-            all.spans.indices.filter { all.spans[$0].request?.isCallOfSystem == true }.compactMap(all.outer))
+        let calls = all.spans.indices.filter { all.spans[$0].request?.isCallOfSystem == true }
+        let around = Set(calls.compactMap { all.outers[$0] })
+        let aroundStored = Set(calls.filter { $0 < stored.count }.compactMap { all.outers[$0] })
         var first: [Int: (isNew: Int, isUnnamed: Int, depth: Int, index: Int)] = [:]
         for (index, span) in all.spans.enumerated() {
             guard let request = span.request, !around.contains(index) else { continue }
             let layers = all.layers(around: index)
-            // A span around a call that arrived earlier was counted in its place.
-            if request.isCallOfSystem, index >= stored.count, layers.contains(where: { $0 < stored.count }) { continue }
+            // A span around a call that arrived earlier was counted in its place, unless another stored call lies within it.
+            if request.isCallOfSystem, index >= stored.count,
+                layers.contains(where: { $0 < stored.count && !aroundStored.contains($0) })
+            {
+                continue
+            }
             let outermost = request.isCallOfSystem ? index : layers.last ?? index
             let isUnnamed = request.endpoint == RequestDimensions.unknownEndpoint
             let candidate = (index < stored.count ? 0 : 1, isUnnamed ? 1 : 0, layers.count, index)
@@ -56,24 +70,17 @@ package struct RequestSpans {
     /// Returns the spans around a span that report the same request, the outermost one last.
     private func layers(around index: Int) -> [Int] {
         var layers: [Int] = []
-        while layers.count < Self.maxSteps, let outer = outer(layers.last ?? index) { layers.append(outer) }
+        while layers.count < Self.maxSteps, let outer = outers[layers.last ?? index] { layers.append(outer) }
         return layers
     }
 
     /// Returns the next span around a span that reports the same request.
-    private func outer(_ index: Int) -> Int? {
-        var (outer, steps) = (parent(index), 1)
-        while let next = outer, spans[next].kind == .internal, steps < Self.maxSteps {
-            (outer, steps) = (parent(next), steps + 1)
+    private static func outer(_ index: Int, of spans: [SpanRecord], _ parents: [Int?]) -> Int? {
+        var (outer, steps) = (parents[index], 1)
+        while let next = outer, spans[next].kind == .internal, steps < maxSteps {
+            (outer, steps) = (parents[next], steps + 1)
         }
         return outer.flatMap { spans[index].reportsRequest(of: spans[$0]) ? $0 : nil }
-    }
-
-    private func parent(_ index: Int) -> Int? {
-        guard let parent = spans[index].parentSpanID,
-            let found = indexes[Key(trace: spans[index].traceID, span: parent)]
-        else { return nil }
-        return found == index ? nil : found
     }
 }
 

@@ -97,6 +97,9 @@ extension StorageContractTests {
                 testDescription: "a transaction that ends in a later body", spans: transaction,
                 bodies: [[2], [3, 4], [1]], counted: ["postgresql": 3]),
             Case(
+                testDescription: "statements that end after their transaction", spans: transaction,
+                bodies: [[2, 1], [3, 4]], counted: ["postgresql": 3]),
+            Case(
                 testDescription: "an HTTP request within a call of a search engine",
                 spans: [
                     Span(number: 1, call: SystemSpans.elasticsearch),
