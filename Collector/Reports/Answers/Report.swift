@@ -22,7 +22,7 @@ package struct Report: Sendable, Equatable, Codable {
     /// The number of senders that several processes share; `nil`, and left out, if there are none.
     package var sharedSenders: Int?
     /// `nil`, and left out, if no sender's clock is ahead.
-    package var clocksAhead: ClocksAhead?
+    package var clocksAhead: FastClocks?
     /// The number of points that are missing from the figures because the disk returned damaged data; `nil`, and left out, if
     /// there are none.
     package var damagedPoints: Int?
@@ -68,7 +68,7 @@ extension Report {
             completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
             uncountedSenders: answer.account.uncountedSenders > 0 ? answer.account.uncountedSenders : nil,
             sharedSenders: answer.account.sharedSenders > 0 ? answer.account.sharedSenders : nil,
-            clocksAhead: ClocksAhead(answer.account),
+            clocksAhead: FastClocks(answer.account),
             damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             rowCount: answer.groupCount,
             rows: answer.groups.indices.map { index in

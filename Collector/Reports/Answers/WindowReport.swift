@@ -15,7 +15,7 @@ package protocol WindowReport {
     /// The number of senders that several processes share; `nil` if there are none.
     var sharedSenders: Int? { get }
     /// `nil` if no sender's clock is ahead.
-    var clocksAhead: ClocksAhead? { get }
+    var clocksAhead: FastClocks? { get }
     /// The number of points that are missing from the figures because the disk returned damaged data; `nil` if there are none.
     var damagedPoints: Int? { get }
     /// The number of requests that are known only from spans; `nil` if there are none.
@@ -109,7 +109,7 @@ package struct UnwatchedTime: Sendable, Equatable, Codable {
 
 /// Senders whose clocks are ahead of the collector's. Their requests carry times in the future, so the latest ones fall after
 /// the window.
-package struct ClocksAhead: Sendable, Equatable, Codable {
+package struct FastClocks: Sendable, Equatable, Codable {
     package var senders: Int
     /// The largest difference seen, in seconds. The clock is ahead by at least this much.
     package var seconds: Double

@@ -11,7 +11,7 @@ package struct MapReport: Sendable, Equatable, Codable, WindowReport {
     package var unwatched: UnwatchedTime?
     package var uncountedSenders: Int?
     package var sharedSenders: Int?
-    package var clocksAhead: ClocksAhead?
+    package var clocksAhead: FastClocks?
     package var damagedPoints: Int?
     package var fromSpans: UInt64?
     package var lastSeen: String?
@@ -77,7 +77,7 @@ extension MapReport {
             ratesSince: answer.ratesSince, completeness: account.completeness, unwatched: UnwatchedTime(account),
             uncountedSenders: account.uncountedSenders > 0 ? account.uncountedSenders : nil,
             sharedSenders: account.sharedSenders > 0 ? account.sharedSenders : nil,
-            clocksAhead: ClocksAhead(account),
+            clocksAhead: FastClocks(account),
             damagedPoints: answer.damagedPoints > 0 ? answer.damagedPoints : nil,
             fromSpans: total.fromSpans > 0 ? total.fromSpans : nil,
             lastSeen: total.latestEnd > 0 ? TimeText.format(min(total.latestEnd, answer.window.to)) : nil,
