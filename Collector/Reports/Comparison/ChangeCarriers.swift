@@ -159,7 +159,7 @@ private struct CarrierSearch {
     private static let leastRatio = 2.0
     /// The weight of what is common to all in a value's rate before, in affected requests.
     private static let prior = 5.0
-    /// The fewest requests before for a rate of their own.
+    /// The fewest earlier requests whose rate says something.
     private static let fewestBefore = 30.0
 
     private let cells: [ChangeCarriers.Cell]
@@ -173,7 +173,7 @@ private struct CarrierSearch {
         var affected: Double
         var mean: Double
         var variance: Double
-        /// The gain in log-likelihood if the value has a rate of its own.
+        /// The gain in log-likelihood if the value has a separate rate.
         var gain: Double
     }
 
@@ -250,7 +250,7 @@ private struct CarrierSearch {
                 - Self.likelihood(affected + others.affected, requests + others.requests))
     }
 
-    /// The log-likelihood of a count at its own rate.
+    /// The log-likelihood of a count at the rate that it shows.
     private static func likelihood(_ affected: Double, _ requests: Double) -> Double {
         guard affected > 0, affected < requests else { return 0 }
         let rate = affected / requests
