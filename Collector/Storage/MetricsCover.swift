@@ -20,7 +20,7 @@ package struct MetricsCover: Sendable {
     package static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
     /// What metrics reported for a time. The raw value is a store's.
-    package enum Report: String, Sendable {
+    package enum Reported: String, Sendable {
         case metrics
         /// Requests without an answer, which ``metrics`` include.
         case unanswered
@@ -29,7 +29,7 @@ package struct MetricsCover: Sendable {
     private struct Range {
         let kind: RequestKind
         let system: SystemNumber
-        let report: Report
+        let report: Reported
         let times: ClosedRange<Int64>
     }
 
@@ -41,7 +41,7 @@ package struct MetricsCover: Sendable {
     /// Adds a time for which metrics reported requests of a kind and to a system: from the first start to the last end, in nanoseconds since 1970,
     /// by the sender's clock.
     package mutating func insert(
-        _ kind: RequestKind, _ system: String?, _ report: Report = .metrics, from: Int64, to: Int64
+        _ kind: RequestKind, _ system: String?, _ report: Reported = .metrics, from: Int64, to: Int64
     ) {
         let start = max(0, from) - Int64(clamping: Self.lead)
         let end = Int64(clamping: UInt64(clamping: max(from, to)) + Self.patience)
@@ -51,7 +51,7 @@ package struct MetricsCover: Sendable {
 
     /// Whether metrics cover requests from the sender's spans of an interval that ended at `end`.
     package func contains(_ requests: RequestClass, end: Int64) -> Bool {
-        let report = requests.isUnansweredSpan ? Report.unanswered : .metrics
+        let report = requests.isUnansweredSpan ? Reported.unanswered : .metrics
         return ranges.contains {
             $0.kind == requests.kind && $0.report == report && $0.system.covers(requests.system)
                 && $0.times.contains(end)

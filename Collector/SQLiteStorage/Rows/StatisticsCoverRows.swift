@@ -8,7 +8,7 @@ enum StatisticsCoverRows {
     private struct Key: Hashable {
         var kind: RequestKind
         var system: String?
-        /// A ``StatisticsSource`` or a ``MetricsCover/Report``.
+        /// A ``StatisticsSource`` or a ``MetricsCover/Reported``.
         var source: String
     }
 
@@ -25,7 +25,7 @@ enum StatisticsCoverRows {
                 kind: dimensions.kind, system: dimensions.system, source: dimensions.source.rawValue)
             add(time, to: &times[key, default: []])
             guard dimensions.isUnansweredCall, dimensions.source == .metrics else { continue }
-            key.source = MetricsCover.Report.unanswered.rawValue
+            key.source = MetricsCover.Reported.unanswered.rawValue
             add(time, to: &times[key, default: []])
         }
         for (key, times) in times {
@@ -119,7 +119,7 @@ enum StatisticsCoverRows {
         let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
         return rows.reduce(into: [:]) { covers, row in
             guard let kind = RequestKind(rawValue: row["kind"]),
-                let report = MetricsCover.Report(rawValue: row["source"])
+                let report = MetricsCover.Reported(rawValue: row["source"])
             else { return }
             let (id, system): (Int64, String) = (row["resource_id"], row["system"])
             covers[id, default: MetricsCover()].insert(
