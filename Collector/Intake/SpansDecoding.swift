@@ -86,6 +86,8 @@ extension SpanRecord {
             call, error: isOK ? nil : call.error(isError: isError, exception: exception))
         dimensions.host = dimensions.host.cut(toBytes: limits.maxAttributeBytes)
         request = dimensions
+        // Some instruments take the statement for a name.
+        if call.conventions == .database { name = StatementShape.summary(name, system: call.system) }
     }
 
     /// Takes an HTTP request, or a remote procedure call as one.

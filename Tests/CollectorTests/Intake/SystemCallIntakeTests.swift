@@ -38,7 +38,16 @@ import Testing
         return call
     }
 
+    private static func named(by statement: String) -> SystemSpans.Call {
+        var call = SystemSpans.psycopg(statement)
+        call.name = statement
+        return call
+    }
+
     static let cases = [
+        Case(
+            "a span that is named by its statement", named(by: "SELECT 1 FROM users WHERE name = 'secret'"),
+            "postgresql SELECT db.internal:5432 SELECT ? FROM users WHERE name = ?"),
         Case(
             "psycopg", SystemSpans.psycopg(), "postgresql SELECT db.internal:5432 SELECT name FROM users WHERE id = ?"),
         Case(
