@@ -65,7 +65,8 @@ package struct PrometheusRequests: Sendable {
     }
 
     /// Returns the series of a kind. If a service has metrics of requests to a system in an environment, its series of spans are
-    /// left out, because they report the same requests. The service `{other}` keeps both, because it includes services with and without metrics.
+    /// left out, because they report the same requests. The service `{other}` keeps both, because it includes services with and
+    /// without metrics.
     private static func counted(
         _ kind: RequestKind, in totals: [RequestTotals.Series: RequestTotals.Total]
     ) -> [RequestTotals.Series: RequestTotals.Total] {

@@ -38,8 +38,8 @@ package struct MetricsCover: Sendable {
 
     package init() {}
 
-    /// Adds a time for which metrics reported requests of a kind and to a system: from the first start to the last end, in nanoseconds since 1970,
-    /// by the sender's clock.
+    /// Adds a time for which metrics reported requests of a kind and to a system: from the first start to the last end, in
+    /// nanoseconds since 1970, by the sender's clock.
     package mutating func insert(
         _ kind: RequestKind, _ system: String?, _ report: Reported = .metrics, from: Int64, to: Int64
     ) {

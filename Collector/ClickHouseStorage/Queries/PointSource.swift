@@ -22,8 +22,8 @@ struct PointSource {
 
     /// Returns SELECT statements, joined by UNION ALL, for the rows that match a filter and a further condition.
     ///
-    /// Spans do not count where metrics of the same process, kind and system cover them: see ``MetricsCover``. Hours were built by the
-    /// same rule.
+    /// Spans do not count where metrics of the same process, kind and system cover them: see ``MetricsCover``. Hours were built by
+    /// the same rule.
     func rows(_ columns: String, of filter: RequestFilter, where further: String) -> String {
         let condition = "\(filter.condition) AND \(further)"
         let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))

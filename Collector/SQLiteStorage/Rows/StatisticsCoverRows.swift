@@ -3,7 +3,8 @@ import MartletStorage
 import MartletTelemetry
 
 /// The table of the times for which senders reported requests of a kind and to a system in metrics, and in spans: see
-/// ``MetricsCover``. A gap longer than its patience starts another row. Martlet's agents have no rows, because their spans never count.
+/// ``MetricsCover``. A gap longer than its patience starts another row. Martlet's agents have no rows, because their spans never
+/// count.
 enum StatisticsCoverRows {
     private struct Key: Hashable {
         var kind: RequestKind
