@@ -161,6 +161,8 @@ private struct CarrierSearch {
     private static let prior = 5.0
     /// The fewest earlier requests whose rate says something.
     private static let fewestBefore = 30.0
+    /// The most values whose dispersion is computed, which goes through all cells. Those that explain most come first.
+    private static let mostTested = 20
 
     private let cells: [ChangeCarriers.Cell]
     private let all: SlotCounts
@@ -195,16 +197,19 @@ private struct CarrierSearch {
 
     /// Returns the value that explains most, among those whose excess is less probable than `level` by chance.
     func first(at level: Double) -> ChangeCarriers.Carrier? {
-        candidates.first { candidate in
-            guard BinomialTail.probability(candidate.affected, candidate.mean, candidate.variance) < level else {
-                return false
-            }
+        var tested = 0
+        let found = candidates.first { candidate in
+            guard tested < Self.mostTested,
+                BinomialTail.probability(candidate.affected, candidate.mean, candidate.variance) < level
+            else { return false }
+            tested += 1
             let (property, value) = (candidate.carrier.property, candidate.carrier.value)
             let groups = [cells.filter { $0.values[property] == value }, cells.filter { $0.values[property] != value }]
             let dispersion = CarrierDispersion.factor(in: groups, slots: all.indices.count)
             return BinomialTail.probability(
                 candidate.affected / dispersion, candidate.mean / dispersion, candidate.variance / dispersion) < level
-        }?.carrier
+        }
+        return found?.carrier
     }
 
     /// Adds the values of a property that may carry the change.
