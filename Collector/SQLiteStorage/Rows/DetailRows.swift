@@ -101,9 +101,11 @@ enum DetailRows {
             let rows = try Row.fetchCursor(statement, arguments: [trace.blob])
             var read = 0
             while read < RequestSpans.maxStored, readOfAll < RequestSpans.maxStoredOfAll, let row = try rows.next() {
-                (read, readOfAll) = (read + 1, readOfAll + 1)
+                readOfAll += 1
                 let sender: Int64 = row["resource_id"]
-                if sender == resource, let span = outline(row) { spans.append(span) }
+                guard sender == resource else { continue }
+                read += 1
+                if let span = outline(row) { spans.append(span) }
             }
         }
         return spans

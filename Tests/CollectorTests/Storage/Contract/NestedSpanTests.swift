@@ -149,5 +149,28 @@ extension StorageContractTests {
             #expect(groups.map(\.count) == [1])
             #expect(groups.map(\.statistics.duration.sum) == [0.5])
         }
+
+        /// SQLite reads the spans of a trace in the order of their ids.
+        @Test func spansOfAnotherSenderDoNotHideThoseOfARequest() async throws {
+            func store(_ spans: [SpanRecord], of service: String) async throws {
+                let resource = TelemetryResource(service: service, instance: "s-1", agent: "opentelemetry 1.38")
+                _ = try await storage.store([DetailsBatch(resource: resource, details: spans)], of: nil)
+            }
+            let others = try (1...RequestSpans.maxStored).map { number in
+                var span = Samples.detail(1)
+                span.spanID = try #require(SpanID(UInt64(number)))
+                return span
+            }
+            var (outer, inner) = (Samples.detail(1), Samples.detail(1))
+            outer.spanID = try #require(SpanID(.max))
+            inner.spanID = try #require(SpanID(.max - 1))
+            inner.parentSpanID = outer.spanID
+            try await store(others, of: "pay")
+            try await store([inner], of: "shop")
+            try await store([outer], of: "shop")
+            let groups = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.service])).groups
+            let counts = groups.map { [$0.values[0] ?? "", "\($0.count)"] }
+            #expect(Set(counts) == [["pay", "\(RequestSpans.maxStored)"], ["shop", "1"]])
+        }
     }
 }
