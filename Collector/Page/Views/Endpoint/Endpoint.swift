@@ -329,7 +329,8 @@ extension Endpoint {
         return element("p", .class("sub")) {
             "only "
             for (index, name) in given.enumerated() {
-                (index > 0 ? ", " : "") + "\(name.rawValue) \(text(of: name)) "
+                let value = text(of: name)
+                (index > 0 ? ", " : "") + "\(name.rawValue) \(value.isEmpty && name == .system ? "HTTP" : value) "
                 link(pageRequest.here.with(name, nil)) { "show all" }
             }
         }
