@@ -168,8 +168,8 @@ extension StorageContractTests {
             try await store(others, of: "pay")
             try await store([inner], of: "shop")
             try await store([outer], of: "shop")
-            let groups = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: [.service])).groups
-            let counts = groups.map { [$0.values[0] ?? "", "\($0.count)"] }
+            let query = StatisticsQuery(window: Samples.everything, by: [.service])
+            let counts = try await storage.statistics(query).groups.map { [$0.values[0] ?? "", "\($0.count)"] }
             #expect(Set(counts) == [["pay", "\(RequestSpans.maxStored)"], ["shop", "1"]])
         }
     }
