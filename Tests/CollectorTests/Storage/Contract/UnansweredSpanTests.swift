@@ -40,11 +40,11 @@ extension StorageContractTests {
 
         static let cases = [
             // The sender's metrics leave them out.
-            Case("in spans alone", [.metrics(), .spans(20)], failed: 20, fromSpans: 20),
-            Case("in spans alone, which come first", [.spans(20), .metrics()], failed: 20, fromSpans: 20),
-            Case("in sampled spans alone", [.metrics(), .spans(2)], failed: 2, fromSpans: 2),
+            Case("only in spans", [.metrics(), .spans(20)], failed: 20, fromSpans: 20),
+            Case("only in spans, which come first", [.spans(20), .metrics()], failed: 20, fromSpans: 20),
+            Case("only in sampled spans", [.metrics(), .spans(2)], failed: 2, fromSpans: 2),
             Case("in spans after the last answer", [.metrics(), .spans(20, at: 1800)], failed: 20, fromSpans: 20),
-            Case("hung in spans alone", [.metrics(), .spans(3, error: "hung")], failed: 3, fromSpans: 3),
+            Case("hung, only in spans", [.metrics(), .spans(3, error: "hung")], failed: 3, fromSpans: 3),
             Case(
                 "in spans twice", [.spans(20), .metrics(), .spans(20), .metrics(end: 20)], failed: 20, fromSpans: 20),
             // Its metrics have them.
@@ -53,7 +53,7 @@ extension StorageContractTests {
             Case(
                 "in metrics that come later than others",
                 [.metrics(), .spans(20), .metrics(answered: 0, unanswered: 20)], failed: 20),
-            Case("in metrics alone", [.metrics(unanswered: 20)], failed: 20),
+            Case("only in metrics", [.metrics(unanswered: 20)], failed: 20),
             Case("in metrics and sampled spans", [.metrics(unanswered: 20), .spans(2)], failed: 20),
             Case("in metrics without an error type", [.metrics(unanswered: 20, error: nil), .spans(20)], failed: 0),
             Case(
