@@ -281,7 +281,7 @@ private struct ShapeWriter {
     }
 
     private func trimmed(_ range: Range<Int>) -> Range<Int> {
-        let start = range.first { output[$0] != 0x20 } ?? range.upperBound
+        let start: Int = range.first { output[$0] != 0x20 } ?? range.upperBound
         return start..<range.upperBound
     }
 
