@@ -108,7 +108,7 @@ extension SystemSpanAttributes {
     private static func server(_ value: (String) -> SpanAttribute?) -> (host: String?, port: Int?) {
         for (address, port) in servers {
             guard let host = SpanValue.text(address, nil, value) else { continue }
-            return (host, SpanValue.integer(port, nil, value))
+            return (name(host), SpanValue.integer(port, nil, value))
         }
         return (nil, nil)
     }

@@ -129,6 +129,18 @@ private struct ShapeWriter {
     /// The depth of brackets in which lists become shorter.
     private static let deepest = 32
 
+    /// The part of a `SET` statement that is next.
+    private enum Setting {
+        /// No such statement.
+        case none
+        /// The first word of a statement.
+        case first
+        case name
+        case value
+        /// What follows the value that was written.
+        case rest
+    }
+
     private var tokens: StatementTokens
     private let limit: Int
     private var output: [UInt8] = []
@@ -146,6 +158,7 @@ private struct ShapeWriter {
     private var isSignSpaced = false
     /// The number of open brackets that have no list, because they are too deep.
     private var tooDeep = 0
+    private var setting = Setting.first
 
     init(_ statement: String, _ dialect: StatementDialect, limit: Int) {
         tokens = StatementTokens(statement, dialect)
@@ -172,6 +185,7 @@ private struct ShapeWriter {
     }
 
     private mutating func take(_ token: StatementToken) {
+        if takeSetting(token) { return }
         if hasPendingComma {
             hasPendingComma = false
             if token == .symbol(UInt8(ascii: "(")) { return skipRow() }
@@ -188,6 +202,31 @@ private struct ShapeWriter {
         case .word(let range): take(word: range)
         case .symbol(UInt8(ascii: ",")) where wasAfterRow: hasPendingComma = true
         case .symbol(let byte): take(symbol: byte)
+        }
+    }
+
+    /// Takes a part of what a `SET` statement sets, whose words are values: a role, a schema. Returns `false` for any other token.
+    private mutating func takeSetting(_ token: StatementToken) -> Bool {
+        if token == .symbol(UInt8(ascii: ";")) { setting = .first }
+        switch (setting, token) {
+        case (.value, .symbol(UInt8(ascii: "."))):
+            setting = .name
+            return false
+        case (.value, .symbol(UInt8(ascii: "="))): return false
+        case (.value, _):
+            writeValue()
+            setting = .rest
+            return true
+        default: return setting == .rest
+        }
+    }
+
+    /// Notes a word of a `SET` statement, or of any other.
+    private mutating func noteSetting(_ word: String) {
+        switch setting {
+        case .first: setting = word == "SET" ? .name : .none
+        case .name: setting = .value
+        case .none, .value, .rest: break
         }
     }
 
@@ -212,6 +251,7 @@ private struct ShapeWriter {
         let isBeforePassword = last == .word && word == "IDENTIFIED" && text == "BY"
         write(range, .word)
         word = text
+        noteSetting(text)
         guard isBeforePassword else { return }
         writeValue()
         tokens.skipRest()

@@ -65,6 +65,10 @@ import Testing
         Row(
             "postgresql", "SELECT a2 FROM t_2024 WHERE b = .5 OR c = 1_000 OR d = 0xFF",
             "SELECT a2 FROM t_2024 WHERE b = ? OR c = ? OR d = ?"),
+        Row("postgresql", "SET ROLE alice", "SET ROLE ?"),
+        Row("postgresql", "set search_path to tenant_42, public; select 1", "set search_path ?; select ?"),
+        Row("postgresql", "SET app.tenant = acme", "SET app.tenant = ?"),
+        Row("mssql", "SET NOCOUNT ON; INSERT INTO t VALUES (1)", "SET NOCOUNT ?; INSERT INTO t VALUES (?)"),
         Row("postgresql", "UPDATE t SET a = -5, b = c - 5, d = +1", "UPDATE t SET a = ?, b = c - ?, d = ?"),
         Row(
             "postgresql", "UPDATE t SET a = NULL, b = TRUE WHERE c IS NOT NULL AND d IS NULL",
