@@ -60,14 +60,20 @@ struct StatementDialect {
 
 /// Divides a statement into tokens, in linear time. It takes any bytes.
 struct StatementTokens {
+    /// The most bytes of a statement that are read, because a service's thread reads them.
+    static let maxBytes = 256 * 1024
+
     let bytes: [UInt8]
+    /// Whether the statement is longer. The last token may then be a part of a value.
+    private let isCut: Bool
     private let dialect: StatementDialect
     private var index = 0
     /// Whether white space or a comment was before the last token.
     private(set) var isSpaced = false
 
     init(_ statement: String, _ dialect: StatementDialect) {
-        bytes = Array(statement.utf8)
+        bytes = Array(statement.utf8.prefix(Self.maxBytes))
+        isCut = bytes.count < statement.utf8.count
         self.dialect = dialect
     }
 
@@ -75,6 +81,11 @@ struct StatementTokens {
     mutating func next() -> StatementToken? {
         isSpaced = skipSpace()
         guard index < bytes.count else { return nil }
+        let token = read()
+        return isCut && index >= bytes.count ? .value : token
+    }
+
+    private mutating func read() -> StatementToken {
         if isAtUUID {
             index += Self.uuidBytes
             return .value

@@ -1,5 +1,6 @@
-import MartletTelemetry
 import Testing
+
+@testable import MartletTelemetry
 
 @Suite struct StatementShapeTests {
     struct Row: Sendable {
@@ -220,6 +221,13 @@ import Testing
         let long = try #require(
             StatementShape("SELECT a FROM \"\(String(repeating: "ß", count: 200))\"", system: "postgresql"))
         #expect(long.text == "SELECT a FROM")
+    }
+
+    @Test func wordAtTheEndOfTheReadPartIsAValue() {
+        let start = "SELECT a FROM t WHERE b IN ("
+        let values = String(repeating: "1, ", count: (StatementTokens.maxBytes - start.utf8.count) / 3 - 1)
+        let shape = StatementShape(start + values + "secret" + String(repeating: "x", count: 100), system: "cassandra")
+        #expect(shape?.text == "SELECT a FROM t WHERE b IN (?")
     }
 
     /// Each of these took hours if the reader went back for each byte.
