@@ -53,7 +53,7 @@ extension RequestDimensions {
             status: status,
             error: attributes.text(AttributeName.errorType)
                 ?? (hasFailed ? RequestDimensions.otherMethodOrError : nil))
-        system = attributes.text(AttributeName.rpcSystem)
+        system = attributes.text(AttributeName.rpcSystem) ?? attributes.text("rpc.system")
         rule = attributes.text(AttributeName.rule)
         nameFailure()
     }

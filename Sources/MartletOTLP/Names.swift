@@ -65,7 +65,7 @@ package enum AttributeName {
     package static let messagingOperation = "messaging.operation.name"
     package static let messagingDestination = "messaging.destination.name"
     package static let messagingTemplate = "messaging.destination.template"
-    package static let rpcSystem = "rpc.system"
+    package static let rpcSystem = "rpc.system.name"
 
     package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"

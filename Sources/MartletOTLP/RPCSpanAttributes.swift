@@ -18,7 +18,7 @@ package struct RPCSpanAttributes: Sendable {
             guard case .string(let text)? = value(name), !text.isEmpty else { return nil }
             return text
         }
-        guard let system = text("rpc.system.name") ?? text("rpc.system"), let method = text("rpc.method") else {
+        guard let system = text(AttributeName.rpcSystem) ?? text("rpc.system"), let method = text("rpc.method") else {
             return nil
         }
         self.system = system

@@ -2,7 +2,7 @@
 /// few different values.
 package struct RequestDimensions: Sendable, Hashable {
     package var kind: RequestKind
-    /// The called system: `db.system.name`, `messaging.system` or `rpc.system` of the semantic conventions, such as
+    /// The called system: `db.system.name`, `messaging.system` or `rpc.system.name` of the semantic conventions, such as
     /// `postgresql`. `nil` for a plain HTTP request.
     package var system: String?
     /// The request's method in upper case, or `_OTHER` for one that RFC 9110 and RFC 5789 do not name. The operation for

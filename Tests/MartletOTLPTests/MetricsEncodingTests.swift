@@ -114,7 +114,7 @@ import Testing
         (dimensions.system, dimensions.conventions) = ("grpc", .rpc)
         let call = try duration(dimensions)
         #expect(call.name == "http.client.request.duration")
-        #expect(call.attributes["rpc.system"] == "grpc" && call.attributes["url.template"] == "SELECT users")
+        #expect(call.attributes["rpc.system.name"] == "grpc" && call.attributes["url.template"] == "SELECT users")
     }
 
     /// Semantic conventions, "HTTP Metrics": `http.route` must be the framework's, and a path cannot replace it.

@@ -147,9 +147,9 @@ import Testing
         }
     }
 
-    @Test func metricOfCallsThatAnAgentCountsAsHTTPNamesTheirSystem() throws {
-        let point = OtherMetrics.point(
-            [0.25], attributes: OtherMetrics.attributes + [OTLPKeyValue("rpc.system", "grpc")])
+    @Test(arguments: ["rpc.system.name", "rpc.system"])
+    func metricOfCallsThatAnAgentCountsAsHTTPNamesTheirSystem(name: String) throws {
+        let point = OtherMetrics.point([0.25], attributes: OtherMetrics.attributes + [OTLPKeyValue(name, "grpc")])
         let request = OtherMetrics.request(scopes: [[OtherMetrics.histogram([point], .delta)]])
         let taken = try Intake().metrics(try request.serializedBytes(), encoding: .identity)
         #expect(taken.values.first?.points.map(\.dimensions.system) == ["grpc"])
