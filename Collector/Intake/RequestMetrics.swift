@@ -5,7 +5,7 @@ import MartletTelemetry
 /// The requests that a metric measures.
 struct MeasuredRequests: Hashable {
     var kind: RequestKind
-    /// Those that name the attributes.
+    /// The conventions for the names of the attributes.
     var conventions = RequestConventions.http
 }
 

@@ -19,7 +19,7 @@ package struct MetricsCover: Sendable {
     /// exceeds any export interval.
     package static let patience: UnixNanoseconds = 3600 * 1_000_000_000
 
-    /// What metrics reported for a time. The raw value is a store's.
+    /// The requests that metrics reported for a time. The raw value is a store's.
     package enum Reported: String, Sendable {
         case metrics
         /// Requests without an answer, which ``metrics`` include.

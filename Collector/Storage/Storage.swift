@@ -53,7 +53,7 @@ package protocol Storage: Sendable {
     /// recently seen come first, and at most `limit`.
     func agents(seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int) async throws -> AgentsAnswer
 
-    /// What senders were refused since the collector that serves this store started; none for a store without a collector. Other
+    /// The refusals of each sender since the collector that serves this store started; none for a store without a collector. Other
     /// collectors on the same store have refused other telemetry. Reading it is free and never waits.
     var refused: [RefusedTelemetry] { get }
 

@@ -64,7 +64,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var process: ProcessMeasures?
         /// Whether several processes share the sender, so that some requests may be missing; `nil` if none is known to.
         package var isShared: Bool?
-        /// What the collector refused of the sender since it started; `nil` if nothing.
+        /// The refusals of the sender since the collector started; `nil` if there are none.
         package var refused: Refused?
 
         private enum CodingKeys: String, CodingKey {
@@ -126,8 +126,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
 
     private static func latestFirst(_ agents: [Agent]) -> [Agent] {
         // Times in seconds have the order of their texts. Agents of the same second keep their order.
-        agents.enumerated().sorted { ($1.element.lastSeen, $0.offset) < ($0.element.lastSeen, $1.offset) }.map(
-            \.element)
+        agents.indices.sorted { (agents[$1].lastSeen, $0) < (agents[$0].lastSeen, $1) }.map { agents[$0] }
     }
 }
 

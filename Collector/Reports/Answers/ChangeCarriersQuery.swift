@@ -38,6 +38,8 @@ package struct ChangeCarriersQuery: Sendable {
     private static let by: [Dimension] = [.service, .kind, .version, .instance, .host, .endpoint]
     /// The most slots of the changed part, plus one.
     private static let slots: UInt64 = 20
+    /// The most rows of a report whose carriers are searched.
+    static let maxRows = 5
 
     private let affected: AffectedRequests
     private let changed: StatisticsQuery
@@ -97,15 +99,15 @@ package struct ChangeCarriersQuery: Sendable {
 }
 
 extension Storage {
-    /// The most rows of a report whose carriers are searched.
-    private var mostRows: Int { 5 }
-
-    /// Adds what carries the change to the rows that became worse, to at most ``mostRows`` of them: those that changed the most.
+    /// Adds the carriers of the change to rows that became worse: to those that changed the most, and at most
+    /// ``ChangeCarriersQuery/maxRows`` of them.
     ///
     /// - Parameter filter: the requests of the report.
     func addCarriers(to report: inout Report, _ filter: RequestFilter) async throws {
-        let names = report.rows.changed.filter { $0.verdict?.change?.isWorse == true }.prefix(mostRows).map(
-            \.dimensions)
+        let names = report.rows.changed.filter { $0.verdict?.change?.isWorse == true }.prefix(
+            ChangeCarriersQuery.maxRows
+        )
+        .map(\.dimensions)
         let rows = report.rows.indices.filter { names.contains(report.rows[$0].dimensions) }
         var wanted: [(index: Int, query: ChangeCarriersQuery)] = []
         for index in rows {

@@ -37,7 +37,7 @@ package enum NoResultsReason: Sendable, Equatable {
         }
     }
 
-    /// A sender whose clock is ahead of the collector's.
+    /// A clock of a sender that is ahead of the collector's clock.
     package struct FastClock: Sendable, Equatable {
         package var sender: Sender
         package var host: String?
@@ -56,7 +56,7 @@ package enum NoResultsReason: Sendable, Equatable {
             (self.sender, self.host, self.seconds) = (sender, host, seconds)
         }
 
-        /// Whose clock is how far ahead, in words.
+        /// The owner of the clock and its lead, in words.
         package var sentence: String {
             let owner = host.map { "\($0), where \(sender.service) runs," } ?? sender.service
             return "The clock of \(owner) is at least \(FigureText.seconds(seconds)) ahead"

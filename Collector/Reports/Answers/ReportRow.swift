@@ -200,3 +200,15 @@ enum DimensionValues {
 }
 
 extension Dimension: Codable, CodingKey {}
+
+extension [ReportRow] {
+    /// The rows that became worse, then those that became better, each with larger changes before smaller ones.
+    var changed: [ReportRow] {
+        let sizes: [ChangeSize?] = map { $0.verdict?.change }
+        let places = indices.filter { sizes[$0] != nil }.sorted { (one: Int, other: Int) -> Bool in
+            guard let first = sizes[one], let second = sizes[other], first != second else { return one < other }
+            return second < first
+        }
+        return places.map { self[$0] }
+    }
+}

@@ -9,7 +9,7 @@ import Foundation
 ///
 /// Error types and statuses are no properties here: they are the failure itself.
 package struct ChangeCarriers: Sendable, Equatable {
-    /// What can carry a change.
+    /// The properties that can carry a change.
     package enum Property: String, Sendable, CaseIterable, Codable {
         case version, instance, host, caller, endpoint
     }
@@ -65,7 +65,7 @@ package struct ChangeCarriers: Sendable, Equatable {
         var (rest, values, level) = (cells.filter { $0.slots.contains { $0.requests > 0 } }, [Carrier](), Self.level)
         for step in 0..<Self.most {
             let search = CarrierSearch(rest)
-            // What was looked at first includes what is looked at later.
+            // Later searches look at some of the values of the first one.
             if step == 0 { level /= Double(max(search.valueCount, 1)) }
             guard let found = search.first(at: level) else { break }
             values.append(found)

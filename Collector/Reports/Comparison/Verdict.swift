@@ -174,3 +174,41 @@ extension Verdict.Shortage: Codable {
         }
     }
 }
+
+extension Verdict {
+    /// How much a row changed; `nil` if it is neither worse nor better.
+    var change: ChangeSize? {
+        switch self {
+        case .worse(let changes): ChangeSize(changes, isWorse: true)
+        case .better(let changes): ChangeSize(changes, isWorse: false)
+        case .noChangeFound, .tooLittleData: nil
+        }
+    }
+}
+
+/// How much a row changed. Worse rows are greater than better ones, and a change of failures is greater than one of durations.
+struct ChangeSize: Comparable {
+    let isWorse: Bool
+    /// The change of the share of failed requests in the verdict's direction, 0...1; 0 if it did not change so.
+    private let failures: Double
+    /// The largest ratio of a quantile's two figures.
+    private let ratio: Double
+
+    init(_ changes: Verdict.Changes, isWorse: Bool) {
+        self.isWorse = isWorse
+        let rise = changes.failures.map { $0.after - $0.before } ?? 0
+        failures = max(0, isWorse ? rise : -rise)
+        ratio = [changes.p50, changes.p95, changes.p99].compactMap { $0 }.reduce(1) { largest, change in
+            let (before, after) = (max(change.before.value, 1e-6), max(change.after.value, 1e-6))
+            return max(largest, isWorse ? after / before : before / after)
+        }
+    }
+
+    /// Whether failures changed; otherwise only durations did.
+    var isOfFailures: Bool { failures > 0 }
+
+    static func < (one: ChangeSize, other: ChangeSize) -> Bool {
+        guard one.isWorse == other.isWorse else { return other.isWorse }
+        return one.failures == other.failures ? one.ratio < other.ratio : one.failures < other.failures
+    }
+}

@@ -12,11 +12,6 @@ package struct CallEdge: Sendable, Equatable, Codable {
     package var system: String?
     /// Whether the callee was identified only by observed calls, because it serves under another host.
     package var comesFromSpans = false
-    /// Returns the value of the filter by system that selects the edge's requests: empty for HTTP. `nil` if no filter is needed.
-    ///
-    /// - Parameter hosts: see ``MapReport/hostsOfSystems``.
-    package func systemFilter(_ hosts: Set<String>) -> String? { system ?? (hosts.contains(host) ? "" : nil) }
-
     /// The requests as the caller counted them; `nil` if it has no agent.
     package var sent: CallFigures?
     /// Sent requests that reached no server, because the connection failed.
@@ -73,6 +68,13 @@ package struct CallEdge: Sendable, Equatable, Codable {
         let others = servedHosts.filter { !$0.isEmpty && $0 != host }
         return others.isEmpty ? nil : NameList.text(others, atMost: Self.maxNamed)
     }
+}
+
+extension CallEdge {
+    /// Returns the value of the filter by system that selects the edge's requests: empty for HTTP. `nil` if no filter is needed.
+    ///
+    /// - Parameter hosts: see ``MapReport/hostsOfSystems``.
+    package func systemFilter(_ hosts: Set<String>) -> String? { system ?? (hosts.contains(host) ? "" : nil) }
 }
 
 /// An end of an edge of the map. In JSON it is `{"service": …}`, `{"host": …}`, or `null` for callers without an agent.

@@ -129,7 +129,7 @@ import Testing
         #expect(request.host == "a.example" || attributes.map(\.0) == ["url.scheme"])
     }
 
-    /// Whoever calls a server chooses the header.
+    /// A server's caller chooses the header.
     @Test func headerNamesNoServerOfAServerSpan() throws {
         let taken = try take(fromAnotherSDK: true) { span in
             span.kind = .server

@@ -8,7 +8,7 @@ import Testing
 @testable import MartletPage
 @testable import MartletReports
 
-/// What a report says about who carries a change, from the store on. Of six instances, `i3` fails at one endpoint and `i5` is slow at
+/// Who carries a change, in the reports of a store. Of six instances, `i3` fails at one endpoint and `i5` is slow at
 /// another, from the second of four ten minutes of the later window on.
 @Suite struct ChangeCarriersQueryTests {
     private static let minute: UInt64 = 60_000_000_000

@@ -76,7 +76,7 @@ import Testing
             let agents = try await Self.agents(client).agents
             #expect(Set(agents.map(\.service)) == ["cart", "shop", "pay"] && agents.count == 3)
             for agent in agents { #expect(agent.refused?.points == (agent.service == "cart" ? nil : 1)) }
-            // What was stored and what was refused are one sender.
+            // The stored and the refused points are of one sender.
             #expect(agents.first { $0.service == "shop" }?.statistics == ["server": "metrics"])
         }
     }

@@ -35,7 +35,7 @@ package struct Endpoint: Sendable {
     let rules: RulesNotice
     let other: OtherSide
     let traits: [FailureTrait]
-    /// What carries the change if the selection is worse, or otherwise the failures; `nil` if it was not searched.
+    /// The carriers of the change if the selection is worse, or otherwise of the failures; `nil` if they were not searched.
     let who: ChangeCarriers?
     let marks: [TimeMark]
     let heatMap: HeatMap

@@ -27,7 +27,7 @@ struct TraitsTable {
     private var nobody: HTML { element("p", .class("hint")) { ChangeCarriersText.nobody.capitalizedFirst + "." } }
 
     private func table(of who: ChangeCarriers) -> HTML {
-        DataTable.html("grid cards stands", heading: "h-who") {
+        DataTable.html("grid cards", heading: "h-who") {
             DataTable.head {
                 DataTable.title("first", "Requests of")
                 for title in ["Affected", "Of all", "Affected %", "Others %"] { DataTable.title("num", title) }
@@ -91,7 +91,7 @@ struct TraitsTable {
     }
 
     private var table: HTML {
-        DataTable.html("grid cards stands", heading: "h-traits") {
+        DataTable.html("grid cards", heading: "h-traits") {
             DataTable.head {
                 DataTable.title("first", "Among the failed")
                 for title in ["Of all %", "Of failed %", "Times"] { DataTable.title("num", title) }
