@@ -273,6 +273,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/StoreBenchmark"),
+        // How often verdicts are right (docs/comparison.md).
+        .executableTarget(
+            name: "VerdictSimulation", dependencies: ["MartletReports"], path: "Benchmarks/Sources/VerdictSimulation"),
         // Several test targets share this one.
         .target(
             name: "Fixtures",

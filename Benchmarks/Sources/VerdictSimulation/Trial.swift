@@ -1,0 +1,64 @@
+#if canImport(MartletReports)
+import MartletReports
+#endif
+
+/// A row and its windows, with two days of past.
+struct Trial {
+    static let past = 2880
+
+    let row: SimulatedRow
+    /// The length of the window, in minutes.
+    let length: Int
+    /// Further minutes after the window.
+    let after: Int
+
+    /// The settings of a trial.
+    struct Setting {
+        var world: World
+        var length: Int
+        /// Requests per minute, and the share of failed requests; `nil` for any.
+        var rate: Double?
+        var share: Double?
+        /// The change, in minutes of the window.
+        var change = SimulatedRow.Change()
+        var after = 0
+    }
+
+    init(_ setting: Setting, using random: inout RandomNumbers) {
+        (length, after) = (setting.length, setting.after)
+        let reference = max(4, 80 / length)
+        let minutes = Self.past + (2 + reference) * length + after
+        let traffic = setting.world.traffic(minutes, rate: setting.rate, share: setting.share, using: &random)
+        let start = minutes - after - length
+        var change = setting.change
+        change.minutes = change.minutes.lowerBound + start..<change.minutes.upperBound + start
+        row = SimulatedRow(setting.world, traffic, change, using: &random)
+    }
+
+    init(_ row: SimulatedRow, length: Int) { (self.row, self.length, after) = (row, length, 0) }
+
+    var end: Int { row.minutes - after }
+    var start: Int { end - length }
+
+    /// Returns the windows as those of a row with a past.
+    ///
+    /// - Parameter hours: the hours that the row has lived before the two windows; `nil` for all.
+    func withPast(hours: Int? = nil, minutesLater: Int = 0, noise known: RowNoise? = nil) -> ComparedWindows {
+        let first = hours.map { max(end - 2 * length - $0 * 60, 0) } ?? 0
+        let history = row.history(first..<row.minutes, reference: first..<start)
+        let window = start + minutesLater..<end + minutesLater
+        let noise = known ?? RowNoise(history, before: window.lowerBound, windowMinutes: length)
+        return ComparedWindows(
+            history, end: window.upperBound - history.first, length: length, noise: noise,
+            quantiles: row.quantiles(window.lowerBound - length..<window.lowerBound, window))
+    }
+
+    /// Returns the windows as those of a row without a past.
+    var asNew: ComparedWindows {
+        let before = start - length..<start
+        let slotMinutes = length > 360 ? length / 120 : 1
+        let history = row.history(before.lowerBound..<end, reference: before, slotMinutes: slotMinutes)
+        return ComparedWindows(
+            history, length: length / slotMinutes, noise: nil, quantiles: row.quantiles(before, start..<end))
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+
+/// When a change began and ended, in slots of the compared window.
+///
+/// Outside of the change, shares are as in the window before. So a change that was there all the time is one that begins where the
+/// window begins, and it competes with all other beginnings. The likeliest beginning and end are named if all others are clearly less
+/// likely.
+package struct ChangeOnset: Sendable, Equatable {
+    /// The slots of the window that the change covers: all of them if no other time is clear.
+    package let slots: Range<Int>
+    /// Whether ``slots`` are known. If not, a beginning within the window would not have been seen.
+    package let isClear: Bool
+    /// The beginnings that are about as likely as the likeliest one.
+    package let beginnings: ClosedRange<Int>
+
+    /// Whether the change was there when the window began.
+    package var isFromStart: Bool { slots.lowerBound == 0 }
+
+    /// Finds the time of a change that was found. `nil` if the share did not move in its direction.
+    ///
+    /// - Parameters:
+    ///   - slots: the slots of the window before and of the window, in order.
+    ///   - length: the number of slots of the window.
+    ///   - noise: the noise of the past of windows of five minutes; 0 if it is unknown.
+    ///   - minutes: the length of a slot.
+    package init?(
+        _ slots: [SignalCounts], length: Int, _ direction: ChangeDirection, noise: Double = 0,
+        slotMinutes minutes: Int = 1
+    ) {
+        let search = OnsetSearch(slots, length: length, direction)
+        guard let likeliest = search.likeliest, search.gains[0, length] != nil else { return nil }
+        let unit = Self.dispersion(slots, inside: likeliest, length: length, noise: noise, minutes)
+        let needed = VerdictConstants.clearGain * unit
+        let found = search.clear(likeliest, needed: needed)
+        let all = search.gains[0, length] ?? 0
+        self.slots = (search.gains[found.lowerBound, found.upperBound] ?? all) - all >= needed ? found : 0..<length
+        isClear = self.slots != 0..<length || search.wouldBeFound(needed: needed)
+        beginnings = search.beginnings(of: self.slots, within: VerdictConstants.alikeGain * unit)
+    }
+
+    /// The unit of gains: by how much the variance of slots exceeds that of independent requests. It is the greater one of what the
+    /// compared windows and what the past show.
+    private static func dispersion(
+        _ slots: [SignalCounts], inside: Range<Int>, length: Int, noise: Double, _ minutes: Int
+    ) -> Double {
+        let first = slots.count - length
+        let change = Array(slots[first + inside.lowerBound..<first + inside.upperBound]).sum
+        let total = slots.sum
+        let outside = total - change
+        let least = 0.5 / max(total.all, 1)
+        let errors = slots.enumerated().filter { $0.element.all > 0 }.map { index, slot in
+            let share = min(max((inside.contains(index - first) ? change : outside).share, least), 1 - least)
+            return (slot.having - slot.all * share) / (slot.all * share * (1 - share)).squareRoot()
+        }
+        let seen = Dispersion(errors).unit
+        let perSlot = total.all / Double(max(slots.count, 1))
+        let perBlock = perSlot * Double(max(VerdictConstants.blockMinutes, minutes)) / Double(minutes)
+        return max(seen, 1 + noise * change.share * (1 - change.share) * perBlock)
+    }
+}
+
+/// The variance of errors that are 1 if requests are independent, and how much neighbours resemble each other.
+private struct Dispersion {
+    let unit: Double
+
+    init(_ errors: [Double]) {
+        let squares = errors.reduce(0) { $0 + $1 * $1 }
+        let variance = max(1, squares / Double(max(errors.count - 2, 1)))
+        let products = zip(errors.dropFirst(), errors).reduce(0) { $0 + $1.0 * $1.1 }
+        let correlation = squares > 0 ? max(products / squares + 1 / Double(errors.count), 0) : 0
+        unit =
+            variance
+            * min(1 + VerdictConstants.dispersionGrowth * correlation, VerdictConstants.maxDispersionGrowth)
+    }
+}
+
+/// The log-likelihood of each beginning and end of a change.
+private struct OnsetSearch {
+    /// Log-likelihoods by beginning and end; `nil` if the share did not move in the change's direction.
+    struct Gains {
+        fileprivate let length: Int
+        fileprivate var values: [Double?]
+
+        subscript(first: Int, end: Int) -> Double? { values[first * (length + 1) + end] }
+    }
+
+    let gains: Gains
+    private let length: Int
+    private let (before, after): (SignalCounts, SignalCounts)
+
+    init(_ slots: [SignalCounts], length: Int, _ direction: ChangeDirection) {
+        let window = Array(slots.suffix(length))
+        let total = slots.sum
+        var gains = Gains(length: length, values: Array(repeating: nil, count: (length + 1) * (length + 1)))
+        for first in 0..<length {
+            var inside = SignalCounts(0, of: 0)
+            for end in first + 1...length {
+                inside = inside + window[end - 1]
+                let outside = total - inside
+                let moved = inside.having * outside.all - outside.having * inside.all
+                guard inside.all > 0, direction.sign * moved > 0 else { continue }
+                gains.values[first * (length + 1) + end] = inside.logLikelihood + outside.logLikelihood
+            }
+        }
+        (self.gains, self.length) = (gains, length)
+        (before, after) = (total - window.sum, window.sum)
+    }
+
+    /// The likeliest beginning and end.
+    var likeliest: Range<Int>? { best(0...length - 1, 1...length)?.range }
+
+    /// Returns the beginning and the end as far as they are clear: a beginning at the window's start, or an end at the window's end,
+    /// would be less likely by more than `needed`.
+    func clear(_ likeliest: Range<Int>, needed: Double) -> Range<Int> {
+        let gain = gains[likeliest.lowerBound, likeliest.upperBound] ?? 0
+        let fromStart = best(0...0, 1...length), toEnd = best(0...length - 1, length...length)
+        let (isLate, isEarly) = (
+            gain - (fromStart?.gain ?? -.infinity) >= needed, gain - (toEnd?.gain ?? -.infinity) >= needed
+        )
+        return switch (isLate, isEarly) {
+        case (true, true): likeliest
+        case (true, false): toEnd?.range ?? likeliest
+        case (false, true): fromStart?.range ?? likeliest
+        case (false, false): 0..<length
+        }
+    }
+
+    private func best(_ firsts: ClosedRange<Int>, _ ends: ClosedRange<Int>) -> (range: Range<Int>, gain: Double)? {
+        var best: (range: Range<Int>, gain: Double)?
+        for first in firsts {
+            for end in ends where end > first {
+                guard let gain = gains[first, end], gain > best?.gain ?? -.infinity else { continue }
+                best = (first..<end, gain)
+            }
+        }
+        return best
+    }
+
+    /// Returns whether a beginning after the first quarter of the window would have been found.
+    func wouldBeFound(needed: Double) -> Bool {
+        let (low, high, quarter) = (before.share, after.share, after.all / 4)
+        let middle = (low + 3 * high) / 4
+        func gain(_ share: Double, _ count: Double) -> Double {
+            func part(_ share: Double, _ middle: Double) -> Double { share * log(max(share, 1e-9) / max(middle, 1e-9)) }
+            return count * (part(share, middle) + part(1 - share, 1 - middle))
+        }
+        return gain(low, quarter) + gain(high, 3 * quarter) >= needed
+    }
+
+    /// Returns the beginnings that are about as likely, for the same end.
+    func beginnings(of range: Range<Int>, within gain: Double) -> ClosedRange<Int> {
+        let least = (gains[range.lowerBound, range.upperBound] ?? 0) - gain
+        let likely = (0..<range.upperBound).filter { (gains[$0, range.upperBound] ?? -.infinity) >= least }
+        return (likely.first ?? range.lowerBound)...(likely.last ?? range.lowerBound)
+    }
+}
+
+extension SignalCounts {
+    /// The log-likelihood of the counts at their own share.
+    fileprivate var logLikelihood: Double {
+        func part(_ count: Double) -> Double { count > 0 ? count * log(count / all) : 0 }
+        return all > 0 ? part(having) + part(all - having) : 0
+    }
+}
+
+extension ComparedWindows {
+    /// Returns the signal among some whose share moved most.
+    package func mostChanged(_ signals: [RequestSignal]) -> RequestSignal {
+        func distance(_ signal: RequestSignal) -> Double { abs(after(signal).angle - before(signal).angle) }
+        return signals.max { distance($0) < distance($1) } ?? .failures
+    }
+
+    /// Returns when a change that was found began and ended.
+    package func onset(_ signal: RequestSignal, _ direction: ChangeDirection) -> ChangeOnset? {
+        let slots = history.groups(signal, to: end, slots: 2 * length, by: 1)
+        let noise = noise?[signal, VerdictConstants.blockMinutes]
+        return ChangeOnset(
+            slots, length: length, direction, noise: max(noise?.worse ?? 0, noise?.better ?? 0),
+            slotMinutes: history.slotMinutes)
+    }
+}
