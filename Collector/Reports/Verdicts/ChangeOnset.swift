@@ -16,6 +16,10 @@ package struct ChangeOnset: Sendable, Equatable {
     /// Whether the change was there when the window began.
     package var isFromStart: Bool { slots.lowerBound == 0 }
 
+    init(slots: Range<Int>, isClear: Bool = true, beginnings: ClosedRange<Int>) {
+        (self.slots, self.isClear, self.beginnings) = (slots, isClear, beginnings)
+    }
+
     /// Finds the time of a change that was found. `nil` if the share did not move in its direction.
     ///
     /// - Parameters:
