@@ -39,7 +39,7 @@ struct NamedTimes {
     }
 
     private static func onset(_ trial: Trial, isFailing: Bool) -> ChangeOnset? {
-        let windows = trial.withPast()
+        let windows = trial.withPast(isByMinute: true)
         let signal = isFailing ? .failures : windows.mostChanged(RequestSignal.allCases.filter { $0 != .failures })
         return windows.onset(signal, .worse)
     }

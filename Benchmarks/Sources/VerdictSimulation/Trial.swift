@@ -5,6 +5,8 @@ import MartletReports
 /// A row and its windows, with two days of past.
 struct Trial {
     static let past = 2880
+    /// The length of the slots of the past, and of windows from an hour on.
+    static let summaryMinutes = 3
 
     let row: SimulatedRow
     /// The length of the window, in minutes.
@@ -42,15 +44,26 @@ struct Trial {
 
     /// Returns the windows as those of a row with a past.
     ///
-    /// - Parameter hours: the hours that the row has lived before the two windows; `nil` for all.
-    func withPast(hours: Int? = nil, minutesLater: Int = 0, noise known: RowNoise? = nil) -> ComparedWindows {
+    /// - Parameters:
+    ///   - hours: the hours that the row has lived before the two windows; `nil` for all.
+    ///   - noise: the noise, if it is known from an earlier window of the same hour.
+    ///   - isByMinute: whether long windows are in slots of a minute, too, as those of changed rows.
+    func withPast(
+        hours: Int? = nil, minutesLater: Int = 0, noise known: RowNoise? = nil, isByMinute: Bool = false
+    ) -> ComparedWindows {
         let first = hours.map { max(end - 2 * length - $0 * 60, 0) } ?? 0
-        let history = row.history(first..<row.minutes, reference: first..<start)
         let window = start + minutesLater..<end + minutesLater
-        let noise = known ?? RowNoise(history, before: window.lowerBound, windowMinutes: length)
+        let slotMinutes = length < 60 || isByMinute ? 1 : Self.summaryMinutes
+        let history = row.history(first..<row.minutes, reference: first..<start, slotMinutes: slotMinutes)
+        let noise = known ?? noise(first, before: window.lowerBound, slotMinutes)
         return ComparedWindows(
-            history, end: window.upperBound - history.first, length: length, noise: noise,
+            history, end: window.upperBound / slotMinutes - history.first, length: length / slotMinutes, noise: noise,
             quantiles: row.quantiles(window.lowerBound - length..<window.lowerBound, window))
+    }
+
+    private func noise(_ first: Int, before window: Int, _ slotMinutes: Int) -> RowNoise {
+        let past = row.history(first..<row.minutes, reference: first..<start, slotMinutes: Self.summaryMinutes)
+        return RowNoise(past, before: window, windowMinutes: length, slotMinutes: slotMinutes)
     }
 
     /// Returns the windows as those of a row without a past.

@@ -82,7 +82,8 @@ private struct NoiseOfPast {
         return own
     }
 
-    private func slots(_ minutes: Int) -> Int { max(minutes / past.slotMinutes, 1) }
+    /// Returns the number of slots that is nearest to a length.
+    private func slots(_ minutes: Int) -> Int { max((minutes + past.slotMinutes / 2) / past.slotMinutes, 1) }
 
     /// Returns the least noise with which, of the differences between a window and those before it, 9 of 10 lie within 1.645
     /// standard errors, and 19 of 20 are no further up, or down. The 9 of 10 are also counted by their requests, because those

@@ -1,8 +1,8 @@
 /// The test of one signal of a row: of the whole window, and of its parts.
 struct SignalTest {
-    private let signal: RequestSignal
+    let signal: RequestSignal
     private let windows: ComparedWindows
-    private let (before, after): (SignalCounts, SignalCounts)
+    let (before, after): (SignalCounts, SignalCounts)
     /// The noise of the past; unknown for a new row.
     private let past: RowNoise.OfLength
     /// The variation of the minutes, for a new row.
@@ -28,26 +28,32 @@ struct SignalTest {
     // MARK: The whole window
 
     private func ofWhole(_ direction: ChangeDirection) -> Double {
-        let beside = WindowDifference(after, from: before)
-            .score(noise(direction) * (past.isKnown ? VerdictConstants.besideNoise : 1))
+        let beside = WindowDifference(after, from: before).score(besideNoise(direction))
         guard isWorthReporting(direction), direction.sign * beside > VerdictConstants.besideErrors else { return 1 }
-        let reference = past.isKnown ? self.reference : before
-        let changed = tail(WindowDifference(after, from: reference), noise(direction), direction)
+        let changed = tail(WindowDifference(after, from: compared), noise(direction), direction)
         guard direction == .better else { return changed / direction.level }
         // The window is as it was before, but the one before it was worse than all around it.
-        let was = tail(WindowDifference(before, from: reference - before + after), noise(.worse), .worse)
+        let was = tail(WindowDifference(before, from: compared - before + after), noise(.worse), .worse)
         return min(changed, was) / direction.level
     }
 
-    /// What the window is compared with: the windows before it.
-    private var reference: SignalCounts {
-        windows.history.counts(signal, to: windows.start, slots: windows.reference(slots: windows.length))
+    /// What the window is compared with: the windows before it; for a new row only one.
+    var compared: SignalCounts {
+        guard past.isKnown else { return before }
+        return windows.history.counts(signal, to: windows.start, slots: windows.reference(slots: windows.length))
     }
 
-    private func noise(_ direction: ChangeDirection) -> Double { past.isKnown ? past[direction] : minutes.noise }
+    func noise(_ direction: ChangeDirection) -> Double { past.isKnown ? past[direction] : minutes.noise }
+
+    /// The noise of the difference to the single window before.
+    func besideNoise(_ direction: ChangeDirection) -> Double {
+        noise(direction) * (past.isKnown ? VerdictConstants.besideNoise : 1)
+    }
+
+    var degreesOfFreedom: Double { past.degreesOfFreedom }
 
     private func tail(_ difference: WindowDifference, _ noise: Double, _ direction: ChangeDirection) -> Double {
-        StudentT(degreesOfFreedom: past.degreesOfFreedom).upperTail(direction.sign * difference.score(noise))
+        StudentT(degreesOfFreedom: degreesOfFreedom).upperTail(direction.sign * difference.score(noise))
     }
 
     private func isWorthReporting(_ direction: ChangeDirection) -> Bool {
