@@ -1,0 +1,173 @@
+import MartletStorage
+import MartletTelemetry
+
+import func Foundation.exp2
+import func Foundation.log2
+
+/// The pasts of compared rows, each read from the store once an hour.
+///
+/// A server keeps them for all readers. A command without a server has its own, and reads a past when it first needs it.
+package actor RowHistories {
+    /// The most rows whose pasts are kept, at 40 KB each. Those that were needed least recently are dropped.
+    static let maxRows = 1000
+
+    private let storage: any Storage
+    private var pasts: [Key: (past: RowPast, lastUse: Int)] = [:]
+    /// The number of uses of pasts so far.
+    private var uses = 0
+
+    private struct Key: Hashable {
+        var filter: [Dimension: Set<String>]
+        var by: [Dimension]
+        var values: [String?]
+        var end: UnixNanoseconds
+    }
+
+    package init(of storage: some Storage) {
+        self.storage = storage
+    }
+
+    /// Returns the past of each row, in order.
+    ///
+    /// - Parameters:
+    ///   - rows: the values of the rows in the query's dimensions.
+    ///   - query: the query of the compared window. The past ends at the last full hour before it.
+    package func pasts(of rows: [[String?]], _ query: StatisticsQuery) async throws -> [RowPast] {
+        let end = RowPast.end(before: query.window.from)
+        let keys = rows.map { Key(filter: query.filter.wanted, by: query.by, values: $0, end: end) }
+        let unknown = keys.filter { pasts[$0] == nil }.map(\.values)
+        let read = try await PastReading(unknown, query, end: end).pasts(in: storage)
+        let found = Dictionary(zip(unknown, read)) { first, _ in first }
+        return keys.map { key in
+            uses += 1
+            let past = pasts[key]?.past ?? found[key.values] ?? .none
+            pasts[key] = (past, uses)
+            if pasts.count > Self.maxRows + Self.maxRows / 4 { dropOldest() }
+            return past
+        }
+    }
+
+    private func dropOldest() {
+        let latest = pasts.values.map(\.lastUse).sorted(by: >)[Self.maxRows]
+        pasts = pasts.filter { $0.value.lastUse > latest }
+    }
+}
+
+/// Two days of a row in slots of three minutes, the length of the summaries that a store keeps.
+package struct RowPast: Sendable, Equatable {
+    /// The durations above which requests are slow, in seconds: p50, p95 and p99 of the past, each rounded up to a bound of buckets,
+    /// so that coarse and fine distributions are counted alike. Empty if there were no requests.
+    package let bounds: [Double]
+    package let history: RowHistory
+
+    /// The past of a row that had no requests.
+    static let none = RowPast(bounds: [], slots: [])
+
+    static let slotMinutes = SummarySlot.length / Tier.minute.length
+    private static let hour: UInt64 = 3_600_000_000_000
+
+    /// Returns the end of the past of a window: a full hour.
+    static func end(before start: UnixNanoseconds) -> UnixNanoseconds { start / hour * hour }
+
+    /// - Parameter slots: the requests above each bound in each slot, and before them all requests and the failed ones. The last
+    ///   slot ends at `end`.
+    init(bounds: [Double], slots: [[Double]], end: UnixNanoseconds = 0) {
+        let number = Int(end / UInt64(SummarySlot.length)) - slots.count
+        self.bounds = bounds
+        history = RowHistory(
+            slotMinutes: Int(Self.slotMinutes), first: number, requests: slots.map { $0[0] },
+            signals: RequestSignal.allCases.map { signal in slots.map { $0[1 + signal.rawValue] } })
+    }
+}
+
+/// A reading of pasts from a store, the latest slots first. Each portion is counted before the next one is read, because the
+/// distributions of two days of many rows would take much memory.
+private struct PastReading {
+    private let rows: [[String?]]
+    private let query: StatisticsQuery
+    private let end: UnixNanoseconds
+
+    private static let slot = UInt64(SummarySlot.length)
+    /// The number of slots of a past.
+    private static let slots = VerdictConstants.pastMinutes / Int(RowPast.slotMinutes)
+    /// The most slots of rows in an answer. Stores allow 20,000.
+    private static let maxSlotsOfRows = 12_000
+
+    /// - Parameter query: the query of the compared window.
+    init(_ rows: [[String?]], _ query: StatisticsQuery, end: UnixNanoseconds) {
+        (self.rows, self.end) = (rows, end)
+        var past = StatisticsQuery(window: query.window, filter: query.filter, by: query.by, step: Self.slot)
+        (past.groups, past.hasFigures, past.slotScale) = (.named(rows), false, TrendStep.scale)
+        self.query = past
+    }
+
+    /// Returns the past of each row.
+    func pasts(in storage: some Storage) async throws -> [RowPast] {
+        var counts = rows.map { _ in SlotCounts() }
+        var left = min(Self.slots, Int(clamping: end / Self.slot))
+        while left > 0, !rows.isEmpty {
+            let portion = min(left, max(Self.maxSlotsOfRows / rows.count, 1))
+            var query = query
+            let to = end - UInt64(Self.slots - left) * Self.slot
+            query.window = TimeWindow(from: to - UInt64(portion) * Self.slot, to: to)
+            // Where only hours are left, the past has its beginning.
+            guard let slots = try await add(query, portion, to: &counts, in: storage) else { break }
+            left -= slots
+        }
+        return counts.map { RowPast(bounds: $0.bounds, slots: $0.slots.reversed(), end: end) }
+    }
+
+    /// Adds a portion of the past, and returns its number of slots; `nil` if the store has only longer ones.
+    private func add(
+        _ query: StatisticsQuery, _ portion: Int, to counts: inout [SlotCounts], in storage: some Storage
+    ) async throws -> Int? {
+        let answer = try await storage.statistics(query)
+        guard answer.window == query.window, let slots = answer.slots, slots.grid.step == Self.slot else { return nil }
+        let found = Dictionary(zip(answer.groups.map(\.values), slots.groups)) { first, _ in first }
+        for (index, row) in rows.enumerated() {
+            counts[index].add(found[row] ?? Array(repeating: RequestGroup(values: row), count: portion))
+        }
+        return portion
+    }
+}
+
+/// The counts of slots of a row, the latest first.
+private struct SlotCounts {
+    private(set) var bounds: [Double] = []
+    private(set) var slots: [[Double]] = []
+
+    mutating func add(_ groups: [RequestGroup]) {
+        if bounds.isEmpty { bounds = Self.bounds(of: groups) }
+        slots += groups.reversed().map { $0.signalCounts(above: bounds) }
+    }
+
+    private static func bounds(of groups: [RequestGroup]) -> [Double] {
+        let durations = ExponentialHistogram(mergedFrom: groups)
+        return durations.quantiles(RequestSignal.allCases.compactMap(\.quantile)).compactMap { quantile in
+            quantile.map { RequestSignal.bound(notBelow: $0) }
+        }
+    }
+}
+
+extension RequestSignal {
+    /// Returns the lowest bound of buckets of ``TrendStep/scale`` that is not below a duration. Buckets of a finer scale have the
+    /// same bound.
+    fileprivate static func bound(notBelow duration: Double) -> Double {
+        guard duration > 0 else { return 0 }
+        let buckets = Double(1 << TrendStep.scale)
+        return exp2((log2(duration) * buckets).rounded(.up) / buckets)
+    }
+}
+
+extension RequestGroup {
+    /// Returns the number of requests, of failed ones, and of those that took longer than each bound.
+    ///
+    /// - Parameter bounds: seconds, one for each signal with a quantile; none if there were no requests before.
+    func signalCounts(above bounds: [Double]) -> [Double] {
+        let slow = bounds.map { bound in
+            [succeeded, failed].reduce(0) { $0 + Double($1.duration.count - $1.duration.countOfValues(upTo: bound)) }
+        }
+        let none = Array(repeating: 0.0, count: RequestSignal.allCases.count - 1 - slow.count)
+        return [Double(count), Double(failedCount)] + slow + none
+    }
+}
