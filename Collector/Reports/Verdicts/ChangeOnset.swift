@@ -33,33 +33,66 @@ package struct ChangeOnset: Sendable, Equatable {
     ) {
         let search = OnsetSearch(slots, length: length, direction)
         guard let likeliest = search.likeliest, search.gains[0, length] != nil else { return nil }
-        let unit = Self.dispersion(slots, inside: likeliest, length: length, noise: noise, minutes)
-        let needed = VerdictConstants.clearGain * unit
-        let found = search.clear(likeliest, needed: needed)
-        let all = search.gains[0, length] ?? 0
-        self.slots = (search.gains[found.lowerBound, found.upperBound] ?? all) - all >= needed ? found : 0..<length
-        isClear = self.slots != 0..<length || search.wouldBeFound(needed: needed)
-        beginnings = search.beginnings(of: self.slots, within: VerdictConstants.alikeGain * unit)
+        let seen = Self.dispersion(slots, inside: likeliest, length: length)
+        let change = Array(slots[likeliest.shifted(slots.count - length)]).sum
+        let past = PastOfOnset(noise: noise, slotMinutes: minutes)
+        let unit = max(seen, past.dispersion(change, slots))
+        let byGain = search.change(likeliest, needed: VerdictConstants.clearGain * unit)
+        let byDistance =
+            byGain == nil && noise > 0
+            ? search.change(likeliest, needed: VerdictConstants.clearGain * seen, awayBy: past) : nil
+        self.slots = byGain ?? byDistance ?? 0..<length
+        isClear =
+            self.slots != 0..<length || search.wouldBeFound(needed: VerdictConstants.clearGain * unit)
+            || noise > 0 && search.wouldBeFound(needed: VerdictConstants.clearGain * seen, awayBy: past)
+        beginnings = search.beginnings(
+            of: self.slots, within: VerdictConstants.alikeGain * (byDistance == nil ? unit : seen))
     }
 
-    /// The unit of gains: by how much the variance of slots exceeds that of independent requests. It is the greater one of what the
-    /// compared windows and what the past show.
-    private static func dispersion(
-        _ slots: [SignalCounts], inside: Range<Int>, length: Int, noise: Double, _ minutes: Int
-    ) -> Double {
-        let first = slots.count - length
-        let change = Array(slots[first + inside.lowerBound..<first + inside.upperBound]).sum
+    /// The unit of gains as the compared windows show it: by how much the variance of slots exceeds that of independent requests.
+    private static func dispersion(_ slots: [SignalCounts], inside: Range<Int>, length: Int) -> Double {
+        let inside = inside.shifted(slots.count - length)
+        let change = Array(slots[inside]).sum
         let total = slots.sum
         let outside = total - change
         let least = 0.5 / max(total.all, 1)
         let errors = slots.enumerated().filter { $0.element.all > 0 }.map { index, slot in
-            let share = min(max((inside.contains(index - first) ? change : outside).share, least), 1 - least)
+            let share = min(max((inside.contains(index) ? change : outside).share, least), 1 - least)
             return (slot.having - slot.all * share) / (slot.all * share * (1 - share)).squareRoot()
         }
-        let seen = Dispersion(errors).unit
-        let perSlot = total.all / Double(max(slots.count, 1))
-        let perBlock = perSlot * Double(max(VerdictConstants.blockMinutes, minutes)) / Double(minutes)
-        return max(seen, 1 + noise * change.share * (1 - change.share) * perBlock)
+        return Dispersion(errors).unit
+    }
+}
+
+extension Range<Int> {
+    fileprivate func shifted(_ count: Int) -> Range<Int> { lowerBound + count..<upperBound + count }
+}
+
+/// What a row's past says about parts of a window.
+private struct PastOfOnset {
+    /// The noise of windows of five minutes.
+    let noise: Double
+    let slotMinutes: Int
+
+    /// The unit of gains, if the requests of five minutes vary together as in the past.
+    func dispersion(_ change: SignalCounts, _ slots: [SignalCounts]) -> Double {
+        let perMinute = slots.sum.all / Double(max(slots.count, 1) * slotMinutes)
+        let block = perMinute * Double(max(VerdictConstants.blockMinutes, slotMinutes))
+        return 1 + noise * change.share * (1 - change.share) * block
+    }
+
+    /// Requests of some slots.
+    typealias Part = (counts: SignalCounts, slots: Double)
+
+    /// Returns whether two parts of a window differ by more than they do in the past.
+    func areApart(_ one: Part, _ other: Part) -> Bool {
+        let score = WindowDifference(one.counts, from: other.counts).score(noise(one.slots) + noise(other.slots))
+        return abs(score) >= VerdictConstants.clearDistance
+    }
+
+    /// Returns the noise of a part. A shorter part varies more; a longer one is taken to vary as much.
+    private func noise(_ slots: Double) -> Double {
+        noise * max(Double(VerdictConstants.blockMinutes) / (slots * Double(slotMinutes)), 1)
     }
 }
 
@@ -90,7 +123,8 @@ private struct OnsetSearch {
 
     let gains: Gains
     private let length: Int
-    private let (before, after): (SignalCounts, SignalCounts)
+    private let window: [SignalCounts]
+    private let before: SignalCounts
 
     init(_ slots: [SignalCounts], length: Int, _ direction: ChangeDirection) {
         let window = Array(slots.suffix(length))
@@ -106,21 +140,34 @@ private struct OnsetSearch {
                 gains.values[first * (length + 1) + end] = inside.logLikelihood + outside.logLikelihood
             }
         }
-        (self.gains, self.length) = (gains, length)
-        (before, after) = (total - window.sum, window.sum)
+        (self.gains, self.length, self.window) = (gains, length, window)
+        before = total - window.sum
     }
 
     /// The likeliest beginning and end.
     var likeliest: Range<Int>? { best(0...length - 1, 1...length)?.range }
 
+    /// Returns the change that is likelier by `needed` than one that was there all the time; `nil` if none is.
+    ///
+    /// - Parameter past: if given, the rest of the window has to differ from the change by more than it does in the past.
+    func change(_ likeliest: Range<Int>, needed: Double, awayBy past: PastOfOnset? = nil) -> Range<Int>? {
+        let found = clear(likeliest, needed: needed)
+        guard found != 0..<length, let gain = gains[found.lowerBound, found.upperBound], let all = gains[0, length],
+            gain - all >= needed
+        else { return nil }
+        guard let past else { return found }
+        func part(_ slots: Range<Int>) -> PastOfOnset.Part { (Array(window[slots]).sum, Double(slots.count)) }
+        let rest = [0..<found.lowerBound, found.upperBound..<length].filter { !$0.isEmpty }
+        return rest.allSatisfy { past.areApart(part(found), part($0)) } ? found : nil
+    }
+
     /// Returns the beginning and the end as far as they are clear: a beginning at the window's start, or an end at the window's end,
     /// would be less likely by more than `needed`.
-    func clear(_ likeliest: Range<Int>, needed: Double) -> Range<Int> {
+    private func clear(_ likeliest: Range<Int>, needed: Double) -> Range<Int> {
         let gain = gains[likeliest.lowerBound, likeliest.upperBound] ?? 0
         let fromStart = best(0...0, 1...length), toEnd = best(0...length - 1, length...length)
-        let (isLate, isEarly) = (
-            gain - (fromStart?.gain ?? -.infinity) >= needed, gain - (toEnd?.gain ?? -.infinity) >= needed
-        )
+        let isLate = gain - (fromStart?.gain ?? -.infinity) >= needed
+        let isEarly = gain - (toEnd?.gain ?? -.infinity) >= needed
         return switch (isLate, isEarly) {
         case (true, true): likeliest
         case (true, false): toEnd?.range ?? likeliest
@@ -140,15 +187,20 @@ private struct OnsetSearch {
         return best
     }
 
-    /// Returns whether a beginning after the first quarter of the window would have been found.
-    func wouldBeFound(needed: Double) -> Bool {
+    /// Returns whether a beginning after the first quarter of the window would have been found (``change(_:needed:awayBy:)``).
+    func wouldBeFound(needed: Double, awayBy past: PastOfOnset? = nil) -> Bool {
+        let after = window.sum
         let (low, high, quarter) = (before.share, after.share, after.all / 4)
         let middle = (low + 3 * high) / 4
         func gain(_ share: Double, _ count: Double) -> Double {
-            func part(_ share: Double, _ middle: Double) -> Double { share * log(max(share, 1e-9) / max(middle, 1e-9)) }
-            return count * (part(share, middle) + part(1 - share, 1 - middle))
+            func term(_ share: Double, _ middle: Double) -> Double { share * log(max(share, 1e-9) / max(middle, 1e-9)) }
+            return count * (term(share, middle) + term(1 - share, 1 - middle))
         }
-        return gain(low, quarter) + gain(high, 3 * quarter) >= needed
+        guard gain(low, quarter) + gain(high, 3 * quarter) >= needed else { return false }
+        func part(_ share: Double, _ quarters: Double) -> PastOfOnset.Part {
+            (SignalCounts(share * quarters * quarter, of: quarters * quarter), quarters * Double(length) / 4)
+        }
+        return past.map { $0.areApart(part(high, 3), part(low, 1)) } ?? true
     }
 
     /// Returns the beginnings that are about as likely, for the same end.

@@ -67,6 +67,10 @@ package enum VerdictConstants {
     /// The gain in log-likelihood, in units of the dispersion, that a time needs. Measured: of 100 changes that were there all the
     /// time, at most 4 get a false time.
     static let clearGain = 4.0
+    /// Or the gain that the compared windows need, if the rest of the window also differs from the change by this many standard
+    /// errors of the past. Measured at 10 minutes, 3,000 requests and an autocorrelation of 0.5: a time is named in 55 of 100
+    /// instead of 10, and the same false ones.
+    static let clearDistance = 2.5
     /// Beginnings whose log-likelihood is lower by no more than this are about as likely.
     static let alikeGain = 1.0
     /// The growth of the dispersion with the correlation of neighbouring minutes, and its largest factor: as if the correlation fell

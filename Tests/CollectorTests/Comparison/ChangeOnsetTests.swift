@@ -52,6 +52,14 @@ import Testing
         #expect(ChangeOnset(minutes, length: 60, .worse, noise: 2)?.isFromStart == true)
     }
 
+    /// So many requests that five minutes of the past vary more than they would by chance, but far less than this change.
+    @Test func aShortWindowHasItsMinuteThoughThePastVaries() throws {
+        let minutes = (-10..<10).map { SignalCounts($0 < 3 ? 3 : 30, of: 300) }
+        let onset = try #require(ChangeOnset(minutes, length: 10, .worse, noise: 0.13))
+        #expect(onset == ChangeOnset(slots: 3..<10, beginnings: 3...3))
+        #expect(ChangeOnset(minutes, length: 10, .worse, noise: 0.4)?.isFromStart == true)
+    }
+
     @Test func aShareThatMovedTheOtherWayHasNoTime() {
         let minutes = minutes(failing: 20, 0..<60)
         #expect(ChangeOnset(minutes, length: 60, .better) == nil)
