@@ -6,15 +6,13 @@ package struct FirstMinutes: Sendable, Equatable {
     /// The first minute of the worse part.
     package let since: Int
 
-    /// The minutes of a part of which not all requests have the property.
-    private static let minMinutes = 2
-    /// The number of minutes that have to carry the requests of a part.
-    private static let minEffective = 1.5
+    /// The fewest good minutes.
+    private static let minGood = 2
 
     /// - Parameter minutes: the requests of each minute, from the first one with requests on. Nothing else is known.
     package init(_ minutes: [SignalCounts], _ signal: RequestSignal = .failures) {
         var best = (pValue: 1.0, since: 0)
-        for since in Self.minMinutes..<max(minutes.count, Self.minMinutes) {
+        for since in Self.minGood..<max(minutes.count, Self.minGood) {
             let parts = [Array(minutes[..<since]), Array(minutes[since...])]
             let pValue = Self.pValue(signal, parts) * Double(max(minutes.count - 3, 1))
             if pValue < best.pValue { best = (pValue, since) }
@@ -27,8 +25,9 @@ package struct FirstMinutes: Sendable, Equatable {
     private static func pValue(_ signal: RequestSignal, _ parts: [[SignalCounts]]) -> Double {
         let (before, after) = (parts[0].sum, parts[1].sum)
         if SignalCounts.areApart(before, after) { return 0 }
-        guard min(before.all, after.all) >= VerdictConstants.minRequests, parts[1].count >= minMinutes,
-            parts.allSatisfy({ $0.effectiveCount >= minEffective }),
+        // A burst of failures in few minutes may be normal for the row.
+        guard min(before.all, after.all) >= VerdictConstants.minRequests,
+            parts.allSatisfy({ $0.effectiveCount >= VerdictConstants.minMinutes }),
             signal.isWorthReporting(before.share, after.share, .worse)
         else { return 1 }
         let score = WindowDifference(after, from: before).score(MinuteVariation(signal, parts).noise)

@@ -152,6 +152,12 @@ import Testing
         #expect(FirstMinutes(minutes).since == 30)
     }
 
+    /// Nobody knows yet whether the row often has such minutes.
+    @Test func aBurstOfSomeFailuresIsNoChange() {
+        let minutes = (0..<12).map { SignalCounts($0 == 8 || $0 == 9 ? 40 : 0, of: 100) }
+        for lived in 9...12 { #expect(FirstMinutes(Array(minutes.prefix(lived))).pValue > VerdictConstants.rowLevel) }
+    }
+
     @Test func unchangedMinutesAreNotWorse() {
         for seed: UInt64 in 0..<20 {
             let row = PatternedRow(minutes: 60, seed: seed)
