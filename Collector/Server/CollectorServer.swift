@@ -3,6 +3,7 @@ import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import MartletIntake
+import MartletReports
 import MartletStorage
 import MartletTelemetry
 import NIOCore
@@ -158,8 +159,11 @@ package struct CollectorServer: Sendable {
     /// Adds the routes for people and programs that read.
     private func addReaders(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
         let (group, limiter) = (readers(group), ReadLimiter(limits))
-        APIRoutes(storage: storage, limiter: limiter, now: now, logger: logger).add(to: group, access: access)
-        PageRoutes(storage: storage, limiter: limiter, now: now, logger: logger, access: access).add(to: group)
+        let histories = RowHistories(of: storage)
+        APIRoutes(storage: storage, histories: histories, limiter: limiter, now: now, logger: logger).add(
+            to: group, access: access)
+        PageRoutes(storage: storage, histories: histories, limiter: limiter, now: now, logger: logger, access: access)
+            .add(to: group)
         LoginRoutes(access: access).add(to: group)
         addMetrics(to: group, access)
     }

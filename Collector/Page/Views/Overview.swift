@@ -26,8 +26,11 @@ package struct Overview: Sendable {
     /// Whether there are too many endpoints to compare them.
     var isTooMuchToCompare: Bool { rows.isTooMuchToCompare }
 
+    /// - Parameter histories: the pasts of rows in this store; `nil` to read those that are needed.
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
-    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+    package init(
+        _ pageRequest: PageRequest, in storage: some Storage, _ histories: RowHistories? = nil
+    ) async throws {
         self.pageRequest = pageRequest
         facts = try await FrameData(pageRequest, in: storage)
         wanted = try pageRequest.parameters.choice(.kind)
@@ -45,11 +48,12 @@ package struct Overview: Sendable {
         hosts = CalledHosts(
             try answers[ofReport.endIndex + 1].get(), wanted: pageRequest.parameters[.top].flatMap(Int.init))
         if kind == queries.kind {
-            rows = try await queries.rows(of: Array(ofReport), in: storage)
+            rows = try await queries.rows(of: Array(ofReport), in: storage, histories)
             parameters = queries.parameters(of: rows.report)
         } else {
             let served = try OverviewQueries(pageRequest, kind)
-            rows = try await served.rows(of: try await storage.statistics(served.report.queries), in: storage)
+            rows = try await served.rows(
+                of: try await storage.statistics(served.report.queries), in: storage, histories)
             parameters = served.parameters(of: rows.report)
         }
         empty =
@@ -304,9 +308,11 @@ struct OverviewQueries {
     /// Returns the table of endpoints, as far as the store can provide it.
     ///
     /// - Parameter answers: the answers to the queries of ``report``.
-    func rows(of answers: [ReportQuery.Answer], in storage: some Storage) async throws -> Rows {
+    func rows(
+        of answers: [ReportQuery.Answer], in storage: some Storage, _ histories: RowHistories?
+    ) async throws -> Rows {
         do {
-            return Rows(report: try await report.report(of: answers, in: storage), isTooMuchToCompare: false)
+            return Rows(report: try await report.report(of: answers, in: storage, histories), isTooMuchToCompare: false)
         } catch is TooManyGroups {
             var plain = query
             plain.step = nil
@@ -315,7 +321,7 @@ struct OverviewQueries {
     }
 
     /// Returns the parameters that give a command and the API the same rows and verdicts. Without a number of rows, a report
-    /// has all rows and judges them together. So if rows may have been left out in either window, the parameters include the
+    /// has all rows. So if rows may have been left out in either window, the parameters include the
     /// default number. Without a row of a system, they do not name this dimension.
     func parameters(of report: Report) -> ReportParameters {
         var parameters = parameters

@@ -14,9 +14,9 @@ package enum AffectedRequests: Sendable, Equatable {
         if let failures = changes.failures, failures.after > failures.before {
             self = .failed
         } else if let quantile = [changes.p99, changes.p95, changes.p50].lazy.compactMap({ $0 })
-            .first(where: { $0.after.value > $0.before.value })
+            .first(where: { $0.after > $0.before })
         {
-            self = .slower(quantile.before.value / 1000)
+            self = .slower(quantile.before / 1000)
         } else {
             return nil
         }

@@ -177,10 +177,14 @@ extension Storage {
 extension Storage {
     /// Returns a report, with what carries its changes for the worse. If it has no rows, it includes the reason; otherwise, the
     /// unknown names among the filters.
-    package func report(_ parameters: ReportParameters, now: UnixNanoseconds) async throws -> Report {
+    ///
+    /// - Parameter histories: the pasts of rows in this store; `nil` to read those that are needed.
+    package func report(
+        _ parameters: ReportParameters, now: UnixNanoseconds, _ histories: RowHistories? = nil
+    ) async throws -> Report {
         let query = try parameters.query(now: now)
         let base = try parameters.comparison(of: query)
-        var report = try await report(query, comparedWith: base)
+        var report = try await report(query, comparedWith: base, histories)
         if let base { try await addCarriers(to: &report, base.query(after: query).filter) }
         if report.rows.isEmpty {
             report.empty = try await noResultsReason(

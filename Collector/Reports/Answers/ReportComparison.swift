@@ -10,7 +10,8 @@ package struct ReportComparison: Sendable, Equatable, Codable {
     package var to: String
     /// See ``Report/completeness``.
     @NullIfUnknown package var completeness: Double?
-    package var blocks: Blocks
+    /// The hours of the longest past by which a row was judged; 0 if the two windows alone were compared.
+    package var pastHours: Int
     /// The number of rows that are worse, including compared rows that `top` cut off. The same holds for the other verdicts.
     package var worse = 0
     package var better = 0
@@ -22,48 +23,40 @@ package struct ReportComparison: Sendable, Equatable, Codable {
     /// The gone rows with their earlier figures, those with the greatest impact first; at most as many as `top`.
     package var gone: [ReportRow]
 
-    /// The number of blocks that each window was divided into.
-    package struct Blocks: Sendable, Equatable, Codable {
-        package var before: Int
-        package var after: Int
-    }
-
     private enum CodingKeys: String, CodingKey {
-        case base, from, to, completeness, blocks, worse, better, same, gone
+        case base, from, to, completeness, worse, better, same, gone
+        case pastHours = "past_hours"
         case tooLittleData = "too_little_data"
         case goneCount = "gone_count"
     }
 }
 
 extension Report {
-    /// Adds the other window, and a verdict for each row. The compared rows are judged together, even those that a limit left
-    /// out of the report.
+    /// Adds the other window, and a verdict for each row.
     ///
     /// - Parameters:
     ///   - verdicts: the verdicts on the compared rows.
     ///   - shown: the indexes of the compared rows in the report.
-    ///   - after, earlier: the compared rows in blocks, in the report's window and in the other one.
     ///   - before: the rows of the other window, with its totals.
+    ///   - earlier: all rows in the other window that are compared or may be gone, by their values.
     ///   - limit: the most rows in the report.
     mutating func compare(
-        _ compared: ComparedRows, _ verdicts: Comparison, _ shown: [Int], in after: StatisticsAnswer,
-        with before: StatisticsAnswer, in earlier: StatisticsAnswer, _ base: ComparisonBase, limit: Int?
+        _ compared: ComparedRows, _ verdicts: Comparison, _ shown: [Int], with before: StatisticsAnswer,
+        _ earlier: [[String?]: RequestGroup], _ base: ComparisonBase, limit: Int?
     ) {
         let total = before.total
         func row(_ group: RequestGroup) -> ReportRow {
             ReportRow(group, by: by, in: before.ratedWindow, among: total, account: before.account)
         }
-        let groups = Dictionary((before.groups + earlier.groups).map { ($0.values, $0) }) { first, _ in first }
         for (index, place) in zip(rows.indices, shown) {
-            rows[index].verdict = verdicts[place]
-            rows[index].before = groups[compared.after[place]].map { row($0).measures }
+            (rows[index].verdict, rows[index].changed) = (verdicts[place], verdicts.changed(place))
+            rows[index].before = earlier[compared.after[place]].map { row($0).measures }
         }
-        let present = Set(compared.after + after.groups.map(\.values))
+        let present = compared.others.union(compared.after)
         let gone = before.groups.filter { !present.contains($0.values) }
         compare = ReportComparison(
             base: base.text, from: TimeText.exact(before.window.from), to: TimeText.exact(before.window.to),
-            completeness: before.account.completeness,
-            blocks: .init(before: earlier.slots?.grid.blocks.count ?? 0, after: after.slots?.grid.blocks.count ?? 0),
+            completeness: before.account.completeness, pastHours: verdicts.pastHours,
             worse: verdicts.worse, better: verdicts.better, same: verdicts.same,
             tooLittleData: verdicts.tooLittleData,
             goneCount: gone.count, gone: gone.prefix(limit ?? gone.count).map(row))
@@ -73,41 +66,14 @@ extension Report {
     package var isComparedWithNothing: Bool {
         compare?.goneCount == 0 && rows.allSatisfy { $0.before == nil }
     }
-
-    /// - Parameter slots: the slots of each row.
-    mutating func addChangedTimes(_ slots: GroupSlots) {
-        for index in rows.indices {
-            rows[index].changed = rows[index].verdict.flatMap {
-                ChangedTime($0, slots.groups[index], in: slots.grid)
-            }
-        }
-    }
 }
 
-/// The compared rows of a report, in its order, and the rows that may be gone.
+/// The compared rows of a report, in its order.
 struct ComparedRows {
     /// The values of the rows that have requests in the window.
     let after: [[String?]]
-    /// The values of the rows that have requests in the earlier window.
-    let before: [[String?]]
-
-    init(after: [RequestGroup], before: [RequestGroup]) {
-        self.after = after.map(\.values)
-        self.before = before.map(\.values)
-    }
-
-    /// The values of all rows.
-    var all: [[String?]] {
-        let known = Set(after)
-        return after + before.filter { !known.contains($0) }
-    }
-
-    /// Returns both sides of each row that has requests in the window.
-    func rows(after: StatisticsAnswer, before: StatisticsAnswer) -> [ComparedRow] {
-        let (later, earlier) = (Self.blocks(of: after), Self.blocks(of: before))
-        let isLater = before.window.to <= after.window.from
-        return self.after.map { ComparedRow(before: earlier[$0] ?? [], after: later[$0] ?? [], isLater: isLater) }
-    }
+    /// The values of further rows that have requests in the window, as far as they had some in the earlier one.
+    let others: Set<[String?]>
 
     /// Returns the indexes of the rows that a report shows, in its order: all rows that are worse, and of the others the first
     /// ones, as many as the limit has room for. If more rows are worse, those that changed the most are shown.
@@ -120,9 +86,5 @@ struct ComparedRows {
         }.prefix(limit ?? .max)
         let others = after.indices.filter { !verdicts.isWorse($0) }
         return (worse + others.prefix((limit ?? .max) - worse.count)).sorted()
-    }
-
-    private static func blocks(of answer: StatisticsAnswer) -> [[String?]: [RequestGroup]] {
-        Dictionary(zip(answer.groups.map(\.values), answer.slots?.blocks ?? [])) { first, _ in first }
     }
 }

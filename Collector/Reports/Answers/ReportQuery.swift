@@ -10,13 +10,10 @@ package struct ReportQuery: Sendable {
 
     private var query: StatisticsQuery
     private let base: ComparisonBase?
-    /// Whether the queries for the compared rows ask for their figures.
-    private var hasFigures = false
     /// Whether the window is the wider one that the store answered for.
     private var isWider = false
-    /// The blocks of the report's window and of the earlier one; `nil` divides the window as if the store had slots of all
-    /// lengths.
-    private var blocks: [ComparisonBlocks?] = [nil, nil]
+    /// The length of the slots in which rows are compared, if the store has no shorter ones; otherwise `nil`.
+    private var step: UInt64?
 
     /// - Parameter base: the requests to compare the report's with; `nil` for none.
     package init(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) {
@@ -26,65 +23,71 @@ package struct ReportQuery: Sendable {
     }
 
     /// The queries, which have to come first in a call (``WantedGroups``). With a comparison these are the rows after and before,
-    /// the rows of both in blocks after and before, and the rows after in slots.
+    /// the figures before of the rows of both, the rows in the slots of both windows (``ComparedSlots``), and the rows after in the
+    /// slots of their trends.
     package var queries: [StatisticsQuery] {
         guard let base else { return [query] }
-        let after = base.query(after: query)
-        let sides = [after, base.query(before: query, answeredFor: after.window)]
-        let inBlocks = zip(sides, blocks).map { side, blocks in
-            side.ofAnswers([0, 1])
-                .cut(into: blocks ?? ComparisonBlocks(side.window, slot: ComparisonBlocks.slot(for: side.window)))
-        }
-        let inSlots = query.step == nil ? [] : [after.ofAnswers([0]).ofSlotsAlone]
-        return sides.map(ranking) + inBlocks + inSlots
+        let (after, before) = sides(base, answeredFor: nil)
+        let inSlots = ComparedSlots(after.window, base, step: step)
+            .queries(.ofAnswers([0, 1]), after: after, before: before)
+        let trends = query.step == nil ? [] : [after.ofAnswers([0]).ofCounts]
+        return [ranking(after), ranking(before).ofCounts, before.ofAnswers([0, 1]).withoutSlots] + inSlots + trends
     }
 
     /// Returns the report from the answers to ``queries``. Throws ``TooManyGroups`` if there are too many rows.
     ///
-    /// - Parameter storage: queried again if its answers do not fit together or it has longer slots than expected.
-    package func report(of answers: [Answer], in storage: some Storage) async throws -> Report {
+    /// - Parameters:
+    ///   - storage: queried again if it has longer slots than expected, and for times of changes.
+    ///   - histories: the pasts of rows in this store; `nil` to read those that are needed.
+    package func report(
+        of answers: [Answer], in storage: some Storage, _ histories: RowHistories? = nil
+    ) async throws -> Report {
         var after = try answers[0].get()
         guard let base else { return Report(after, for: query) }
         if let fitted = try fitted(to: answers, base) {
-            return try await fitted.report(of: storage.statistics(fitted.queries), in: storage)
+            return try await fitted.report(of: storage.statistics(fitted.queries), in: storage, histories)
         }
         var before = try answers[1].get()
-        let rows = ComparedRows(after: after.groups, before: before.groups)
-        let blocks = try (after: answers[2].get(), before: answers[3].get())
-        guard hasFigures || after.takeFigures(of: blocks.after) && before.takeFigures(of: blocks.before) else {
-            return try await whole.report(of: storage.statistics(whole.queries), in: storage)
-        }
-        let verdicts = Comparison(of: rows.rows(after: blocks.after, before: blocks.before))
+        let earlier = before.takeFigures(of: try answers[2].get())
+        let (queryAfter, queryBefore) = sides(base, answeredFor: after.window)
+        let reading = ComparisonReading(
+            after: queryAfter, before: queryBefore, base: base,
+            slots: ComparedSlots(after.window, base, step: step), storage: storage,
+            histories: histories ?? RowHistories(of: storage))
+        let rows = ComparedRows(
+            after: after.groups.map(\.values),
+            others: try await reading.present(before.groups.map(\.values), answers[3], besides: after))
+        let verdicts = try await reading.comparison(
+            of: after.groups.map { ($0, earlier[$0.values]) }, Array(answers[3...4]))
         let shown = rows.shown(verdicts, limit: query.limit)
         after.groups = shown.map { after.groups[$0] }
-        if query.step != nil, let slots = try answers[4].get().slots {
+        if query.step != nil, let slots = try answers[5].get().slots {
             after.slots = GroupSlots(after.groups, of: slots.groups, in: slots.grid)
         }
         var report = Report(after, for: base.query(after: query))
-        report.compare(
-            rows, verdicts, shown, in: blocks.after, with: before, in: blocks.before, base, limit: query.limit)
-        if let slots = after.slots { report.addChangedTimes(slots) }
+        report.compare(rows, verdicts, shown, with: before, earlier, base, limit: query.limit)
         return report
     }
 
-    /// The same report query, but the queries for the compared rows ask for their figures.
-    private var whole: ReportQuery {
-        var question = self
-        question.hasFigures = true
-        return question
+    /// Returns the queries of both windows.
+    ///
+    /// - Parameter window: the window that was answered; `nil` for that of the query.
+    private func sides(
+        _ base: ComparisonBase, answeredFor window: TimeWindow?
+    ) -> (after: StatisticsQuery, before: StatisticsQuery) {
+        var after = base.query(after: query)
+        if let window { after.window = window }
+        return (after, base.query(before: query, answeredFor: after.window))
     }
 
-    /// Returns the query of the compared rows, without slots. It does not ask for their figures, because the answer in blocks has
-    /// them.
+    /// Returns the query of the compared rows, without slots.
     private func ranking(_ query: StatisticsQuery) -> StatisticsQuery {
-        var ranking = query
+        var ranking = query.withoutSlots
         ranking.limit = query.limit.map { max($0, Self.maxComparedRows) }
-        (ranking.step, ranking.hasFigures) = (nil, hasFigures)
         return ranking
     }
 
-    /// Returns the report query with a wider window or longer blocks, if the store's slots are longer than expected; otherwise
-    /// `nil`.
+    /// Returns the report query with a wider window or longer slots, if the store has no shorter ones; otherwise `nil`.
     private func fitted(to answers: [Answer], _ base: ComparisonBase) throws -> ReportQuery? {
         var fitted = self
         let window = try answers[0].get().window
@@ -92,14 +95,11 @@ package struct ReportQuery: Sendable {
             (fitted.query.window, fitted.isWider) = (window, true)
             return fitted
         }
-        for (side, answer) in zip(blocks.indices, answers[2...]) where blocks[side] == nil {
-            let answer = try answer.get()
-            guard let finest = answer.slots?.grid.finest, finest > ComparisonBlocks.slot(for: answer.window) else {
-                continue
-            }
-            fitted.blocks[side] = ComparisonBlocks(answer.window, slot: finest)
-        }
-        return fitted.blocks == blocks ? nil : fitted
+        let steps = answers[3...4].compactMap { try? $0.get().slots?.grid.step }
+        let step = ComparedSlots(window, base, step: step).step
+        guard let longest = steps.max(), longest > step else { return nil }
+        fitted.step = longest
+        return fitted
     }
 }
 
@@ -111,37 +111,40 @@ extension StatisticsQuery {
         return query
     }
 
-    /// The same query, but only for slots, because the figures of whole groups are known.
-    fileprivate var ofSlotsAlone: StatisticsQuery {
+    /// The same query, but without figures that do not order the groups.
+    fileprivate var ofCounts: StatisticsQuery {
         var query = self
         query.hasFigures = false
+        return query
+    }
+
+    fileprivate var withoutSlots: StatisticsQuery {
+        var query = self
+        query.step = nil
         return query
     }
 }
 
 extension StatisticsAnswer {
-    /// Copies the figures of the same groups from another answer about the same window. Returns `false` if a point arrived between
-    /// the two answers, so that they count different requests.
-    fileprivate mutating func takeFigures(of other: StatisticsAnswer) -> Bool {
-        guard window == other.window else { return false }
+    /// Copies the figures of the same groups from another answer. Returns all groups of that answer by their values.
+    fileprivate mutating func takeFigures(of other: StatisticsAnswer) -> [[String?]: RequestGroup] {
         let known = Dictionary(other.groups.map { ($0.values, $0) }) { first, _ in first }
-        for index in groups.indices {
-            guard let group = known[groups[index].values],
-                (group.count, group.failedCount) == (groups[index].count, groups[index].failedCount)
-            else { return false }
-            groups[index] = group
-        }
-        return true
+        groups = groups.map { known[$0.values] ?? $0 }
+        return known
     }
 }
 
 extension Storage {
     /// Returns the report on a query.
     ///
-    /// - Parameter base: the requests to compare the report's with; `nil` for none. If the query has a limit, rows beyond it
-    ///   are compared as well, up to ``ReportQuery/maxComparedRows``.
-    package func report(_ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil) async throws -> Report {
+    /// - Parameters:
+    ///   - base: the requests to compare the report's with; `nil` for none. If the query has a limit, rows beyond it are compared as
+    ///     well, up to ``ReportQuery/maxComparedRows``.
+    ///   - histories: the pasts of rows in this store; `nil` to read those that are needed.
+    package func report(
+        _ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil, _ histories: RowHistories? = nil
+    ) async throws -> Report {
         let question = ReportQuery(query, comparedWith: base)
-        return try await question.report(of: try await statistics(question.queries), in: self)
+        return try await question.report(of: try await statistics(question.queries), in: self, histories)
     }
 }

@@ -12,7 +12,7 @@ package actor RowHistories {
     static let maxRows = 1000
 
     private let storage: any Storage
-    private var pasts: [Key: (past: RowPast, lastUse: Int)] = [:]
+    private var pasts: [Key: Entry] = [:]
     /// The number of uses of pasts so far.
     private var uses = 0
 
@@ -21,6 +21,18 @@ package actor RowHistories {
         var by: [Dimension]
         var values: [String?]
         var end: UnixNanoseconds
+    }
+
+    private struct Entry {
+        var past: RowPast
+        /// By the compared window's length and its slots'.
+        var noise: [NoiseKey: RowNoise] = [:]
+        var lastUse: Int
+    }
+
+    private struct NoiseKey: Hashable {
+        var windowMinutes: Int
+        var slotMinutes: Int
     }
 
     package init(of storage: some Storage) {
@@ -33,18 +45,44 @@ package actor RowHistories {
     ///   - rows: the values of the rows in the query's dimensions.
     ///   - query: the query of the compared window. The past ends at the last full hour before it.
     package func pasts(of rows: [[String?]], _ query: StatisticsQuery) async throws -> [RowPast] {
+        let keys = keys(rows, query)
         let end = RowPast.end(before: query.window.from)
-        let keys = rows.map { Key(filter: query.filter.wanted, by: query.by, values: $0, end: end) }
         let unknown = keys.filter { pasts[$0] == nil }.map(\.values)
         let read = try await PastReading(unknown, query, end: end).pasts(in: storage)
         let found = Dictionary(zip(unknown, read)) { first, _ in first }
         return keys.map { key in
             uses += 1
             let past = pasts[key]?.past ?? found[key.values] ?? .none
-            pasts[key] = (past, uses)
+            pasts[key, default: Entry(past: past, lastUse: uses)].lastUse = uses
             if pasts.count > Self.maxRows + Self.maxRows / 4 { dropOldest() }
             return past
         }
+    }
+
+    /// Returns the past of each row and its noise, in order. The noise is computed once an hour for each row and length.
+    ///
+    /// - Parameters:
+    ///   - rows: the values of the rows in the query's dimensions.
+    ///   - query: the query of the compared window, which consists of whole slots.
+    ///   - slotMinutes: the length of these slots.
+    func pastsWithNoise(
+        of rows: [[String?]], _ query: StatisticsQuery, slotMinutes: Int
+    ) async throws -> [(past: RowPast, noise: RowNoise)] {
+        let minute = UInt64(Tier.minute.length)
+        let (start, length) = (Int(query.window.from / minute), Int(query.window.length / minute))
+        let kind = NoiseKey(windowMinutes: length, slotMinutes: slotMinutes)
+        let pasts = try await pasts(of: rows, query)
+        return zip(keys(rows, query), pasts).map { key, past in
+            if let noise = self.pasts[key]?.noise[kind] { return (past, noise) }
+            let noise = RowNoise(past.history, before: start, windowMinutes: length, slotMinutes: slotMinutes)
+            self.pasts[key]?.noise[kind] = noise
+            return (past, noise)
+        }
+    }
+
+    private func keys(_ rows: [[String?]], _ query: StatisticsQuery) -> [Key] {
+        let end = RowPast.end(before: query.window.from)
+        return rows.map { Key(filter: query.filter.wanted, by: query.by, values: $0, end: end) }
     }
 
     private func dropOldest() {
@@ -74,9 +112,7 @@ package struct RowPast: Sendable, Equatable {
     init(bounds: [Double], slots: [[Double]], end: UnixNanoseconds = 0) {
         let number = Int(end / UInt64(SummarySlot.length)) - slots.count
         self.bounds = bounds
-        history = RowHistory(
-            slotMinutes: Int(Self.slotMinutes), first: number, requests: slots.map { $0[0] },
-            signals: RequestSignal.allCases.map { signal in slots.map { $0[1 + signal.rawValue] } })
+        history = RowHistory(slotMinutes: Int(Self.slotMinutes), first: number, slots: slots)
     }
 }
 
@@ -137,22 +173,23 @@ private struct SlotCounts {
     private(set) var slots: [[Double]] = []
 
     mutating func add(_ groups: [RequestGroup]) {
-        if bounds.isEmpty { bounds = Self.bounds(of: groups) }
+        if bounds.isEmpty { bounds = RequestSignal.bounds(of: groups) }
         slots += groups.reversed().map { $0.signalCounts(above: bounds) }
-    }
-
-    private static func bounds(of groups: [RequestGroup]) -> [Double] {
-        let durations = ExponentialHistogram(mergedFrom: groups)
-        return durations.quantiles(RequestSignal.allCases.compactMap(\.quantile)).compactMap { quantile in
-            quantile.map { RequestSignal.bound(notBelow: $0) }
-        }
     }
 }
 
 extension RequestSignal {
+    /// Returns the duration above which a request has each signal with a quantile, in seconds; none if there are no requests.
+    static func bounds(of groups: [RequestGroup]) -> [Double] {
+        let durations = ExponentialHistogram(mergedFrom: groups)
+        return durations.quantiles(allCases.compactMap(\.quantile)).compactMap { quantile in
+            quantile.map { bound(notBelow: $0) }
+        }
+    }
+
     /// Returns the lowest bound of buckets of ``TrendStep/scale`` that is not below a duration. Buckets of a finer scale have the
     /// same bound.
-    fileprivate static func bound(notBelow duration: Double) -> Double {
+    private static func bound(notBelow duration: Double) -> Double {
         guard duration > 0 else { return 0 }
         let buckets = Double(1 << TrendStep.scale)
         return exp2((log2(duration) * buckets).rounded(.up) / buckets)
@@ -169,5 +206,16 @@ extension RequestGroup {
         }
         let none = Array(repeating: 0.0, count: RequestSignal.allCases.count - 1 - slow.count)
         return [Double(count), Double(failedCount)] + slow + none
+    }
+}
+
+extension ExponentialHistogram {
+    /// Creates the histogram of the durations of all groups.
+    fileprivate init(mergedFrom groups: [RequestGroup]) {
+        self.init()
+        for group in groups {
+            merge(group.succeeded.duration)
+            merge(group.failed.duration)
+        }
     }
 }

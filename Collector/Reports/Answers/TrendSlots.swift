@@ -54,3 +54,29 @@ struct TrendSlots {
         return TimeWindow(from: from, to: isLate ? latest : to)
     }
 }
+
+extension SlotGrid {
+    /// The slots of each block, in order. A slot that the window cuts to less than half joins the neighbouring block, so no
+    /// request is left out.
+    package var blocks: [Range<Int>] { blocks(ofAtLeast: step - step / 2) }
+
+    /// Returns the slots of each block, in order. A slot that the window cuts to less than `length` nanoseconds joins the
+    /// neighbouring block.
+    func blocks(ofAtLeast length: UInt64) -> [Range<Int>] {
+        guard count > 0 else { return [] }
+        var blocks = (0..<count).map { $0..<$0 + 1 }
+        if isCut(slot: count - 1, below: length), blocks.count > 1 {
+            blocks.removeLast()
+            blocks[blocks.count - 1] = count - 2..<count
+        }
+        if isCut(slot: 0, below: length), blocks.count > 1 {
+            blocks.removeFirst()
+            blocks[0] = 0..<blocks[0].upperBound
+        }
+        return blocks
+    }
+
+    private func isCut(slot index: Int, below length: UInt64) -> Bool {
+        window(ofSlot: index).length < min(step, length)
+    }
+}

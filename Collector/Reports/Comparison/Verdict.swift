@@ -12,33 +12,31 @@ package enum Verdict: Sendable, Equatable {
     /// The figures that changed; `nil` for a figure that did not, or changed too little to report.
     package struct Changes: Sendable, Equatable, Codable {
         /// The share of failed requests, 0...1.
-        package var failures: Change<Double>?
-        package var p50: Change<Quantile>?
-        package var p95: Change<Quantile>?
-        package var p99: Change<Quantile>?
-        /// Cliff's delta of all durations, -1...1: the probability that a request after took longer than one before, minus the
-        /// probability that it took less time.
-        package var cliffsDelta: Double
+        package var failures: Change?
+        /// Milliseconds.
+        package var p50: Change?
+        package var p95: Change?
+        package var p99: Change?
 
         private enum CodingKeys: String, CodingKey {
             case failures
             case p50 = "p50_ms"
             case p95 = "p95_ms"
             case p99 = "p99_ms"
-            case cliffsDelta = "cliffs_delta"
+        }
+
+        package init(failures: Change? = nil, p50: Change? = nil, p95: Change? = nil, p99: Change? = nil) {
+            (self.failures, self.p50, self.p95, self.p99) = (failures, p50, p95, p99)
         }
     }
 
-    package struct Change<Value: Sendable & Equatable & Codable>: Sendable, Equatable, Codable {
-        package var before: Value
-        package var after: Value
-    }
+    package struct Change: Sendable, Equatable, Codable {
+        package var before: Double
+        package var after: Double
 
-    /// A quantile of durations, in milliseconds.
-    package struct Quantile: Sendable, Equatable {
-        package var value: Double
-        /// The interval that contains the true quantile in 95 of 100 cases.
-        package var interval: ClosedRange<Double>
+        package init(before: Double, after: Double) {
+            (self.before, self.after) = (before, after)
+        }
     }
 
     /// The smallest changes for the worse that are found in more than 8 of 10 cases.
@@ -52,31 +50,15 @@ package enum Verdict: Sendable, Equatable {
 
     /// Why there is not enough data, for the window that has less of it.
     package enum Shortage: Sendable, Equatable {
-        /// There are fewer than ``Comparison/minRequests`` requests.
+        /// There are fewer than ``VerdictConstants/minRequests`` requests.
         case requests(UInt64, in: Window)
-        /// There are requests in fewer than ``Comparison/minBlocks`` blocks.
-        case blocks(Int, in: Window)
+        /// The row is new, and its requests are in fewer than ``VerdictConstants/minMinutes`` minutes.
+        case minutes(Int, in: Window)
     }
 
     package enum Window: String, Sendable, Equatable, Codable {
         case before
         case after
-    }
-}
-
-extension Verdict.Shortage {
-    /// Returns `nil` if both windows have enough requests, in enough blocks.
-    init?(_ row: ComparedRow) {
-        let windows = [(row.before, Verdict.Window.before), (row.after, .after)].map { groups, window in
-            (requests: groups.reduce(0) { $0 &+ $1.count }, blocks: groups.count { $0.count > 0 }, window: window)
-        }
-        if let few = windows.min(by: { $0.requests < $1.requests }), few.requests < Comparison.minRequests {
-            self = .requests(few.requests, in: few.window)
-        } else if let few = windows.min(by: { $0.blocks < $1.blocks }), few.blocks < Comparison.minBlocks {
-            self = .blocks(few.blocks, in: few.window)
-        } else {
-            return nil
-        }
     }
 }
 
@@ -122,34 +104,9 @@ extension Verdict: Codable {
     }
 }
 
-extension Verdict.Quantile: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case value, from, to
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        value = try container.decode(Double.self, forKey: .value)
-        let (from, to) = (
-            try container.decode(Double.self, forKey: .from), try container.decode(Double.self, forKey: .to)
-        )
-        guard from <= to else {
-            throw DecodingError.dataCorruptedError(forKey: .to, in: container, debugDescription: "to is before from")
-        }
-        interval = from...to
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(value, forKey: .value)
-        try container.encode(interval.lowerBound, forKey: .from)
-        try container.encode(interval.upperBound, forKey: .to)
-    }
-}
-
 extension Verdict.Shortage: Codable {
     private enum CodingKeys: String, CodingKey {
-        case requests, blocks, window
+        case requests, minutes, window
     }
 
     package init(from decoder: any Decoder) throws {
@@ -158,7 +115,7 @@ extension Verdict.Shortage: Codable {
         if let requests = try container.decodeIfPresent(UInt64.self, forKey: .requests) {
             self = .requests(requests, in: window)
         } else {
-            self = .blocks(try container.decode(Int.self, forKey: .blocks), in: window)
+            self = .minutes(try container.decode(Int.self, forKey: .minutes), in: window)
         }
     }
 
@@ -168,8 +125,8 @@ extension Verdict.Shortage: Codable {
         case .requests(let requests, let window):
             try container.encode(requests, forKey: .requests)
             try container.encode(window, forKey: .window)
-        case .blocks(let blocks, let window):
-            try container.encode(blocks, forKey: .blocks)
+        case .minutes(let minutes, let window):
+            try container.encode(minutes, forKey: .minutes)
             try container.encode(window, forKey: .window)
         }
     }
@@ -199,7 +156,7 @@ struct ChangeSize: Comparable {
         let rise = changes.failures.map { $0.after - $0.before } ?? 0
         failures = max(0, isWorse ? rise : -rise)
         ratio = [changes.p50, changes.p95, changes.p99].compactMap { $0 }.reduce(1) { largest, change in
-            let (before, after) = (max(change.before.value, 1e-6), max(change.after.value, 1e-6))
+            let (before, after) = (max(change.before, 1e-6), max(change.after, 1e-6))
             return max(largest, isWorse ? after / before : before / after)
         }
     }

@@ -21,7 +21,7 @@ package enum ReportCSV {
 enum ComparisonCSV {
     static let names = [
         "before_from", "before_to", "before_completeness", "before_count", "before_failure_rate", "before_p50_ms",
-        "before_p95_ms", "before_p99_ms", "verdict", "cliffs_delta", "would_have_seen_failures", "would_have_seen_p95",
+        "before_p95_ms", "before_p99_ms", "verdict", "would_have_seen_failures", "would_have_seen_p95",
     ]
 
     static func cells(of row: ReportRow, _ comparison: ReportComparison) -> [String] {
@@ -41,11 +41,11 @@ enum ComparisonCSV {
 
     private static func verdict(_ verdict: Verdict?) -> [String] {
         switch verdict {
-        case .worse(let changes)?: ["worse", CSVCell.number(changes.cliffsDelta), "", ""]
-        case .better(let changes)?: ["better", CSVCell.number(changes.cliffsDelta), "", ""]
-        case .noChangeFound(let seen)?: ["same", "", CSVCell.number(seen.failures), CSVCell.number(seen.p95)]
-        case .tooLittleData?: ["too_little_data", "", "", ""]
-        case nil: ["", "", "", ""]
+        case .worse?: ["worse", "", ""]
+        case .better?: ["better", "", ""]
+        case .noChangeFound(let seen)?: ["same", CSVCell.number(seen.failures), CSVCell.number(seen.p95)]
+        case .tooLittleData?: ["too_little_data", "", ""]
+        case nil: ["", "", ""]
         }
     }
 }

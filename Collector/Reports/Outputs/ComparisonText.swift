@@ -43,7 +43,7 @@ package struct ComparisonText {
     }
 
     /// The gaps, in one sentence each.
-    package var notes: [String] { [incompleteness, fewBlocks].compactMap { $0 } }
+    package var notes: [String] { [incompleteness].compactMap { $0 } }
 
     private var incompleteness: String? {
         let shares = [report.completeness, comparison.completeness]
@@ -53,18 +53,6 @@ package struct ComparisonText {
         let parts = shares.map { $0.map { $0 < 1 ? FigureText.completeness($0) : "all" } ?? "an unknown part" }
         return
             "\(parts[0]) of the requests arrived, and \(parts[1]) of those before; the missing ones could change a verdict"
-    }
-
-    private var fewBlocks: String? {
-        let (before, after) = (comparison.blocks.before, comparison.blocks.after)
-        guard min(before, after) < Comparison.minBlocks else { return nil }
-        guard after < Comparison.minBlocks else {
-            return
-                "a comparison needs \(Comparison.minBlocks) blocks of stored points, and the store has fewer of the window before;"
-                + " use a longer window"
-        }
-        return "a comparison needs \(Comparison.minBlocks) blocks of stored points, and the window is too short;"
-            + " use a longer one"
     }
 
     // MARK: The rows

@@ -49,7 +49,7 @@ package enum VerdictText {
 
     private static func text(of changes: Verdict.Changes) -> String {
         let quantiles = [("p50", changes.p50), ("p95", changes.p95), ("p99", changes.p99)].compactMap { name, change in
-            change.map { "\(name) \(figures($0.before.value, $0.after.value)) ms" }
+            change.map { "\(name) \(figures($0.before, $0.after)) ms" }
         }
         let failures = changes.failures.map { "failures \(figures($0.before * 100, $0.after * 100)) %" }
         return ([failures].compactMap { $0 } + quantiles).joined(separator: ", ")
@@ -64,9 +64,9 @@ package enum VerdictText {
         switch shortage {
         case .requests(0, .before): "new: no requests before"
         case .requests(let requests, let window):
-            "\(FigureText.counted(requests, "request")) \(name(window)), \(Comparison.minRequests) needed"
-        case .blocks(let blocks, let window):
-            "requests in \(FigureText.counted(blocks, "part")) of the time \(name(window)), \(Comparison.minBlocks) needed"
+            "\(FigureText.counted(requests, "request")) \(name(window)), \(Int(VerdictConstants.minRequests)) needed"
+        case .minutes(let minutes, let window):
+            "requests in \(FigureText.counted(minutes, "minute")) \(name(window)), \(Int(VerdictConstants.minMinutes)) needed"
         }
     }
 

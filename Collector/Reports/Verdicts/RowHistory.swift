@@ -21,6 +21,30 @@ package struct RowHistory: Sendable, Equatable {
         self.signals = signals.map { RunningSums($0[empty...]) }
     }
 
+    /// - Parameter slots: of each slot, the requests, and those with each property.
+    init(slotMinutes: Int, first: Int, slots: [[Double]]) {
+        self.init(
+            slotMinutes: slotMinutes, first: first, requests: slots.map { $0[0] },
+            signals: RequestSignal.allCases.map { signal in slots.map { $0[1 + signal.rawValue] } })
+    }
+
+    /// Returns the end of this history up to further slots, and these. If they are shorter, the requests of a slot are spread evenly.
+    ///
+    /// - Parameters:
+    ///   - slots: of each slot, the requests, and those with each property.
+    ///   - first: the number of slots of their length from 1970 to the first one.
+    ///   - most: the most slots of their length that are taken from this history.
+    func continued(with slots: [[Double]], first: Int, slotMinutes minutes: Int, taking most: Int) -> RowHistory {
+        let parts = max(slotMinutes / minutes, 1)
+        let end = min(max(first / parts - self.first, 0), count)
+        let taken = (max(end - (most + parts - 1) / parts, 0)..<end).flatMap { index in
+            let having = RequestSignal.allCases.map { counts($0, to: index + 1, slots: 1) }
+            let slot = ([having[0].all] + having.map(\.having)).map { $0 / Double(parts) }
+            return Array(repeating: slot, count: parts)
+        }
+        return RowHistory(slotMinutes: minutes, first: first - taken.count, slots: taken + slots)
+    }
+
     /// The number of slots.
     package var count: Int { requests.count }
 

@@ -9,6 +9,7 @@ import MartletTelemetry
 /// `/api/v1/…`: the reports of the command line, as JSON, and the deletion of kept requests.
 struct APIRoutes: Sendable {
     let storage: any Storage
+    let histories: RowHistories
     let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
@@ -43,7 +44,7 @@ struct APIRoutes: Sendable {
 
     private func report(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let parameters = try ReportParameters(request.queryPairs)
-        return try Response.json(try await storage.report(parameters, now: now()))
+        return try Response.json(try await storage.report(parameters, now: now(), histories))
     }
 
     private func series(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {

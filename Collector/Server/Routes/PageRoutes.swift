@@ -9,6 +9,7 @@ import MartletTelemetry
 /// The page at `/` and its views.
 struct PageRoutes: Sendable {
     let storage: any Storage
+    let histories: RowHistories
     let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
@@ -24,10 +25,10 @@ struct PageRoutes: Sendable {
         group.add(middleware: ReaderMiddleware(access: access, sessionsMayChange: true) { LoginRoutes.form($0) })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         view("/", of: group) { request, _ in
-            try await Overview(try pageRequest(.overview, request), in: storage).html
+            try await Overview(try pageRequest(.overview, request), in: storage, histories).html
         }
         view("/endpoint", of: group) { request, _ in
-            try await Endpoint(try pageRequest(.endpoint, request), in: storage).html
+            try await Endpoint(try pageRequest(.endpoint, request), in: storage, histories).html
         }
         view("/requests", of: group) { request, _ in
             try await RequestList(try pageRequest(.requests, request), in: storage).html

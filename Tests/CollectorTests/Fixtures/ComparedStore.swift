@@ -6,8 +6,8 @@ import Synchronization
 
 @testable import MartletReports
 
-/// A store with two hours of a shop, from ``start`` on. Some endpoints change when the second hour begins, and one version
-/// follows another. The figures are the same in each run.
+/// A store with two hours of a shop, from ``start`` on, after a day like the first of them. Some endpoints change when the second hour
+/// begins, and one version follows another. The figures are the same in each run.
 struct ComparedStore {
     /// The beginning of the first hour, a whole one.
     static let start = Samples.time(2_800)
@@ -77,11 +77,34 @@ struct ComparedStore {
             if let store = stores[missing] { return store }
             let store = FilledStore { path in
                 let storage = try SQLiteStorage(path: path, now: { window.to })
+                try await fillDayBefore(storage)
                 try await fill(storage, missing: missing)
                 try storage.close()
             }
             stores[missing] = store
             return store
+        }
+    }
+
+    /// Stores a point of each endpoint for each minute of the day before ``start``.
+    private static func fillDayBefore(_ storage: SQLiteStorage) async throws {
+        for service in ["storefront", "payments"] {
+            var resource = Samples.resource(service, instance: service + "-1")
+            resource.version = "1.8.2"
+            for hour in 0..<24 {
+                let points = (hour * 60..<hour * 60 + 60).flatMap { pointsOfDayBefore(service, minute: $0) }
+                _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
+            }
+        }
+    }
+
+    private static func pointsOfDayBefore(_ service: String, minute: Int) -> [RequestPoint] {
+        let end = start - 24 * hour + UInt64(minute + 1) * 60_000_000_000
+        return endpoints.indices.filter { endpoints[$0].service == service }.flatMap { index in
+            let times = (720 + minute * 6..<726 + minute * 6).flatMap { interval in
+                times(endpoints[index].before, index, interval)
+            }
+            return points(endpoints[index], times, TimeWindow(from: end - 60_000_000_000, to: end))
         }
     }
 
@@ -108,27 +131,38 @@ struct ComparedStore {
         endpoints.indices.filter { endpoints[$0].service == service }.flatMap { index in
             let endpoint = endpoints[index]
             let traffic = interval < 360 ? endpoint.before : endpoint.after
-            let times = (0..<traffic.requests).map { request in
-                (
-                    seconds: seconds(traffic, index, interval, request),
-                    isFailed: isFailed(traffic, index, interval, request)
-                )
-            }
-            return [false, true].compactMap { isFailed in
-                let seconds = times.filter { $0.isFailed == isFailed }.map(\.seconds)
-                return seconds.isEmpty ? nil : point(endpoint, seconds, isFailed: isFailed, interval)
-            }
+            let end = end(of: interval)
+            return points(
+                endpoint, times(traffic, index, interval), TimeWindow(from: end - 10_000_000_000, to: end))
+        }
+    }
+
+    private typealias Time = (seconds: Double, isFailed: Bool)
+
+    private static func times(_ traffic: Traffic, _ endpoint: Int, _ interval: Int) -> [Time] {
+        (0..<traffic.requests).map { request in
+            (
+                seconds: seconds(traffic, endpoint, interval, request),
+                isFailed: isFailed(traffic, endpoint, interval, request)
+            )
+        }
+    }
+
+    private static func points(_ endpoint: Endpoint, _ times: [Time], _ window: TimeWindow) -> [RequestPoint] {
+        [false, true].compactMap { isFailed in
+            let seconds = times.filter { $0.isFailed == isFailed }.map(\.seconds)
+            return seconds.isEmpty ? nil : point(endpoint, seconds, isFailed: isFailed, window)
         }
     }
 
     private static func point(
-        _ endpoint: Endpoint, _ seconds: [Double], isFailed: Bool, _ interval: Int
+        _ endpoint: Endpoint, _ seconds: [Double], isFailed: Bool, _ window: TimeWindow
     ) -> RequestPoint {
         let dimensions = RequestDimensions(
             kind: endpoint.kind, method: endpoint.method, host: endpoint.host, port: 443, endpoint: endpoint.path,
             status: isFailed ? 503 : 200, error: isFailed ? "503" : nil)
         return RequestPoint(
-            dimensions: dimensions, start: end(of: interval) - 10_000_000_000, end: end(of: interval),
+            dimensions: dimensions, start: window.from, end: window.to,
             statistics: Samples.statistics(seconds))
     }
 

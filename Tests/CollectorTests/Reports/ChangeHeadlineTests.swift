@@ -19,15 +19,11 @@ import Testing
     private static let start = "2026-11-21T09:00:00Z"
 
     private func failing(_ before: Double = 0, _ after: Double) -> Verdict {
-        .worse(.init(failures: .init(before: before, after: after), p50: nil, p95: nil, p99: nil, cliffsDelta: 0))
+        .worse(.init(failures: .init(before: before, after: after)))
     }
 
     private func slow(_ after: Double) -> Verdict.Changes {
-        .init(
-            failures: nil, p50: nil,
-            p95: .init(
-                before: .init(value: 100, interval: 99...101), after: .init(value: after, interval: after...after)),
-            p99: nil, cliffsDelta: 0)
+        .init(p95: .init(before: 100, after: after))
     }
 
     private func headlines(_ rows: [ReportRow]) -> [[String]] {

@@ -182,14 +182,13 @@ import Testing
         var report = report(rows)
         report.compare = ReportComparison(
             base: "previous", from: "2026-11-21T08:00:00Z", to: "2026-11-21T09:00:00Z", completeness: 1,
-            blocks: .init(before: 10, after: 10), worse: worse, better: better, same: same, tooLittleData: few,
+            pastHours: 0, worse: worse, better: better, same: same, tooLittleData: few,
             goneCount: gone.count, gone: gone)
         return report
     }
 
     @Test func severalWorseRowsAreNamed() throws {
-        let worse = Verdict.worse(
-            .init(failures: .init(before: 0.01, after: 0.06), p50: nil, p95: nil, p99: nil, cliffsDelta: 0))
+        let worse = Verdict.worse(.init(failures: .init(before: 0.01, after: 0.06)))
         let rows = (1...8).map { row("/\($0)", verdict: worse) }
         let result = try limits(isCompared: true).results(for: compared(rows, worse: 8))[0]
         #expect(result.sentence.hasSuffix(" Also worse: GET /2, GET /3, GET /4, GET /5, GET /6 and 2 more."))
@@ -204,8 +203,7 @@ import Testing
     }
 
     @Test func worseRowFailsTheCheck() throws {
-        let changes = Verdict.Changes(
-            failures: .init(before: 0.01, after: 0.06), p50: nil, p95: nil, p99: nil, cliffsDelta: 0)
+        let changes = Verdict.Changes(failures: .init(before: 0.01, after: 0.06))
         let report = compared([row("/a", verdict: .worse(changes))], worse: 1)
         #expect(
             try limits(isCompared: true).results(for: report) == [

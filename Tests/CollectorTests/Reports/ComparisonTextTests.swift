@@ -33,8 +33,7 @@ import Testing
     @Test func everyWorseRowHasALineAndTheLargestChangeIsFirst() async throws {
         var report = try await ComparedStore(in: folder).storage.report(query(), comparedWith: .previous)
         let worse = try #require(report.rows.first)
-        let outage = Verdict.Changes(
-            failures: .init(before: 0, after: 1), p50: nil, p95: nil, p99: nil, cliffsDelta: 0)
+        let outage = Verdict.Changes(failures: .init(before: 0, after: 1))
         report.rows = (0..<14).map { index in
             var row = worse
             row.dimensions[.endpoint] = "/\(index)\u{202e}"
@@ -69,16 +68,6 @@ import Testing
         #expect(ReportTable.text(of: report).contains(answer))
     }
 
-    @Test func earlierWindowKeptByTheHourIsTooCoarseForBlocks() async throws {
-        let store = try await ComparedStore(in: folder)
-        store.clock.time += (7 * 24 - 1) * ComparedStore.hour
-        try await store.storage.maintain()
-        let report = try await store.storage.report(query(), comparedWith: .previous)
-        #expect(
-            ReportTable.text(of: report).contains(
-                "\na comparison needs 6 blocks of stored points, and the store has fewer of the window before"))
-    }
-
     @Test(
         arguments: [
             ("previous", "2026-11-21T09:00:00Z", "2026-11-21T09:30:00Z", "in the 30 min before"),
@@ -90,18 +79,7 @@ import Testing
         ])
     func otherSideHasAName(base: String, from: String, to: String, text: String) {
         let comparison = ReportComparison(
-            base: base, from: from, to: to, blocks: .init(before: 10, after: 10), goneCount: 0, gone: [])
+            base: base, from: from, to: to, pastHours: 0, goneCount: 0, gone: [])
         #expect(ComparisonBaseText.text(comparison) == text)
-    }
-
-    @Test func windowTooShortForBlocksIsReported() async throws {
-        let store = try await ComparedStore(in: folder).storage
-        var query = query()
-        query.window.from = query.window.to - 240_000_000_000
-        let report = try await store.report(query, comparedWith: .previous)
-        #expect(
-            ReportTable.text(of: report).contains(
-                "a comparison needs 6 blocks of stored points, and the window is too short; use a longer one\n"
-            ))
     }
 }

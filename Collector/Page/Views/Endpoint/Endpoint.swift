@@ -47,8 +47,11 @@ package struct Endpoint: Sendable {
     /// The selection as one compared row; `nil` if no endpoint is selected, or if the address turns the comparison off.
     let compared: Report?
 
+    /// - Parameter histories: the pasts of rows in this store; `nil` to read those that are needed.
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
-    package init(_ pageRequest: PageRequest, in storage: some Storage) async throws {
+    package init(
+        _ pageRequest: PageRequest, in storage: some Storage, _ histories: RowHistories? = nil
+    ) async throws {
         self.pageRequest = pageRequest
         facts = try await FrameData(pageRequest, in: storage)
         let wanted: RequestKind? = try pageRequest.parameters.choice(.kind)
@@ -83,7 +86,7 @@ package struct Endpoint: Sendable {
         examples = try await EndpointExamples(queries.kept, in: storage)
         processes = try await ServiceProcesses(pageRequest, TimeAxis(window, marks: marks), in: storage)
         empty = totals.measures == nil ? try await NoResultsView(pageRequest, in: storage) : nil
-        compared = try await Self.compared(pageRequest, kind, in: storage)
+        compared = try await Self.compared(pageRequest, kind, in: storage, histories)
         who = try await Self.carriers(
             of: compared, queries.carriersOfFailures(requests.failedCount), queries.filter, in: storage)
     }
@@ -100,12 +103,12 @@ package struct Endpoint: Sendable {
     }
 
     private static func compared(
-        _ pageRequest: PageRequest, _ kind: RequestKind, in storage: some Storage
+        _ pageRequest: PageRequest, _ kind: RequestKind, in storage: some Storage, _ histories: RowHistories?
     ) async throws -> Report? {
         guard let parameters = comparison(pageRequest, kind) else { return nil }
         var query = try parameters.query(now: pageRequest.now)
         query.step = TrendStep.fitting(pageRequest.window, slots: Self.slots)
-        return try await storage.report(query, comparedWith: try parameters.comparison(of: query))
+        return try await storage.report(query, comparedWith: try parameters.comparison(of: query), histories)
     }
 
     /// Returns the parameters of the report that compares the selection; `nil` if no endpoint is selected, or if the address turns

@@ -1,0 +1,146 @@
+import MartletStorage
+import MartletTelemetry
+
+/// The slots in which the rows of a comparison are counted: those of the compared window, and those before it. Pure.
+struct ComparedSlots: Sendable, Equatable {
+    /// The length of a slot, in nanoseconds: whole minutes.
+    let step: UInt64
+    /// The number of slots of the compared window, and of the window that it is compared with.
+    let length: Int
+    /// The compared window, from the slot border nearest to its start to the one nearest to its end.
+    let after: TimeWindow
+    /// The window that it is compared with, in whole slots. If pasts count, it begins where they end, or earlier.
+    let before: TimeWindow
+    /// Whether the compared window follows the other one at once.
+    let isContiguous: Bool
+    /// Whether the compared window is later than the other one.
+    let isLater: Bool
+    /// Whether rows are judged by their pasts: the windows follow each other, and are short.
+    let pastsCount: Bool
+
+    static let minute = UInt64(Tier.minute.length)
+    private static let summary = UInt64(SummarySlot.length)
+    private static let hour = UInt64(Tier.hour.length)
+    private static let longestByPast = UInt64(VerdictConstants.longestByPast) * minute
+    /// The number of slots of a window that is not judged by the past.
+    private static let slotsOfLong: UInt64 = 120
+
+    /// The length of a slot, in minutes.
+    var stepMinutes: Int { Int(step / Self.minute) }
+    /// The slots of a row.
+    var slotsOfRow: Int { Int(clamping: (before.length + after.length) / step) }
+    /// Whether minutes would show the time of a change better than these slots.
+    var needMinutes: Bool { step > Self.minute && step == Self.summary && after.length <= Self.longestByPast }
+    /// The number of slots that are needed before ``before``: those of the windows that a window is compared with, while the state
+    /// looks back by as much as a window (``VerdictState``).
+    var slotsOfPast: Int {
+        length * (WindowParts.referenceWindows(minutes: length * stepMinutes) + 1)
+    }
+
+    /// - Parameters:
+    ///   - window: the window of a report.
+    ///   - step: the length of a slot, in nanoseconds; `nil` for the usual one. The store has longer ones for old times.
+    ///   - pastsCount: whether rows may be judged by their pasts.
+    init(_ window: TimeWindow, _ base: ComparisonBase, step: UInt64? = nil, pastsCount: Bool = true) {
+        let step = max(step ?? Self.step(for: window.length), Self.minute)
+        let last = max(Self.border(nearest: window.to, step), 1)
+        let first = min(Self.border(nearest: window.from, step), last - 1)
+        let end = Self.end(ofSlotsBefore: window, base, step, first: first, last: last)
+        let isShort = window.length <= Self.longestByPast && Self.summary.isMultiple(of: step)
+        self.step = step
+        length = Int(clamping: last - first)
+        after = TimeWindow(from: first * step, to: last * step)
+        isContiguous = base == .previous
+        if case .versions = base { isLater = false } else { isLater = true }
+        self.pastsCount = pastsCount && isContiguous && isShort
+        var start = (end - min(end, last - first)) * step
+        if self.pastsCount { start = min(start, RowPast.end(before: after.from)) / Self.summary * Self.summary }
+        before = TimeWindow(from: start, to: end * step)
+    }
+
+    /// Returns the end of the window that another one is compared with, as a number of slots since 1970.
+    private static func end(
+        ofSlotsBefore window: TimeWindow, _ base: ComparisonBase, _ step: UInt64, first: UInt64, last: UInt64
+    ) -> UInt64 {
+        switch base {
+        case .previous: first
+        case .earlier(let length): min(border(nearest: window.to - min(window.to, length), step), first)
+        case .versions: last
+        }
+    }
+
+    /// Returns the usual length of a slot. Summaries are as long as three minutes, and cost less than minutes.
+    private static func step(for length: UInt64) -> UInt64 {
+        guard length >= hour else { return minute }
+        let wanted = max(length / slotsOfLong / summary, 1) * summary
+        return length <= longestByPast ? summary : wanted < hour ? wanted : wanted / hour * hour
+    }
+
+    /// Returns the nearest border as a number of slots since 1970.
+    private static func border(nearest time: UnixNanoseconds, _ step: UInt64) -> UInt64 {
+        let (before, rest) = time.quotientAndRemainder(dividingBy: step)
+        // There is no border after the end of time.
+        let isAfter = rest >= step - rest && !(before + 1).multipliedReportingOverflow(by: step).overflow
+        return isAfter ? before + 1 : before
+    }
+
+    /// Returns the queries for the slots of rows, of the compared window and of the other one.
+    func queries(_ groups: WantedGroups, after: StatisticsQuery, before: StatisticsQuery) -> [StatisticsQuery] {
+        [(after, self.after), (before, self.before)].map { query, window in
+            var slots = StatisticsQuery(window: window, filter: query.filter, by: query.by, step: step)
+            (slots.groups, slots.hasFigures, slots.slotScale) = (groups, false, TrendStep.scale)
+            return slots
+        }
+    }
+}
+
+/// The requests of rows in ``ComparedSlots``.
+struct SlotsOfRows: Sendable {
+    let slots: ComparedSlots
+    private var after: [[String?]: [RequestGroup]] = [:]
+    private var before: [[String?]: [RequestGroup]] = [:]
+
+    init(_ slots: ComparedSlots) { self.slots = slots }
+
+    /// Returns `false` if the store has only longer slots.
+    ///
+    /// - Parameter answers: the answers to ``ComparedSlots/queries(_:after:before:)``.
+    mutating func add(_ answers: [StatisticsAnswer]) -> Bool {
+        guard answers.count == 2, answers.allSatisfy({ $0.slots?.grid.step == slots.step }) else { return false }
+        let groups = answers.map { Array(zip($0.groups.map(\.values), $0.slots?.groups ?? [])) }
+        after.merge(groups[0]) { first, _ in first }
+        before.merge(groups[1]) { first, _ in first }
+        return true
+    }
+
+    /// Returns the slots of a row: those before, then those of the compared window.
+    subscript(row: [String?]) -> (before: [RequestGroup], after: [RequestGroup]) {
+        (filled(before[row], row, slots.before), filled(after[row], row, slots.after))
+    }
+
+    private func filled(_ groups: [RequestGroup]?, _ row: [String?], _ window: TimeWindow) -> [RequestGroup] {
+        let count = Int(clamping: window.length / slots.step)
+        let known = (groups ?? []).suffix(count)
+        return Array(repeating: RequestGroup(values: row), count: count - known.count) + known
+    }
+}
+
+extension Storage {
+    /// The most slots of rows in an answer. Stores allow 20,000.
+    private var maxSlotsOfRows: Int { 12_000 }
+
+    /// Returns the slots of rows, read in portions; `nil` if the store has only longer ones.
+    func slots(
+        of rows: [[String?]], _ slots: ComparedSlots, after: StatisticsQuery, before: StatisticsQuery
+    ) async throws -> SlotsOfRows? {
+        var (found, left) = (SlotsOfRows(slots), rows[...])
+        while !left.isEmpty {
+            let portion = left.prefix(max(maxSlotsOfRows / max(slots.slotsOfRow, 1), 1))
+            let queries = slots.queries(.named(Array(portion)), after: after, before: before)
+            let answers = try await statistics(queries).map { try $0.get() }
+            guard found.add(answers) else { return nil }
+            left = left.dropFirst(portion.count)
+        }
+        return found
+    }
+}
