@@ -19,8 +19,9 @@ struct ComparisonReading: Sendable {
     func comparison(of rows: [Row], _ answers: [ReportQuery.Answer]) async throws -> Comparison {
         let judged = try await judge(rows, in: try await counted(rows, answers))
         var judgements = judged.rows
+        // Two versions in the same window did not change at some time.
         let wanted = judgements.indices.filter {
-            judgements[$0].change != nil || judgements[$0].mayFailSinceAMinute(rows[$0].after)
+            slots.isLater && (judgements[$0].change != nil || judgements[$0].mayFailSinceAMinute(rows[$0].after))
         }
         let minutes = try await minutes(of: wanted.map { rows[$0].after.values })
         var times: [Int: ChangedTime] = [:]

@@ -54,7 +54,7 @@ struct RowJudgement: Sendable {
     ///   - slots: the slots.
     ///   - window: the window of the report.
     func changed(in history: RowHistory?, _ slots: ComparedSlots, of window: TimeWindow) -> ChangedTime? {
-        guard let change, slots.isLater else { return nil }
+        guard let change else { return nil }
         var windows = windows
         if let history {
             (windows.history, windows.end, windows.length) = (history, history.count, slots.length)
@@ -64,17 +64,20 @@ struct RowJudgement: Sendable {
 
     /// Judges a row without a window before by its first minutes. Returns the time since which it is worse; `nil` if it is not.
     ///
-    /// - Parameter history: the row's minutes, from its first one with requests on.
-    mutating func judge(firstMinutes history: RowHistory, _ slots: ComparedSlots, of window: TimeWindow) -> ChangedTime?
-    {
-        let minutes = history.groups(.failures, to: history.count, slots: history.count, by: 1)
+    /// - Parameter history: the row's minutes.
+    mutating func judge(
+        firstMinutes history: RowHistory, _ slots: ComparedSlots, of report: TimeWindow
+    ) -> ChangedTime? {
+        let count = min(history.count, slots.length)
+        let window = history.groups(.failures, to: history.count, slots: count, by: 1)
+        let minutes = Array(window.drop { $0.all == 0 })
         let found = FirstMinutes(minutes)
         guard found.pValue <= VerdictConstants.rowLevel else { return nil }
         let parts = [minutes[..<found.since], minutes[found.since...]].map { Array($0).sum.share }
         var changes = Verdict.Changes()
         changes.failures = Verdict.Change(before: parts[0], after: parts[1])
         verdict = .worse(changes)
-        return ChangedTime(since: found.since - (history.count - slots.length), slots, of: window)
+        return ChangedTime(since: found.since + slots.length - minutes.count, slots, of: report)
     }
 }
 

@@ -154,6 +154,28 @@ import Testing
         #expect(plain.rows.map(\.changed) == report.rows.map(\.changed))
     }
 
+    /// An endpoint fails in all requests after two good minutes, and had none before.
+    @Test(arguments: [30, 120] as [UInt64])
+    func newRowThatFailsSinceAMinuteOfItsLifeIsWorse(minutes: UInt64) async throws {
+        let (end, minute) = (ComparedStore.window.to, 60_000_000_000 as UInt64)
+        let storage = try SQLiteStorage(path: folder.path("new.sqlite"), now: { end })
+        let points = (0..<8 as Range<UInt64>).map { index in
+            RequestPoint(
+                dimensions: Samples.dimensions(
+                    endpoint: "/new", status: index < 2 ? 200 : 503, error: index < 2 ? nil : "503"),
+                start: end - (8 - index) * minute, end: end - (7 - index) * minute,
+                statistics: Samples.statistics(Array(repeating: 0.1, count: 60)))
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+        let query = StatisticsQuery(window: TimeWindow(from: end - minutes * minute, to: end), by: [.endpoint])
+        let report = try await storage.report(query, comparedWith: .previous)
+        let row = try #require(report.rows.first)
+        #expect(row.verdict == .worse(.init(failures: .init(before: 0, after: 1))))
+        #expect(
+            row.changed == ChangedTime(from: TimeText.exact(end - 6 * minute), until: nil, isFromStart: false))
+        #expect(report.compare?.worse == 1 && report.compare?.pastHours == 0)
+    }
+
     @Test func stepOfATrendDoesNotAffectTheVerdicts() async throws {
         let store = try await ComparedStore(in: folder).storage
         var query = query()
