@@ -6,7 +6,8 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// Renders views of the page from a store as the collector does, and prints their cost.
+/// Renders views of the page from a store as the collector does, and prints their cost. The first time includes the reading of the rows'
+/// pasts, which a collector does once an hour.
 struct PageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "page", abstract: "Makes views of the page of a store.")
@@ -26,6 +27,7 @@ struct PageCommand: AsyncParsableCommand {
     func run() async throws {
         let now = now.map { $0 * 1_000_000_000 } ?? SystemClock.now()
         let storage = try SQLiteStorage(readingFrom: path)
+        let histories = RowHistories(of: storage)
         let service = try await storage.agents(seenSince: 0, limit: 1).agents.first?.resource.service ?? ""
         let endpoint =
             try await storage.values(
@@ -40,7 +42,7 @@ struct PageCommand: AsyncParsableCommand {
         ]
         for (name, parameters) in overviews {
             try await measure(name) {
-                try await Overview(try PageRequest(.overview, parameters, now: now), in: storage).html
+                try await Overview(try PageRequest(.overview, parameters, now: now), in: storage, histories).html
             }
         }
         let endpoints: [(String, [(String, String)])] = [
@@ -49,7 +51,7 @@ struct PageCommand: AsyncParsableCommand {
         ]
         for (name, parameters) in endpoints {
             let pageRequest = try PageRequest(.endpoint, parameters + [("since", "30d")], now: now)
-            try await measure(name) { try await Endpoint(pageRequest, in: storage).html }
+            try await measure(name) { try await Endpoint(pageRequest, in: storage, histories).html }
         }
         try await measure("requests, 24 h") {
             try await RequestList(try PageRequest(.requests, [("since", "24h")], now: now), in: storage).html

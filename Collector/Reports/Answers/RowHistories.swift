@@ -15,6 +15,8 @@ package actor RowHistories {
     private var pasts: [Key: Entry] = [:]
     /// The number of uses of pasts so far.
     private var uses = 0
+    /// The reading that is going on.
+    private var reading: Task<[Key: RowPast], any Error>?
 
     private struct Key: Hashable {
         var filter: [Dimension: Set<String>]
@@ -46,17 +48,33 @@ package actor RowHistories {
     ///   - query: the query of the compared window. The past ends at the last full hour before it.
     package func pasts(of rows: [[String?]], _ query: StatisticsQuery) async throws -> [RowPast] {
         let keys = keys(rows, query)
-        let end = RowPast.end(before: query.window.from)
-        let unknown = keys.filter { pasts[$0] == nil }.map(\.values)
-        let read = try await PastReading(unknown, query, end: end).pasts(in: storage)
-        let found = Dictionary(zip(unknown, read)) { first, _ in first }
+        // Pages that load at the same time need the same rows, so one of them reads, and the others wait.
+        while let reading { _ = await reading.result }
+        let unknown = keys.filter { pasts[$0] == nil }
+        let found = unknown.isEmpty ? [:] : try await startReading(unknown, query).value
         return keys.map { key in
             uses += 1
-            let past = pasts[key]?.past ?? found[key.values] ?? .none
+            let past = pasts[key]?.past ?? found[key] ?? .none
             pasts[key, default: Entry(past: past, lastUse: uses)].lastUse = uses
             if pasts.count > Self.maxRows + Self.maxRows / 4 { dropOldest() }
             return past
         }
+    }
+
+    private func startReading(_ unknown: [Key], _ query: StatisticsQuery) -> Task<[Key: RowPast], any Error> {
+        let task = Task { try await read(unknown, query) }
+        reading = task
+        return task
+    }
+
+    /// Reads pasts, and keeps them.
+    private func read(_ unknown: [Key], _ query: StatisticsQuery) async throws -> [Key: RowPast] {
+        defer { reading = nil }
+        let end = RowPast.end(before: query.window.from)
+        let read = try await PastReading(unknown.map(\.values), query, end: end).pasts(in: storage)
+        let found = Dictionary(zip(unknown, read)) { first, _ in first }
+        pasts.merge(found.mapValues { Entry(past: $0, lastUse: uses) }) { known, _ in known }
+        return found
     }
 
     /// Returns the past of each row and its noise, in order. The noise is computed once an hour for each row and length.
