@@ -60,11 +60,6 @@ package enum RequestSignal: Int, Sendable, CaseIterable {
         max(one, other) >= minShareFactor * min(one, other)
     }
 
-    /// Returns the smallest increase of a share of failed requests that is reported.
-    static func smallestIncrease(ofFailures share: Double) -> Double {
-        max(minDifference, min(share * (minShareFactor - 1), (1 - share) * (1 - 1 / minShareFactor)))
-    }
-
     /// Returns the factor by which a quantile has to grow to be reported.
     static var smallestGrowth: Double { minQuantileFactor }
 }
