@@ -11,6 +11,8 @@ struct ComparedSlots: Sendable, Equatable {
     let after: TimeWindow
     /// The window that it is compared with, in whole slots. If pasts count, it begins where they end, or earlier.
     let before: TimeWindow
+    /// Whether ``before`` is longer than the window before, because the rows' pasts end earlier.
+    private let reachesBack: Bool
     /// Whether the compared window follows the other one at once.
     let isContiguous: Bool
     /// Whether the compared window is later than the other one.
@@ -43,8 +45,8 @@ struct ComparedSlots: Sendable, Equatable {
     ///   - pastsCount: whether rows may be judged by their pasts.
     init(_ window: TimeWindow, _ base: ComparisonBase, step: UInt64? = nil, pastsCount: Bool = true) {
         let step = max(step ?? Self.step(for: window.length), Self.minute)
-        let last = max(Self.border(nearest: window.to, step), 1)
-        let first = min(Self.border(nearest: window.from, step), last - 1)
+        let last = max(Self.border(nearest: window.to, step), 2)
+        let first = max(min(Self.border(nearest: window.from, step), last - 1), 1)
         let end = Self.end(ofSlotsBefore: window, base, step, first: first, last: last)
         let isShort = window.length <= Self.longestByPast && Self.summary.isMultiple(of: step)
         self.step = step
@@ -53,9 +55,12 @@ struct ComparedSlots: Sendable, Equatable {
         isContiguous = base == .previous
         if case .versions = base { isLater = false } else { isLater = true }
         self.pastsCount = pastsCount && isContiguous && isShort
-        var start = (end - min(end, last - first)) * step
-        if self.pastsCount { start = min(start, RowPast.end(before: after.from)) / Self.summary * Self.summary }
-        before = TimeWindow(from: start, to: end * step)
+        let earlier = window.from - min(window.from, window.length)
+        let start =
+            isContiguous ? min(Self.border(nearest: earlier, step), first - 1) : end - min(end, last - first)
+        let endOfPast = RowPast.end(before: after.from)
+        reachesBack = self.pastsCount && endOfPast < start * step
+        before = TimeWindow(from: reachesBack ? endOfPast : start * step, to: end * step)
     }
 
     /// Returns the end of the window that another one is compared with, as a number of slots since 1970.
@@ -84,9 +89,12 @@ struct ComparedSlots: Sendable, Equatable {
         return isAfter ? before + 1 : before
     }
 
-    /// Returns the queries for the slots of rows, of the compared window and of the other one.
+    /// Returns the queries for the slots of rows, of the compared window and of the other one. Where possible they are about the
+    /// same windows as the report, because a store then reads the points once.
     func queries(_ groups: WantedGroups, after: StatisticsQuery, before: StatisticsQuery) -> [StatisticsQuery] {
-        [(after, self.after), (before, self.before)].map { query, window in
+        var earlier = before.window
+        if reachesBack { earlier.from = self.before.from }
+        return [(after, after.window), (before, earlier)].map { query, window in
             var slots = StatisticsQuery(window: window, filter: query.filter, by: query.by, step: step)
             (slots.groups, slots.hasFigures, slots.slotScale) = (groups, false, TrendStep.scale)
             return slots
@@ -107,7 +115,7 @@ struct SlotsOfRows: Sendable {
     /// - Parameter answers: the answers to ``ComparedSlots/queries(_:after:before:)``.
     mutating func add(_ answers: [StatisticsAnswer]) -> Bool {
         guard answers.count == 2, answers.allSatisfy({ $0.slots?.grid.step == slots.step }) else { return false }
-        let groups = answers.map { Array(zip($0.groups.map(\.values), $0.slots?.groups ?? [])) }
+        let groups = answers.map { Array(zip($0.groups.map(\.values), $0.slots?.wholeSlots ?? [])) }
         after.merge(groups[0]) { first, _ in first }
         before.merge(groups[1]) { first, _ in first }
         return true
@@ -122,6 +130,16 @@ struct SlotsOfRows: Sendable {
         let count = Int(clamping: window.length / slots.step)
         let known = (groups ?? []).suffix(count)
         return Array(repeating: RequestGroup(values: row), count: count - known.count) + known
+    }
+}
+
+extension GroupSlots {
+    /// The slots of each group. A slot that the window cuts to less than half is part of its neighbour.
+    fileprivate var wholeSlots: [[RequestGroup]] {
+        let blocks = grid.blocks
+        return groups.map { slots in
+            blocks.map { slots[$0].dropFirst().reduce(into: slots[$0.lowerBound]) { $0.merge($1) } }
+        }
     }
 }
 

@@ -42,7 +42,7 @@ import Testing
 
     @Test func slotsReachBackToThePastOrToTheWindowBefore() {
         #expect(minutes(slots(10).before) == [-60, -10])
-        #expect(minutes(slots(40).before) == [-81, -40])
+        #expect(minutes(slots(40).before) == [-80, -40])
         #expect(minutes(slots(60).before) == [-120, -60])
         // Pasts do not count for long windows.
         #expect(minutes(slots(1440).before) == [-2880, -1440])
