@@ -2,7 +2,7 @@
 import MartletReports
 #endif
 
-/// How many reports of 50 unchanged rows name a row.
+/// How many reports of 50 unchanged rows name a row, in per cent; in brackets how many rows have too little data.
 struct FalseVerdicts {
     let options: VerdictSimulation.Options
 
@@ -12,33 +12,29 @@ struct FalseVerdicts {
     private static let (lengths, day) = ([10, 15, 30, 60], 1440)
 
     private struct Cell {
-        var (tooLittle, changed, reports) = (0, 0, 0)
+        private var (tooLittle, reports) = (0, 0)
 
         mutating func add(_ verdicts: [RowVerdict]) {
             tooLittle += verdicts.count(where: \.isTooLittle)
-            let found = verdicts.count(where: \.isChanged)
-            (changed, reports) = (changed + found, reports + (found > 0 ? 1 : 0))
+            reports += verdicts.contains(where: \.isChanged) ? 1 : 0
         }
 
-        func texts(_ all: Int) -> [String] {
-            [
-                percent(tooLittle, of: all * rows), "\(changed) of \(all * rows - tooLittle)",
-                percent(reports, of: all, digits: 1),
-            ]
+        func text(_ all: Int) -> String {
+            percent(reports, of: all, digits: 1)
+                + (tooLittle > 0 ? " (\(percent(tooLittle, of: all * rows, digits: 1)))" : "")
         }
     }
 
     func run() {
-        printRow([
-            "world", "minutes", "too little, % of rows", "false rows", "reports with one, %", "new rows: too little",
-            "false", "reports",
-        ])
-        printRow(Array(repeating: "---", count: 8))
+        printRow(
+            ["reports with a false row, % (not enough data, % of rows)"] + Self.lengths.map { "\($0) min" }
+                + Self.lengths.map { "new: \($0) min" } + ["a day"])
+        printRow(Array(repeating: "---", count: 2 + 2 * Self.lengths.count))
         for world in options.worlds { run(world) }
     }
 
     private func run(_ world: World) {
-        var random = RandomNumbers(seed: options.seed * 1000 + UInt64(World.allCases.firstIndex(of: world) ?? 0))
+        var random = options.random(of: world, table: 0)
         var (old, new) = ([Int: Cell](), [Int: Cell]())
         for _ in 0..<options.reports {
             let rows = (0..<Self.rows).map { _ in
@@ -52,9 +48,7 @@ struct FalseVerdicts {
                 new[length, default: Cell()].add(trials.map { RowVerdict($0.asNew) })
             }
         }
-        for length in Self.lengths + [Self.day] {
-            let past = old[length]?.texts(options.reports) ?? ["–", "–", "–"]
-            printRow([world.rawValue, "\(length)"] + past + (new[length]?.texts(options.reports) ?? []))
-        }
+        let cells = Self.lengths.map { old[$0] } + (Self.lengths + [Self.day]).map { new[$0] }
+        printRow([world.title] + cells.map { $0?.text(options.reports) ?? "–" })
     }
 }

@@ -15,8 +15,8 @@ struct FoundChanges {
         var part: Range<Int>?
 
         var text: String {
-            let change = failures != 1 ? "failures × \(failures)" : "durations × \(durations)"
-            let place = part.map { ", minutes \($0.lowerBound) to \($0.upperBound)" } ?? ""
+            let change = failures != 1 ? "failures × \(number(failures))" : "durations × \(number(durations))"
+            let place = part.map { " in minutes \($0.lowerBound) to \($0.upperBound)" } ?? ""
             return "\(minutes) min, \(Int(rate) * minutes) requests, \(change)\(place)"
         }
     }
@@ -34,11 +34,12 @@ struct FoundChanges {
         }
 
     func run() {
-        printRow(["found, % (in brackets: new rows)"] + Self.worlds.map(\.rawValue))
-        printRow(Array(repeating: "---", count: 1 + Self.worlds.count))
-        var random = RandomNumbers(seed: options.seed * 1000 + 101)
+        let worlds = Self.worlds.filter(options.worlds.contains)
+        var random = worlds.map { options.random(of: $0, table: 1) }
+        printRow(["found, % (new rows)"] + worlds.map(\.rawValue))
+        printRow(Array(repeating: "---", count: 1 + worlds.count))
         for one in Self.cases {
-            printRow([one.text] + Self.worlds.map { found(one, in: $0, using: &random) })
+            printRow([one.text] + worlds.indices.map { found(one, in: worlds[$0], using: &random[$0]) })
         }
     }
 
@@ -65,7 +66,7 @@ struct YoungRows {
     private static let hours = [3, 5, 10, 15]
 
     func run() {
-        var random = RandomNumbers(seed: options.seed * 1000 + 102)
+        var random = RandomNumbers(seed: options.seed * 1000 + 300)
         printRow(["hours of past"] + Self.hours.map(String.init))
         printRow(Array(repeating: "---", count: 1 + Self.hours.count))
         for world in [World.jobs, .cron, .bursts, .strong] {
@@ -86,7 +87,10 @@ struct YoungRows {
                 let setting = Trial.Setting(world: world, length: 60, rate: 200, share: 0.01, change: change)
                 let trials = (0..<options.rows).map { _ in Trial(setting, using: &random) }
                 printRow(
-                    ["\(world.rawValue), 60 min, failures × \(failures), durations × \(durations): found"]
+                    [
+                        "\(world.rawValue), 60 min, failures × \(number(failures)), "
+                            + "durations × \(number(durations)): found"
+                    ]
                         + Self.hours.map { hours in
                             percent(
                                 trials.count { RowVerdict($0.withPast(hours: hours)).answer == .worse },

@@ -2,65 +2,96 @@
 import MartletReports
 #endif
 
-/// How often the time of a change is right.
+/// How often the time of a change is right, in per cent of 100 rows. Each cell is a range over the worlds.
 struct NamedTimes {
     let options: VerdictSimulation.Options
 
     init(_ options: VerdictSimulation.Options) { self.options = options }
 
-    func run() {
-        printRow([
-            "minutes", "change", "requests per minute", "world", "there all the time: a false time, %", "none, %",
-            "a third later: named, %", "of these within a minute, %", "range right, %", "falsely all the time, %",
-        ])
-        printRow(Array(repeating: "---", count: 10))
-        var random = RandomNumbers(seed: options.seed * 1000 + 103)
-        for length in [10, 30, 60] {
-            for (failures, durations) in [(10.0, 1.0), (1, 2)] {
-                for rate in [30.0, 300] {
-                    for world in FoundChanges.worlds + [.strong] {
-                        let name = failures > 1 ? "failures × 10" : "durations × 2"
-                        func onsets(_ since: Int) -> [ChangeOnset] {
-                            let change = SimulatedRow.Change(
-                                failures: failures, durations: durations, minutes: since..<length)
-                            let setting = Trial.Setting(
-                                world: world, length: length, rate: rate, share: 0.01, change: change)
-                            return (0..<options.rows).compactMap { _ in
-                                Self.onset(Trial(setting, using: &random), isFailing: failures > 1)
-                            }
-                        }
-                        printRow(
-                            ["\(length)", name, "\(Int(rate))", world.rawValue] + allTheTime(onsets(0), length)
-                                + later(onsets(length / 3), length / 3, length))
-                    }
-                }
-            }
+    private struct Case {
+        var length: Int
+        /// Requests per minute.
+        var rate: Double
+        /// Whether failures are ten times as many; otherwise durations are twice as long.
+        var isFailing: Bool
+
+        var text: String {
+            "\(length) min, \(Int(rate)) requests a minute, \(isFailing ? "failures × 10" : "durations × 2")"
+        }
+
+        func setting(_ world: World, since: Int) -> Trial.Setting {
+            let change = SimulatedRow.Change(
+                failures: isFailing ? 10 : 1, durations: isFailing ? 1 : 2, minutes: since..<length)
+            return Trial.Setting(world: world, length: length, rate: rate, share: 0.01, change: change)
         }
     }
 
-    private static func onset(_ trial: Trial, isFailing: Bool) -> ChangeOnset? {
-        let windows = trial.withPast(isByMinute: true)
-        let signal = isFailing ? .failures : windows.mostChanged(RequestSignal.allCases.filter { $0 != .failures })
-        return windows.onset(signal, .worse)
+    private static let cases = [10, 30, 60].flatMap { length in
+        [true, false].flatMap { isFailing in
+            [30.0, 300].map { Case(length: length, rate: $0, isFailing: isFailing) }
+        }
     }
 
-    private func allTheTime(_ onsets: [ChangeOnset], _ length: Int) -> [String] {
-        [
-            percent(onsets.count { $0.slots != 0..<length }, of: onsets.count, digits: 1),
-            percent(onsets.count { !$0.isClear }, of: onsets.count),
-        ]
+    private static let columns = [
+        "there all the time: a false time", "no time", "a third later: named", "of these to the minute",
+        "of which within a minute", "range right", "falsely all the time",
+    ]
+
+    /// The fewest rows of a share. In fewer, one row would be too many per cent.
+    private static let minRows = 20
+
+    func run() {
+        let worlds = (FoundChanges.worlds + [.strong]).filter(options.worlds.contains)
+        var random = worlds.map { options.random(of: $0, table: 2) }
+        printRow(["%, range over worlds"] + Self.columns)
+        printRow(Array(repeating: "---", count: 1 + Self.columns.count))
+        for one in Self.cases {
+            let shares = worlds.indices.map { self.shares(one, in: worlds[$0], using: &random[$0]) }
+            printRow(
+                [one.text]
+                    + Self.columns.indices.map { column in Self.range(shares.compactMap { $0[column] }) })
+        }
     }
 
-    private func later(_ onsets: [ChangeOnset], _ since: Int, _ length: Int) -> [String] {
-        let named = onsets.filter { !$0.isFromStart }
+    /// Returns the figure of each column; `nil` if too few rows have one.
+    private func shares(_ one: Case, in world: World, using random: inout RandomNumbers) -> [Double?] {
+        let (whole, since) = (0..<one.length, one.length / 3)
+        let allTheTime = onsets(one, in: world, since: 0, using: &random)
+        let later = onsets(one, in: world, since: since, using: &random)
+        let named = later.filter { !$0.isFromStart }
+        let toTheMinute = named.filter { $0.beginnings.upperBound - $0.beginnings.lowerBound <= 1 }
         return [
-            percent(named.count, of: options.rows),
-            percent(named.count { abs($0.slots.lowerBound - since) <= 1 }, of: named.count),
-            percent(
+            Self.share(allTheTime.count { $0.slots != whole }, of: allTheTime.count),
+            Self.share(allTheTime.count { !$0.isClear }, of: allTheTime.count),
+            Self.share(named.count, of: options.rows),
+            Self.share(toTheMinute.count, of: named.count),
+            Self.share(toTheMinute.count { abs($0.slots.lowerBound - since) <= 1 }, of: toTheMinute.count),
+            Self.share(
                 named.count { $0.beginnings.lowerBound - 1 <= since && since <= $0.beginnings.upperBound + 1 },
                 of: named.count),
-            percent(onsets.count { $0.slots == 0..<length && $0.isClear }, of: options.rows),
+            Self.share(later.count { $0.slots == whole && $0.isClear }, of: options.rows),
         ]
+    }
+
+    private func onsets(
+        _ one: Case, in world: World, since: Int, using random: inout RandomNumbers
+    ) -> [ChangeOnset] {
+        (0..<options.rows).compactMap { _ in
+            let windows = Trial(one.setting(world, since: since), using: &random).withPast(isByMinute: true)
+            let signal =
+                one.isFailing ? .failures : windows.mostChanged(RequestSignal.allCases.filter { $0 != .failures })
+            return windows.onset(signal, .worse)
+        }
+    }
+
+    private static func share(_ count: Int, of all: Int) -> Double? {
+        all < minRows ? nil : 100 * Double(count) / Double(all)
+    }
+
+    private static func range(_ shares: [Double]) -> String {
+        guard let least = shares.min(), let most = shares.max() else { return "–" }
+        let (from, to) = (least.rounded(), most.rounded())
+        return from == to ? number(from) : "\(number(from)) to \(number(to))"
     }
 }
 
@@ -75,7 +106,7 @@ struct Flaps {
             "minutes", "change", "world", "found, %", "median minutes", "flaps of 100 without state", "with state",
         ])
         printRow(Array(repeating: "---", count: 7))
-        var random = RandomNumbers(seed: options.seed * 1000 + 104)
+        var random = RandomNumbers(seed: options.seed * 1000 + 400)
         for (length, rate) in [(10, 30.0), (15, 30), (60, 30)] {
             for (failures, durations) in [(10.0, 1.0), (1, 2)] {
                 for world in [World.independent, .correlated5, .correlated8] {

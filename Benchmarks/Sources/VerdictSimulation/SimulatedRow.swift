@@ -11,8 +11,8 @@ struct SimulatedRow {
 
     private(set) var requests: [Double]
     private(set) var failures: [Double]
-    /// By minute and bucket.
-    private var buckets: [UInt16]
+    /// For each minute and each bucket, the requests of all minutes and buckets before it.
+    private var sums: [UInt32]
 
     var minutes: Int { requests.count }
 
@@ -28,7 +28,7 @@ struct SimulatedRow {
         let count = traffic.rates.count
         requests = Array(repeating: 0, count: count)
         failures = requests
-        buckets = Array(repeating: 0, count: count * Self.bucketCount)
+        sums = Array(repeating: 0, count: (count + 1) * (Self.bucketCount + 1))
         for minute in 0..<count {
             let isChanged = change.minutes.contains(minute)
             let share = min(traffic.failures[minute] * (isChanged ? change.failures : 1), 1)
@@ -40,13 +40,27 @@ struct SimulatedRow {
             }
         }
         if world == .jobs { addJobs(change, using: &random) }
+        addUp()
     }
+
+    private static func place(_ minute: Int, _ bucket: Int) -> Int { minute * (bucketCount + 1) + bucket }
 
     private mutating func add(_ minute: Int, isFailed: Bool, _ duration: Double) {
         requests[minute] += 1
         if isFailed { failures[minute] += 1 }
         let bucket = min(max(Int((duration - Self.low) / Self.width), 0), Self.bucketCount - 1)
-        buckets[minute * Self.bucketCount + bucket] &+= 1
+        sums[Self.place(minute + 1, bucket + 1)] += 1
+    }
+
+    /// Turns the counts of minutes and buckets into sums.
+    private mutating func addUp() {
+        for minute in 1...minutes {
+            var ofMinute: UInt32 = 0
+            for bucket in 1...Self.bucketCount {
+                ofMinute += sums[Self.place(minute, bucket)]
+                sums[Self.place(minute, bucket)] = ofMinute + sums[Self.place(minute - 1, bucket)]
+            }
+        }
     }
 
     /// Adds a job of 50 to 600 requests each five minutes, with a speed and a share of failures for each.
@@ -68,13 +82,17 @@ struct SimulatedRow {
 
     // MARK: What the engine gets
 
-    /// Returns the durations of some minutes.
-    func durations(_ minutes: Range<Int>) -> [Double] {
-        var sum = [Double](repeating: 0, count: Self.bucketCount)
-        for minute in minutes {
-            for bucket in 0..<Self.bucketCount { sum[bucket] += Double(buckets[minute * Self.bucketCount + bucket]) }
+    /// Returns the requests of some minutes in the buckets from one on.
+    private func count(_ minutes: Range<Int>, from bucket: Int) -> Double {
+        func before(_ bucket: Int) -> UInt32 {
+            sums[Self.place(minutes.upperBound, bucket)] - sums[Self.place(minutes.lowerBound, bucket)]
         }
-        return sum
+        return Double(before(Self.bucketCount) - before(bucket))
+    }
+
+    /// Returns the durations of some minutes, by bucket.
+    func durations(_ minutes: Range<Int>) -> [Double] {
+        (0..<Self.bucketCount).map { count(minutes, from: $0) - count(minutes, from: $0 + 1) }
     }
 
     /// Returns the history of some minutes. Slow requests are those above the quantiles of `reference`.
@@ -83,11 +101,8 @@ struct SimulatedRow {
         let bounds = RequestSignal.allCases.compactMap { $0.quantile.map { Self.bucket(of: $0, in: durations) + 1 } }
         var signals = [[Double]](repeating: [], count: RequestSignal.allCases.count)
         signals[0] = minutes.map { failures[$0] }
-        for minute in minutes {
-            let ofMinute = buckets[minute * Self.bucketCount..<(minute + 1) * Self.bucketCount]
-            for (index, bound) in bounds.enumerated() {
-                signals[index + 1].append(Double(ofMinute.dropFirst(bound).reduce(0) { $0 + Int($1) }))
-            }
+        for (index, bound) in bounds.enumerated() {
+            signals[index + 1] = minutes.map { count($0..<$0 + 1, from: bound) }
         }
         func slots(_ values: [Double]) -> [Double] {
             stride(from: 0, to: values.count, by: slotMinutes).map {

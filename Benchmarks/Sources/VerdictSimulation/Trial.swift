@@ -4,7 +4,7 @@ import MartletReports
 
 /// A row and its windows, with two days of past.
 struct Trial {
-    static let past = 2880
+    static let past = VerdictConstants.pastMinutes
     /// The length of the slots of the past, and of windows from an hour on.
     static let summaryMinutes = 3
 
@@ -51,7 +51,8 @@ struct Trial {
     func withPast(
         hours: Int? = nil, minutesLater: Int = 0, noise known: RowNoise? = nil, isByMinute: Bool = false
     ) -> ComparedWindows {
-        let first = hours.map { max(end - 2 * length - $0 * 60, 0) } ?? 0
+        // A store is asked for two days up to a full hour.
+        let first = max(hours.map { end - 2 * length - $0 * 60 } ?? start / 60 * 60 - Self.past, 0)
         let window = start + minutesLater..<end + minutesLater
         let slotMinutes = length < 60 || isByMinute ? 1 : Self.summaryMinutes
         let history = row.history(first..<row.minutes, reference: first..<start, slotMinutes: slotMinutes)

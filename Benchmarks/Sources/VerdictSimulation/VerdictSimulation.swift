@@ -38,10 +38,15 @@ import MartletReports
                 case "--seed": seed = UInt64(value) ?? seed
                 case "--tables": tables = value.split(separator: ",").map(String.init)
                 case "--worlds":
-                    worlds = value.split(separator: ";").compactMap { World(rawValue: String($0)) }
+                    worlds = value.split(separator: ",").compactMap { World(rawValue: String($0)) }
                 default: break
                 }
             }
+        }
+
+        /// Returns the random numbers of a world in a table. They are the same whichever other worlds are simulated.
+        func random(of world: World, table: Int) -> RandomNumbers {
+            RandomNumbers(seed: seed * 1000 + UInt64(100 * table + (World.allCases.firstIndex(of: world) ?? 0)))
         }
     }
 }
@@ -55,6 +60,9 @@ func printRow(_ cells: [String]) {
 func percent(_ count: Int, of all: Int, digits: Int = 0) -> String {
     all == 0 ? "–" : String(format: "%.\(digits)f", 100 * Double(count) / Double(all))
 }
+
+/// Returns a number without zeros after the point: `10`, `1.2`.
+func number(_ value: Double) -> String { String(format: "%g", value) }
 
 extension RowVerdict {
     var isChanged: Bool { answer == .worse || answer == .better }

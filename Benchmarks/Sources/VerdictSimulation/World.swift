@@ -1,30 +1,39 @@
 import Foundation
 
-/// A kind of row: how its requests, its failures and its durations vary from minute to minute while nothing changes.
+/// A kind of row: how its requests, its failures and its durations vary from minute to minute while nothing changes. The raw value is
+/// the name for `--worlds`.
 enum World: String, CaseIterable {
-    /// Minutes that do not depend on each other, and that do with an autocorrelation.
     case independent
     case correlated3 = "0.3"
     case correlated5 = "0.5"
     case correlated8 = "0.8"
-    /// Durations vary by 15 % and failures by 70 %.
-    case strong = "0.8, σ 15 and 70 %"
-    /// A job of 50 to 600 requests each five minutes.
+    case strong
     case jobs
-    /// Three minutes of each hour have forty times the requests.
     case cron
-    /// Durations without a mean.
-    case pareto = "Pareto"
-    /// Up to half of the requests fail in one to three minutes, about each quarter of an hour.
+    case pareto
     case bursts
-    /// 10 to 60 requests an hour.
     case sparse
-    /// A day with a night.
     case valley
-    /// Each twentieth minute is four times as slow.
-    case slowMinute = "slow minute each 20"
-    /// Durations grow by 60 % within 47 minutes, and failures double, until a restart: a leak.
+    case slowMinute = "slow-minute"
     case leak
+
+    var title: String {
+        switch self {
+        case .independent: "independent minutes"
+        case .correlated3: "autocorrelation 0.3"
+        case .correlated5: "autocorrelation 0.5"
+        case .correlated8: "autocorrelation 0.8"
+        case .strong: "autocorrelation 0.8, durations vary by 15 %, failures by 70 %"
+        case .jobs: "a job of 50 to 600 requests each five minutes"
+        case .cron: "forty times the requests for three minutes of each hour"
+        case .pareto: "durations without a variance (Pareto)"
+        case .bursts: "up to half of the requests fail for one to three minutes, about each quarter of an hour"
+        case .sparse: "10 to 60 requests an hour"
+        case .valley: "a day with a night"
+        case .slowMinute: "each twentieth minute is four times as slow"
+        case .leak: "a leak: within 47 minutes durations grow by 60 % and failures double, until a restart"
+        }
+    }
 
     /// The standard deviation of the logarithm of durations within a minute.
     var requestDeviation: Double { 0.7 }
