@@ -56,7 +56,7 @@ struct EndpointsTable {
         element("nav", .class("tabs"), .label("Compare with")) {
             element("span", .class("label")) { "Compare with" }
             for (base, title) in [
-                ("previous", "the window before"), ("day", "a day earlier"), ("week", "a week earlier"),
+                ("previous", "the " + ComparisonBaseText.window(seconds: UInt64(pageRequest.window.seconds.rounded()), .previous)), ("day", "a day earlier"), ("week", "a week earlier"),
                 (PageRequest.noComparison, "nothing"),
             ] {
                 HTML(
@@ -262,9 +262,9 @@ struct GoneEndpoints {
     }
 
     var sentence: String {
-        let (count, base) = (comparison.goneCount, ComparisonBaseText.text(comparison))
+        let (count, base) = (comparison.goneCount, ComparisonBaseText.noun(comparison))
         return
-            "\(FigureText.counted(count, "endpoint")) had requests \(base) and \(count == 1 ? "has" : "have") none now"
+            "\(FigureText.counted(count, "endpoint")) had requests in \(base) and \(count == 1 ? "has" : "have") none now"
     }
 
     var html: HTML {
@@ -280,7 +280,7 @@ struct GoneEndpoints {
                 DataTable.body { for gone in comparison.gone.prefix(Self.maxRows) { row(gone) } }
             }
             if comparison.goneCount > Self.maxRows {
-                element("p", .class("hint")) { "The \(Self.maxRows) that took the most time before." }
+                element("p", .class("hint")) { "The \(Self.maxRows) that took the most time in \(ComparisonBaseText.noun(comparison))." }
             }
         }
     }

@@ -22,7 +22,7 @@ struct Totals: Sendable {
 /// Six figures with their lines over time. Each links to its requests.
 struct TotalsStrip {
     let totals: Totals
-    /// The figures of the previous window; `nil` if there is no comparison, or if there were no requests.
+    /// The figures of the window before; `nil` if there is no comparison, or if there were no requests.
     var before: RequestMeasures?
     let requests: PageAddress
     /// The failure rates that are possible with the missing requests; `nil` if none is missing.

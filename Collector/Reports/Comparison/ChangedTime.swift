@@ -57,8 +57,8 @@ package struct ChangedTime: Sendable, Equatable, Codable {
     package func text(_ moment: (UnixNanoseconds) -> String) -> String {
         func word(_ time: String) -> String { TimeText.parse(time, now: 0).map(moment) ?? time }
         if !isFromStart, let fromEarliest, let fromLatest {
-            let beginning = "since a time between \(word(fromEarliest)) and \(word(fromLatest))"
-            return beginning + (until.map { ", until \(word($0))" } ?? "")
+            let beginning = "began between \(word(fromEarliest)) and \(word(fromLatest))"
+            return beginning + (until.map { ", over since \(word($0))" } ?? "")
         }
         return switch (isFromStart, until) {
         case (true, nil): "all the time"

@@ -19,14 +19,16 @@ package struct ComparisonText {
         comparison.worse + comparison.better + comparison.same + comparison.tooLittleData
     }
 
+    /// The other window: `the hour before`.
+    private var base: String { ComparisonBaseText.noun(comparison) }
+
     // MARK: The answer
 
     /// A sentence; `nil` if there are no rows.
     package var answer: String? {
         let count = comparedCount
         guard count > 0 else { return nil }
-        let base = ComparisonBaseText.noun(comparison)
-        guard count > 1 else { return answer(about: "only \(report.by.wordForRow)", base) }
+        guard count > 1 else { return answer(about: "only \(report.by.wordForRow)") }
         let rows = (count < report.rowCount ? "the first " : "") + report.by.rows(count)
         if comparison.worse > 0 {
             return
@@ -37,7 +39,7 @@ package struct ComparisonText {
         return "None of \(rows) was found to be worse, compared with \(base)\(few)."
     }
 
-    private func answer(about row: String, _ base: String) -> String {
+    private func answer(about row: String) -> String {
         if comparison.tooLittleData > 0 { return "Not enough data to compare the \(row) with \(base)." }
         return "The \(row) \(comparison.worse > 0 ? "is" : "was not found to be") worse, compared with \(base)."
     }
@@ -52,7 +54,7 @@ package struct ComparisonText {
         if comparison.completeness == nil, report.completeness == 1, report.isComparedWithNothing { return nil }
         let parts = shares.map { $0.map { $0 < 1 ? FigureText.completeness($0) : "all" } ?? "an unknown part" }
         return
-            "\(parts[0]) of the requests arrived, and \(parts[1]) of those before; the missing ones could change a verdict"
+            "\(parts[0]) of the requests arrived, and \(parts[1]) of those in \(base); the missing ones could change a verdict"
     }
 
     // MARK: The rows
@@ -67,7 +69,7 @@ package struct ComparisonText {
         let worse = changed.filter { $0.verdict?.change?.isWorse == true }
         let better = changed.dropFirst(worse.count)
         let gone = comparison.gone.map { row in
-            Line("× gone", .red, names.of(row), "\(FigureText.counted(row.measures.count, "request")) before, none now")
+            Line("× gone", .red, names.of(row), "\(FigureText.counted(row.measures.count, "request")) in \(base), none now")
         }
         var room = max(Self.maxLines, worse.count)
         let shown = [worse.compactMap { line($0, names) }, gone, better.compactMap { line($0, names) }].map { lines in
@@ -140,45 +142,35 @@ package struct ComparisonText {
 
 /// The other side of a comparison in words.
 package enum ComparisonBaseText {
-    /// Returns the time or version of the other side: `in the hour before`, `a day earlier`, `in version 1.8`.
-    package static func text(_ comparison: ReportComparison) -> String {
-        switch try? ComparisonBase(comparison.base) {
-        case .previous: "in the \(previous(comparison)) before"
-        case .earlier: earlier(comparison.base)
-        case .versions(let before, _): "in version \(TerminalText.plain(before))"
-        case nil: "in the window before"
-        }
-    }
-
-    /// Returns the words after "compared with": `the hour before`, `a day earlier`, `version 1.8`.
+    /// Returns the words after "in" and after "compared with": `the hour before`, `the hour a day earlier`, `version 1.8`.
     package static func noun(_ comparison: ReportComparison) -> String {
-        let text = text(comparison)
-        return text.hasPrefix("in ") ? String(text.dropFirst(3)) : text
-    }
-
-    /// Returns the words that follow a duration: `before`, `a day earlier`.
-    package static func adverb(_ base: ComparisonBase) -> String {
-        switch base {
-        case .earlier: earlier(base.text)
-        case .previous, .versions: "before"
-        }
-    }
-
-    private static func previous(_ comparison: ReportComparison) -> String {
+        let base = try? ComparisonBase(comparison.base)
+        if case .versions(let before, _) = base { return "version \(TerminalText.plain(before))" }
         guard let from = TimeText.parse(comparison.from, now: 0), let to = TimeText.parse(comparison.to, now: 0),
             from < to
-        else { return "time" }
-        switch (to - from) / 1_000_000_000 {
-        case 60: return "minute"
-        case 3600: return "hour"
-        case 86_400: return "day"
-        case 604_800: return "week"
-        case let seconds: return FigureText.age(seconds)
-        }
+        else { return "the window before" }
+        return "the " + window(seconds: (to - from) / 1_000_000_000, base ?? .previous)
     }
 
-    private static func earlier(_ base: String) -> String {
-        guard base != "day", base != "week" else { return "a \(base) earlier" }
-        return TimeText.nanoseconds(base).map { FigureText.age($0 / 1_000_000_000) + " earlier" } ?? "earlier"
+    /// Returns the words for a window: `hour before`, `15 min before`, `hour a day earlier`.
+    package static func window(seconds: UInt64, _ base: ComparisonBase) -> String {
+        let length =
+            switch seconds {
+            case 60: "minute"
+            case 3600: "hour"
+            case 86_400: "day"
+            case 604_800: "week"
+            default: FigureText.age(seconds)
+            }
+        return "\(length) \(adverb(base))"
+    }
+
+    /// Returns the words that follow the length of a window.
+    private static func adverb(_ base: ComparisonBase) -> String {
+        switch base {
+        case .previous, .versions: "before"
+        case .earlier where base.text == "day" || base.text == "week": "a \(base.text) earlier"
+        case .earlier(let length): FigureText.age(length / 1_000_000_000) + " earlier"
+        }
     }
 }

@@ -30,7 +30,7 @@ import Testing
                 "Overview checkout api.example.com:443 GET /users/{id} called by checkout at api.example.com:443",
                 "Requests 100 no trend yet was 50, × 2.00", "Failed 20.00 % no trend yet 20 requests, was 2.00 %",
                 "p95 1.99 s no trend yet was 50.0 ms, × 39.9", "failures 2.00 → 20.00 %, p95 50.0 ms → 1.99 s",
-                "Compared with the 1 min before", "Failed 2.00 % 20.00 % +18.00 pt", "Data as a table",
+                "Compared with the minute before", "Failed 2.00 % 20.00 % +18.00 pt", "Data as a table",
                 "martlet-collector report --since 1m --service checkout --method GET --host api.example.com:443",
                 "--kind client --by version --by status --by error",
             ] { #expect(page.text.contains(text), "\(text)") }
@@ -68,7 +68,7 @@ import Testing
             #expect(text.contains("503 Service Unavailable 5 25.0 1 earlier 14:13:40"))
             #expect(
                 text.contains(
-                    "New: 0 of the 50 requests in the 1 min before failed this way, so the rate was then below 6.00 %."
+                    "New: 0 of the 50 requests in the minute before failed this way, so the rate was then below 6.00 %."
                 ))
         }
     }
@@ -94,7 +94,7 @@ import Testing
             let text = try await client.read(EndpointRequests.address).text
             #expect(text.contains("500 Internal Server Error 20 100.0 0 14:13:40 14:13:40"))
             #expect(!text.contains("New:"))
-            #expect(text.contains("There were no requests in the 1 min before."))
+            #expect(text.contains("There were no requests in the minute before."))
         }
     }
 

@@ -199,7 +199,7 @@ import Testing
         let report = compared([same], same: 1, gone: [row("/gone", 800), row("/old", 9)])
         let result = try limits(isCompared: true).results(for: report)[0]
         #expect(result.outcome == .holds)
-        #expect(result.sentence.hasSuffix(" 2 endpoints had requests before and none now: GET /gone and GET /old."))
+        #expect(result.sentence.hasSuffix(" 2 endpoints had requests in the hour before and have none now: GET /gone and GET /old."))
     }
 
     @Test func worseRowFailsTheCheck() throws {
@@ -237,7 +237,7 @@ import Testing
             report.completeness = completeness
             let result = try limits(isCompared: true).results(for: report)[0]
             #expect(result.outcome == outcome)
-            #expect(result.sentence.contains("of those before; the missing ones could change a verdict."))
+            #expect(result.sentence.contains("of those in the hour before; the missing ones could change a verdict."))
         }
     }
 

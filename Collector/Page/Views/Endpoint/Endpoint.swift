@@ -26,7 +26,7 @@ package struct Endpoint: Sendable {
     /// All requests of the window.
     let requests: RequestGroup
     let windowBefore: WindowName
-    /// All requests of the previous window of equal length; `nil` if the store's figures for it are too coarse.
+    /// All requests of the window before; `nil` if the store's figures for it are too coarse.
     let before: RequestGroup?
     /// The window of ``before``.
     let timeBefore: TimeWindow?
@@ -186,7 +186,7 @@ extension Endpoint {
         return parameters
     }
 
-    /// The figures of the previous window; `nil` if it has no requests.
+    /// The figures of the window before; `nil` if it has no requests.
     var measuresBefore: RequestMeasures? {
         before.flatMap { $0.isEmpty ? nil : $0.measures(seconds: window.seconds) }
     }
@@ -352,7 +352,7 @@ extension Endpoint {
         }
     }
 
-    /// The verdict. If it names no change, the change compared with the previous window follows.
+    /// The verdict. If it names no change, the change compared with the window before follows.
     @HTMLBuilder private var answer: HTML {
         if judgement != nil || change != nil {
             element("div", .class("answer")) {

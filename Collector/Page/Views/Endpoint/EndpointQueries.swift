@@ -13,7 +13,7 @@ struct EndpointQueries {
     /// The requests of the selection, of either kind.
     private let selection: RequestFilter
     private let window: TimeWindow
-    /// The comparison that says which window is the previous one.
+    /// The comparison that says which window is the one before.
     private let base: ComparisonBase
 
     /// The queries that are asked together: ``before``, ``failures``, ``senders``, and ``peers`` if the endpoint is known.
@@ -84,7 +84,7 @@ struct EndpointQueries {
 
 extension PageRequest {
     /// Returns what the window is compared with: the window in the address, if the address names one that is not shorter;
-    /// otherwise the previous window.
+    /// otherwise the window before.
     fileprivate func baseOfWindow(_ window: TimeWindow) throws -> ComparisonBase {
         guard case .earlier(let length)? = try comparison.map({ try ComparisonBase($0) }),
             length >= window.length
@@ -99,14 +99,7 @@ struct WindowName: Sendable {
     let text: String
 
     init(before window: TimeWindow, _ base: ComparisonBase) {
-        let seconds = UInt64(window.seconds.rounded())
-        let length =
-            switch seconds {
-            case 3600: "hour"
-            case 86_400: "day"
-            default: FigureText.age(seconds)
-            }
-        text = "\(length) \(ComparisonBaseText.adverb(base))"
+        text = ComparisonBaseText.window(seconds: UInt64(window.seconds.rounded()), base)
     }
 
     /// The same words as the title of a column.

@@ -122,13 +122,13 @@ struct FailuresTable {
     }
 }
 
-/// The failed requests of a window by status and error, with the counts of the previous window.
+/// The failed requests of a window by status and error, with the counts of the window before.
 struct FailureList: Sendable {
     struct Row: Sendable {
         let status: String?
         let error: String?
         let count: UInt64
-        /// The same failures in the previous window.
+        /// The same failures in the window before.
         let before: UInt64
         /// The ends of the first and of the latest interval with such a failure.
         let first: UnixNanoseconds?
@@ -142,7 +142,7 @@ struct FailureList: Sendable {
     let rows: [Row]
     /// The number of kinds of failures that were left out.
     let more: Int
-    /// The requests of the previous window, failed or not; `nil` if it cannot be compared.
+    /// The requests of the window before, failed or not; `nil` if it cannot be compared.
     let requestsBefore: UInt64?
     let failedBefore: UInt64
     /// The length of the slots in which times of failures are known, in seconds.
@@ -151,7 +151,7 @@ struct FailureList: Sendable {
     /// - Parameters:
     ///   - answer: groups by status and error, those with the most failures first. The slots are as short as the times of failures
     ///     should be precise.
-    ///   - before: the same for the previous window; `nil` if it cannot be compared.
+    ///   - before: the same for the window before; `nil` if it cannot be compared.
     init(_ answer: StatisticsAnswer, before: StatisticsAnswer?) {
         let earlier = Dictionary(
             (before?.groups ?? []).map { ($0.values, $0.failed.requests) }, uniquingKeysWith: +)
@@ -169,11 +169,11 @@ struct FailureList: Sendable {
         failedBefore = (before?.totals ?? [:]).values.reduce(0) { $0 + $1.failed.requests }
     }
 
-    /// Whether none of the requests in the previous window failed in this way. If that window had no requests, no failure is
+    /// Whether none of the requests in the window before failed in this way. If that window had no requests, no failure is
     /// new.
     func isNew(_ row: Row) -> Bool { row.before == 0 && (requestsBefore ?? 0) > 0 }
 
-    /// The upper bound of a failure's share in the previous window, if none of that window's requests failed in this way. With
+    /// The upper bound of a failure's share in the window before, if none of that window's requests failed in this way. With
     /// 95 % confidence, the share is below three divided by the number of requests.
     var boundOfNew: Double { min(1, 3 / Double(max(1, requestsBefore ?? 0))) }
 }

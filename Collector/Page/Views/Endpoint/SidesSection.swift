@@ -2,7 +2,7 @@ import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// Where the time of an endpoint's requests went: over time, and in the whole window compared with the previous one.
+/// Where the time of an endpoint's requests went: over time, and in the whole window compared with the one before.
 struct SidesSection {
     /// The smallest change of the mean time that is broken down by cause, as a share of the earlier time.
     private static let leastChange = 0.1
@@ -97,7 +97,7 @@ struct SidesSection {
     }
 }
 
-/// The main figures of an endpoint, compared with those of the previous window.
+/// The main figures of an endpoint, compared with those of the window before.
 struct BeforeSection {
     let endpoint: Endpoint
     let measures: RequestMeasures
