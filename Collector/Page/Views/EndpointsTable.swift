@@ -52,11 +52,15 @@ struct EndpointsTable {
         }
     }
 
+    private var windowBefore: String {
+        ComparisonBaseText.window(seconds: UInt64(pageRequest.window.seconds.rounded()), .previous)
+    }
+
     private var comparisons: HTML {
         element("nav", .class("tabs"), .label("Compare with")) {
             element("span", .class("label")) { "Compare with" }
             for (base, title) in [
-                ("previous", "the " + ComparisonBaseText.window(seconds: UInt64(pageRequest.window.seconds.rounded()), .previous)), ("day", "a day earlier"), ("week", "a week earlier"),
+                ("previous", "the \(windowBefore)"), ("day", "a day earlier"), ("week", "a week earlier"),
                 (PageRequest.noComparison, "nothing"),
             ] {
                 HTML(
@@ -280,7 +284,9 @@ struct GoneEndpoints {
                 DataTable.body { for gone in comparison.gone.prefix(Self.maxRows) { row(gone) } }
             }
             if comparison.goneCount > Self.maxRows {
-                element("p", .class("hint")) { "The \(Self.maxRows) that took the most time in \(ComparisonBaseText.noun(comparison))." }
+                element("p", .class("hint")) {
+                    "The \(Self.maxRows) that took the most time in \(ComparisonBaseText.noun(comparison))."
+                }
             }
         }
     }

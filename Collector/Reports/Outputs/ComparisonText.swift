@@ -69,7 +69,8 @@ package struct ComparisonText {
         let worse = changed.filter { $0.verdict?.change?.isWorse == true }
         let better = changed.dropFirst(worse.count)
         let gone = comparison.gone.map { row in
-            Line("× gone", .red, names.of(row), "\(FigureText.counted(row.measures.count, "request")) in \(base), none now")
+            let requests = FigureText.counted(row.measures.count, "request")
+            return Line("× gone", .red, names.of(row), "\(requests) in \(base), none now")
         }
         var room = max(Self.maxLines, worse.count)
         let shown = [worse.compactMap { line($0, names) }, gone, better.compactMap { line($0, names) }].map { lines in

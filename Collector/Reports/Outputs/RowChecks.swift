@@ -189,7 +189,8 @@ enum ComparisonCheck {
     /// Names the rows that have no requests any more. No test judges them.
     private static func gone(_ comparison: ReportComparison, _ by: [Dimension]) -> String {
         guard let names = RowName(of: comparison.gone, by: by).list(of: comparison.gone) else { return "" }
-        return " \(by.rows(comparison.goneCount)) had requests in \(ComparisonBaseText.noun(comparison)) and \(comparison.goneCount == 1 ? "has" : "have") none now: \(names)."
+        let (base, have) = (ComparisonBaseText.noun(comparison), comparison.goneCount == 1 ? "has" : "have")
+        return " \(by.rows(comparison.goneCount)) had requests in \(base) and \(have) none now: \(names)."
     }
 
     /// Returns whether a row would have been worse if all of its missing requests had failed.
