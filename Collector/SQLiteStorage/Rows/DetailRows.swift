@@ -96,8 +96,11 @@ enum DetailRows {
                 SELECT resource_id, trace_id, span_id, parent_span_id, span_kind, url, \(SeriesRows.list)
                 FROM detail INDEXED BY detail_by_trace WHERE trace_id = ?
                 """)
+        // Most traces are new, and a cursor costs more than this look-up.
+        let known = try db.cachedStatement(
+            sql: "SELECT 1 FROM detail INDEXED BY detail_by_trace WHERE trace_id = ? LIMIT 1")
         var (spans, readOfAll) = ([SpanRecord](), 0)
-        for trace in traces {
+        for trace in traces where try Int.fetchOne(known, arguments: [trace.blob]) != nil {
             let rows = try Row.fetchCursor(statement, arguments: [trace.blob])
             var read = 0
             while read < RequestSpans.maxStored, readOfAll < RequestSpans.maxStoredOfAll, let row = try rows.next() {

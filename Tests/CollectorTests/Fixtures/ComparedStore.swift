@@ -99,12 +99,12 @@ struct ComparedStore {
     }
 
     private static func pointsOfDayBefore(_ service: String, minute: Int) -> [RequestPoint] {
-        let end = start - 24 * hour + UInt64(minute + 1) * 60_000_000_000
-        return endpoints.indices.filter { endpoints[$0].service == service }.flatMap { index in
-            let times = (720 + minute * 6..<726 + minute * 6).flatMap { interval in
-                times(endpoints[index].before, index, interval)
-            }
-            return points(endpoints[index], times, TimeWindow(from: end - 60_000_000_000, to: end))
+        let end: UInt64 = start - 24 * hour + UInt64(minute + 1) * 60_000_000_000
+        let window = TimeWindow(from: end - 60_000_000_000, to: end)
+        let intervals = 720 + minute * 6..<726 + minute * 6
+        return endpoints.indices.filter { endpoints[$0].service == service }.flatMap { index -> [RequestPoint] in
+            let durations = intervals.flatMap { times(endpoints[index].before, index, $0) }
+            return points(endpoints[index], durations, window)
         }
     }
 

@@ -11,8 +11,8 @@ import Testing
         try await withServer { client in
             try await client.storeTwoMinutes()
             let page = try await client.read(EndpointRequests.address + "&compare=2m")
-            #expect(page.text.contains("Compared with the 1 min 2 min earlier"))
-            #expect(page.text.contains("There were no requests in the 1 min 2 min earlier."))
+            #expect(page.text.contains("Compared with the minute 2 min earlier"))
+            #expect(page.text.contains("There were no requests in the minute 2 min earlier."))
             #expect(page.links.contains { $0.hasPrefix("/api/v1/report?") && $0.hasSuffix("&by=kind&compare=2m") })
             #expect(page.text.contains("--kind client --by kind --compare 2m"))
             #expect(page.text.contains("--by version --by status --by error"))
