@@ -33,7 +33,7 @@ import Testing
         #expect(page.text.contains("2 of 6 endpoints are worse, compared with the hour before."))
         #expect(
             page.text.contains(
-                "POST /payments : worse, failures 2.85 → 8.92 %, p50 98.2 → 114 ms, p95 144 → 672 ms, all the time; also POST /charges"
+                "POST /payments : worse, failures 2.85 → 8.92 %, p50 98.2 → 114 ms, p95 144 → 672 ms, p99 149 → 1,433 ms, all the time; also POST /charges"
             ))
         #expect(page.text.contains("GET /products/{product}/reviews : better"))
         #expect(page.text.contains("totals mix endpoints and get no verdict"))
