@@ -22,10 +22,7 @@ import Testing
         let store = try await ComparedStore(in: folder, missing: 5).storage
         let report = try await store.report(query(), comparedWith: .previous)
         let text = ReportTable.text(of: report, on: OutputDevice(columns: 120))
-        #expect(
-            text.contains(
-                "\n81.81 % of the requests arrived, and all of those in the hour before; the missing ones could change a verdict\n")
-        )
+        #expect(text.contains("\n81.81 % of the requests arrived, and all of those in the hour before; the missing "))
         #expect(report.rows.allSatisfy { row in row.p99Bounds.map { $0.from <= row.measures.latency.p99 } == true })
         #expect(report.compare?.gone.allSatisfy { $0.p99Bounds == nil } == true)
     }
