@@ -27,8 +27,6 @@ struct PageCommand: AsyncParsableCommand {
     func run() async throws {
         let now = now.map { $0 * 1_000_000_000 } ?? SystemClock.now()
         let storage = try SQLiteStorage(readingFrom: path)
-        // The first time of a view reads the pasts of its rows, as a collector does once an hour.
-        let histories = RowHistories(of: storage)
         let histories = RowHistories(of: storage)
         let service = try await storage.agents(seenSince: 0, limit: 1).agents.first?.resource.service ?? ""
         let endpoint =
