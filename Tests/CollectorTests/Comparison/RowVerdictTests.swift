@@ -146,6 +146,17 @@ import Testing
         #expect(FirstMinutes(Array(minutes.prefix(2))).pValue > VerdictConstants.rowLevel)
     }
 
+    @Test func aChangeWithinAMinuteIsFoundFromTheNextOneOn() {
+        let minutes = [(0, 78), (0, 120), (78, 120), (120, 120), (42, 42)].map { SignalCounts($0, of: $1) }
+        #expect(FirstMinutes(minutes).pValue <= VerdictConstants.rowLevel)
+        #expect(FirstMinutes(minutes).since == 2)
+    }
+
+    @Test func aLongOutageDoesNotMoveItsBeginning() {
+        let minutes = (0..<60).map { SignalCounts($0 < 5 ? 0 : 100, of: 100) }
+        #expect(FirstMinutes(minutes).since == 5)
+    }
+
     @Test func someFailAfterHalfAnHour() {
         let minutes = (0..<60).map { SignalCounts($0 < 30 ? 1 : 40, of: 100) }
         #expect(FirstMinutes(minutes).pValue <= VerdictConstants.rowLevel)
