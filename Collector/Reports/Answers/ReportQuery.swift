@@ -6,7 +6,9 @@ package struct ReportQuery: Sendable {
 
     /// At least this many rows are compared, in the report's order, even if a limit shows fewer. So a worse row beyond the
     /// limit is found and shown. Not all rows are compared, so that a report of tens of thousands of rows stays cheap.
-    package static let maxComparedRows = 50
+    package static let minComparedRows = 50
+    /// No report compares more rows, because each costs the reading of its past once an hour.
+    private static let maxComparedRows = RowHistories.maxRows
 
     private var query: StatisticsQuery
     private let base: ComparisonBase?
@@ -44,6 +46,7 @@ package struct ReportQuery: Sendable {
     ) async throws -> Report {
         var after = try answers[0].get()
         guard let base else { return Report(after, for: query) }
+        guard after.groups.count <= Self.maxComparedRows else { throw TooManyGroups(limit: Self.maxComparedRows) }
         if let fitted = try fitted(to: answers, base) {
             return try await fitted.report(of: storage.statistics(fitted.queries), in: storage, histories)
         }
@@ -83,7 +86,7 @@ package struct ReportQuery: Sendable {
     /// Returns the query of the compared rows, without slots.
     private func ranking(_ query: StatisticsQuery) -> StatisticsQuery {
         var ranking = query.withoutSlots
-        ranking.limit = query.limit.map { max($0, Self.maxComparedRows) }
+        ranking.limit = query.limit.map { max($0, Self.minComparedRows) }
         return ranking
     }
 
@@ -139,7 +142,7 @@ extension Storage {
     ///
     /// - Parameters:
     ///   - base: the requests to compare the report's with; `nil` for none. If the query has a limit, rows beyond it are compared as
-    ///     well, up to ``ReportQuery/maxComparedRows``.
+    ///     well, up to ``ReportQuery/minComparedRows``.
     ///   - histories: the pasts of rows in this store; `nil` to read those that are needed.
     package func report(
         _ query: StatisticsQuery, comparedWith base: ComparisonBase? = nil, _ histories: RowHistories? = nil

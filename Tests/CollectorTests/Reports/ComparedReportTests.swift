@@ -92,13 +92,7 @@ import Testing
 
     @Test func firstFiftyRowsOrAllShownRowsAreCompared() async throws {
         let storage = try SQLiteStorage(path: folder.path("many.sqlite"), now: { ComparedStore.window.to })
-        let minute: UInt64 = 60_000_000_000
-        let points = (1...620).map { endpoint in
-            RequestPoint(
-                dimensions: Samples.dimensions(endpoint: "/\(endpoint)"), start: ComparedStore.window.to - minute,
-                end: ComparedStore.window.to, statistics: Samples.statistics([0.001 * Double(endpoint)]))
-        }
-        _ = try await storage.store([InstanceMetrics(resource: Samples.resource("many"), points: points)], of: nil)
+        try await fill(storage, 1...620)
         func compared(_ limit: Int?) async throws -> [Int] {
             let report = try await storage.report(query(limit: limit), comparedWith: .previous)
             #expect(report.rowCount == 620 && report.rows.allSatisfy { $0.verdict != nil })
@@ -111,6 +105,19 @@ import Testing
         #expect(
             ReportTable.text(of: report).hasPrefix(
                 "Not enough data to compare the first 50 endpoints with the hour before."))
+        try await fill(storage, 621...1001)
+        await #expect(throws: TooManyGroups(limit: 1000)) { try await compared(nil) }
+    }
+
+    /// Stores a request of each endpoint.
+    private func fill(_ storage: SQLiteStorage, _ endpoints: ClosedRange<Int>) async throws {
+        let minute: UInt64 = 60_000_000_000
+        let points = endpoints.map { endpoint in
+            RequestPoint(
+                dimensions: Samples.dimensions(endpoint: "/\(endpoint)"), start: ComparedStore.window.to - minute,
+                end: ComparedStore.window.to, statistics: Samples.statistics([0.001 * Double(endpoint)]))
+        }
+        _ = try await storage.store([InstanceMetrics(resource: Samples.resource("many"), points: points)], of: nil)
     }
 
     /// Compares the hour of one version with the hour of the other. Both are in the window of two hours.
