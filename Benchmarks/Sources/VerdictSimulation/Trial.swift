@@ -70,7 +70,7 @@ struct Trial {
     /// Returns the windows as those of a row without a past.
     var asNew: ComparedWindows {
         let before = start - length..<start
-        let slotMinutes = length > 360 ? length / 120 : 1
+        let slotMinutes = length > 360 ? length / VerdictConstants.slotsOfLong : 1
         let history = row.history(before.lowerBound..<end, reference: before, slotMinutes: slotMinutes)
         return ComparedWindows(
             history, length: length / slotMinutes, noise: nil, quantiles: row.quantiles(before, start..<end))

@@ -24,8 +24,6 @@ struct ComparedSlots: Sendable, Equatable {
     private static let summary = UInt64(SummarySlot.length)
     private static let hour = UInt64(Tier.hour.length)
     private static let longestByPast = UInt64(VerdictConstants.longestByPast) * minute
-    /// The number of slots of a window that is not judged by the past.
-    private static let slotsOfLong: UInt64 = 120
 
     /// The length of a slot, in minutes.
     var stepMinutes: Int { Int(step / Self.minute) }
@@ -77,7 +75,7 @@ struct ComparedSlots: Sendable, Equatable {
     /// Returns the usual length of a slot. Summaries are as long as three minutes, and cost less than minutes.
     private static func step(for length: UInt64) -> UInt64 {
         guard length >= hour else { return minute }
-        let wanted = max(length / slotsOfLong / summary, 1) * summary
+        let wanted = max(length / UInt64(VerdictConstants.slotsOfLong) / summary, 1) * summary
         return length <= longestByPast ? summary : wanted < hour ? wanted : wanted / hour * hour
     }
 

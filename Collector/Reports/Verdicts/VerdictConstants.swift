@@ -52,6 +52,8 @@ package enum VerdictConstants {
     static let assumedAutocorrelation = 0.8
     /// The longest window that is judged by the past, in minutes. Two days hold too few longer ones.
     static let longestByPast = 360
+    /// The slots of longer windows.
+    package static let slotsOfLong = 48
 
     // MARK: Guards
 

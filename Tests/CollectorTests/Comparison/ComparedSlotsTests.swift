@@ -21,8 +21,8 @@ import Testing
 
     @Test(
         arguments: [
-            (1, 1, 1), (10, 1, 10), (59, 1, 59), (60, 3, 20), (360, 3, 120), (363, 3, 121), (1440, 12, 120),
-            (7 * 1440, 60, 168), (30 * 1440, 360, 120),
+            (1, 1, 1), (10, 1, 10), (59, 1, 59), (60, 3, 20), (360, 3, 120), (363, 6, 60), (1440, 30, 48),
+            (7 * 1440, 180, 56), (30 * 1440, 900, 48),
         ] as [(UInt64, Int, Int)])
     func slotsAreMinutesThenSummariesThenPartsOfLongWindows(window: UInt64, step: Int, length: Int) {
         let slots = slots(window)
