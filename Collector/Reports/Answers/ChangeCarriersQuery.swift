@@ -66,11 +66,11 @@ package struct ChangeCarriersQuery: Sendable {
 
     package var queries: [StatisticsQuery] { [changed] + (before.map { [$0] } ?? []) }
 
-    /// Returns `nil` if there are too many groups to search, or no requests.
+    /// Returns `nil` if there are too many groups to search, or only one: then nobody else could be better.
     ///
     /// - Parameter answers: the answers to ``queries``.
     package func carriers(_ answers: [Result<StatisticsAnswer, TooManyGroups>]) -> ChangeCarriers? {
-        guard let changed = try? answers.first?.get(), let slots = changed.slots, !changed.groups.isEmpty else {
+        guard let changed = try? answers.first?.get(), let slots = changed.slots, changed.groups.count > 1 else {
             return nil
         }
         let earlier = answers.dropFirst().first.flatMap { try? $0.get() }

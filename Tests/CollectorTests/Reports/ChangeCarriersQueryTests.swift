@@ -96,16 +96,18 @@ import Testing
         }
     }
 
-    /// Without the instance, the others are alike.
+    /// Without the instance, the others are alike. A single instance is like nobody.
     @Test func changeOfAllNamesNobody() async throws {
-        var report = try await report()
-        report.rows.removeAll { $0.text(of: .endpoint) != "/fails" }
-        var filter = RequestFilter()
-        filter.select(.instance, "i3")
-        try await storage.addCarriers(to: &report, filter)
-        #expect(report.rows.first?.who?.values == [])
-        let text = ReportTable.text(of: report)
-        #expect(text.contains(": nothing that is counted sets them apart"), "\(text)")
+        for (instances, values, words) in [(["i0", "i1"], [], true), (["i3"], nil, false)]
+            as [([String], [ChangeCarriers.Carrier]?, Bool)]
+        {
+            var report = try await report()
+            report.rows.removeAll { $0.text(of: .endpoint) != "/fails" }
+            try await storage.addCarriers(to: &report, RequestFilter([.instance: Set(instances)]))
+            #expect(report.rows.first?.who?.values == values)
+            let text = ReportTable.text(of: report)
+            #expect(text.contains(": nothing that is counted sets them apart") == words, "\(text)")
+        }
     }
 
     /// Such a sender has no instance in its resource. An empty name says nothing.
