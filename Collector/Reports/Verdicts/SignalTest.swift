@@ -62,17 +62,29 @@ struct SignalTest {
         return signal.isWorthReporting(before, after, direction)
     }
 
-    /// Whether the distributions of a new row hardly overlap.
+    /// Whether the distributions of a new row hardly overlap, in the window or in a part of it that is worse.
     private func isApart(_ direction: ChangeDirection) -> Bool {
-        let (low, high) = direction == .worse ? (before, after) : (after, before)
-        return !past.isKnown && SignalCounts.areApart(low, high)
+        guard !past.isKnown else { return false }
+        guard direction == .worse else { return SignalCounts.areApart(after, before) }
+        return SignalCounts.areApart(before, after) || parts.contains { SignalCounts.areApart(before, $0) }
     }
 
     // MARK: Parts
 
+    private var lengthsOfParts: [Int] {
+        WindowParts.lengths(of: windows.length, block: WindowParts.block(windows.history.slotMinutes))
+    }
+
+    private var parts: [SignalCounts] {
+        guard windows.isLater else { return [] }
+        return lengthsOfParts.flatMap { slots in
+            ends(ofParts: slots).map { windows.history.counts(signal, to: $0, slots: slots) }
+        }
+    }
+
     /// Returns the result for the part of the window that differs most from what was before it, and from the window before.
     private func ofParts(_ direction: ChangeDirection) -> Double {
-        let lengths = WindowParts.lengths(of: windows.length, block: WindowParts.block(windows.history.slotMinutes))
+        let lengths = lengthsOfParts
         guard windows.isLater, !lengths.isEmpty, before.all >= VerdictConstants.minRequests else { return 1 }
         guard signal == .failures || isWorthReporting(direction) else { return 1 }
         let count = lengths.reduce(0) { $0 + ends(ofParts: $1).count }

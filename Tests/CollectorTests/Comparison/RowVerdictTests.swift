@@ -108,6 +108,19 @@ import Testing
         #expect(verdict(steady + [100, 0, 0, 0, 0, 100, 0, 0, 0, 0]) == .tooLittleData(.minutes))
     }
 
+    /// Of the row's 20 minutes, the last 12 are slow: five before the window of 15 are not enough to know how minutes vary.
+    @Test func aNewRowThatIsSlowForMostOfTheWindowIsWorse() {
+        let requests = [Double](repeating: 80, count: 20)
+        let slow = (0..<20).map { $0 < 8 ? 3.0 : 79 }
+        let none = [Double](repeating: 0, count: 20)
+        let history = RowHistory(
+            slotMinutes: 1, first: 0, requests: requests, signals: [none, slow, slow, slow])
+        #expect(RowVerdict(ComparedWindows(history, length: 15, noise: nil, quantiles: [:])).answer == .worse)
+        let steady = RowHistory(
+            slotMinutes: 1, first: 0, requests: requests, signals: Array(repeating: none, count: 4))
+        #expect(RowVerdict(ComparedWindows(steady, length: 15, noise: nil, quantiles: [:])).answer != .worse)
+    }
+
     /// A row's life begins with its first request.
     @Test func timeBeforeTheFirstRequestIsNoPast() {
         let row = PatternedRow(minutes: 400)
