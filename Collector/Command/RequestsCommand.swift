@@ -98,6 +98,9 @@ struct ShowRequest: AsyncParsableCommand {
     @Argument(help: "The request's id, from the list.")
     var id: String
 
+    @Flag(help: "Show each span of the trace on a separate line, also equal ones.")
+    var allSpans = false
+
     @OptionGroup var output: OutputOptions<OutputFormat>
 
     func run() async throws {
@@ -105,7 +108,7 @@ struct ShowRequest: AsyncParsableCommand {
             try await source.answer("requests/\(id)") { try await RequestReport(id: id, in: $0) }
         }
         switch output.format {
-        case .table: try Output.answer(RequestText.text(of: report, on: output.device))
+        case .table: try Output.answer(RequestText.text(of: report, allSpans: allSpans, on: output.device))
         case .json: try Output.answer(ReportJSON.text(of: report))
         }
     }

@@ -90,15 +90,45 @@ enum SpanBar {
             "span", height: height, .role("img"), .label("from \(start) ms for \(figure)")
         ) {
             axis.grid(to: height + 14)
-            bar(span, x: min(x, 1 - Self.least), width: width)
+            bar(span, x: min(x, 1 - Self.least), width: width, isFailure: span.failed)
             text(figure, of: span, x: x, width: width)
         }
     }
 
-    private static func bar(_ span: TraceSpan, x: Double, width: Double) -> HTML {
+    /// Equal siblings in one bar: the times in which they ran, and above them the failed ones.
+    static func html(_ line: TraceLine, on axis: WaterfallAxis) -> HTML {
+        let (figure, start) = (FigureText.figure(line.duration) + " ms", FigureText.figure(line.times[0].from))
+        let failed = line.spans.filter(\.failed).sorted { $0.offset < $1.offset }.map { (from: $0.offset, to: $0.end) }
+        return SVG.wide(
+            "span", height: height, .role("img"),
+            .label("\(line.spans.count) spans from \(start) ms, \(line.order), for \(figure)")
+        ) {
+            axis.grid(to: height + 14)
+            bars(line.times, of: line.span, isFailure: false, axis)
+            bars(failed, of: line.span, isFailure: true, axis)
+        }
+    }
+
+    /// - Parameter times: in the order of their beginnings. Those without a visible gap become one bar.
+    private static func bars(
+        _ times: [(from: Double, to: Double)], of span: TraceSpan, isFailure: Bool, _ axis: WaterfallAxis
+    ) -> [HTML] {
+        var bars: [(from: Double, to: Double)] = []
+        for (from, to) in times.map({ (axis.share($0.from), axis.share($0.to)) }) {
+            let bar = (from: min(from, 1 - least), to: max(to, min(from, 1 - least) + least))
+            if let last = bars.indices.last, bar.from - bars[last].to < least {
+                bars[last].to = max(bars[last].to, bar.to)
+            } else {
+                bars.append(bar)
+            }
+        }
+        return bars.map { self.bar(span, x: $0.from, width: $0.to - $0.from, isFailure: isFailure) }
+    }
+
+    private static func bar(_ span: TraceSpan, x: Double, width: Double, isFailure: Bool) -> HTML {
         let isThin = span.verb == "does"
         return SVG.rect(
-            name(of: span) + (span.failed ? " failedbar" : ""), x: x, y: isThin ? 12 : 7, width: width,
+            name(of: span) + (isFailure ? " failedbar" : ""), x: x, y: isThin ? 12 : 7, width: width,
             height: isThin ? 6 : 16, radius: 2)
     }
 

@@ -118,9 +118,12 @@ struct PageParameter: RequestParameterName {
     static let cleared = Self(known: "cleared")
     /// `off` stops the page from refreshing itself.
     static let refresh = Self(known: "refresh")
+    /// `all` shows each span of a trace on a separate line.
+    static let spans = Self(known: "spans")
 
     static let others = [
         compare, sort, ascending, top, failed, slowerThan, fasterThan, search, before, limit, live, cleared, refresh,
+        spans,
     ]
 
     let rawValue: String

@@ -100,6 +100,8 @@ package struct TraceSpan: Sendable, Equatable, Codable {
     package var error: String?
     /// The called system of a request, such as `postgresql`; `nil`, and left out, for HTTP and for spans that are no requests.
     package var system: String?
+    /// The method, host and endpoint of a request; empty for other spans. Not in JSON.
+    var target: [String] = []
 
     private enum CodingKeys: String, CodingKey {
         case id, service, instance, name, kind, time, status, error, system
@@ -123,6 +125,7 @@ package struct TraceSpan: Sendable, Equatable, Codable {
         duration = Double(span.durationNanoseconds) / 1e6
         isError = span.isError
         (status, error, system) = (span.request?.status, span.request?.error, span.request?.system)
+        target = span.request.map { [$0.method, $0.authority, $0.endpoint] } ?? []
     }
 }
 

@@ -7,8 +7,10 @@ package struct TraceWaterfall: Sendable, Equatable {
         package var span: TraceSpan
         /// The number of spans above it.
         package var depth: Int
+        /// The index of the row of the span above it; `nil` at the top.
+        package var parent: Int?
         /// Whether this span is where the failure of the trace began.
-        package var failedFirst: Bool
+        package var failedFirst = false
     }
 
     /// Two clocks that disagree: a span begins before the one that caused it.
@@ -37,23 +39,21 @@ package struct TraceWaterfall: Sendable, Equatable {
     private static let smallestSkew = 1.0
 
     package init(_ spans: [TraceSpan]) {
-        let tree = TraceTree.rows(of: spans)
-        let first = Self.firstToFail(tree)
-        rows = tree.enumerated().map { index, row in
-            Row(span: row.span, depth: row.depth, failedFirst: index == first)
-        }
+        var tree = TraceTree.rows(of: spans)
+        if let first = Self.firstToFail(tree) { tree[first].failedFirst = true }
+        rows = tree
         services = tree.reduce(into: []) { if !$0.contains($1.span.service) { $0.append($1.span.service) } }
         skews = Self.skews(among: spans)
         scale = spans.map { $0.offset + $0.duration }.max() ?? 0
     }
 
     /// Returns the index of the failed span that ended first, among those without a failed span below them.
-    private static func firstToFail(_ rows: [(span: TraceSpan, depth: Int)]) -> Int? {
+    private static func firstToFail(_ rows: [Row]) -> Int? {
         let causes = rows.indices.filter { rows[$0].span.failed && !hasFailure(below: $0, in: rows) }
         return causes.min { rows[$0].span.end < rows[$1].span.end }
     }
 
-    private static func hasFailure(below row: Int, in rows: [(span: TraceSpan, depth: Int)]) -> Bool {
+    private static func hasFailure(below row: Int, in rows: [Row]) -> Bool {
         rows[(row + 1)...].prefix { $0.depth > rows[row].depth }.contains { $0.span.failed }
     }
 
@@ -104,7 +104,7 @@ enum TraceTree {
 
     /// Returns each span once, with the number of spans above it. Children follow their parent in the order of their starts. A
     /// span is at the top if its parent is missing or is one of its descendants.
-    static func rows(of spans: [TraceSpan]) -> [(span: TraceSpan, depth: Int)] {
+    static func rows(of spans: [TraceSpan]) -> [TraceWaterfall.Row] {
         let known = Set(spans.map(\.spanID))
         var children: [String: [Int]] = [:]
         var roots: [Int] = []
@@ -115,16 +115,17 @@ enum TraceTree {
                 roots.append(index)
             }
         }
-        var (rows, isShown) = ([(span: TraceSpan, depth: Int)](), Array(repeating: false, count: spans.count))
+        var (rows, isShown) = ([TraceWaterfall.Row](), Array(repeating: false, count: spans.count))
         // A circle of parents has no root, so its first span becomes one.
         for start in roots + spans.indices {
-            var open = [(index: start, depth: 0)]
-            while let (index, depth) = open.popLast() {
+            var open: [(index: Int, depth: Int, parent: Int?)] = [(start, 0, nil)]
+            while let (index, depth, parent) = open.popLast() {
                 guard !isShown[index] else { continue }
                 isShown[index] = true
-                rows.append((spans[index], min(depth, maxDepth)))
+                let row = rows.count
+                rows.append(TraceWaterfall.Row(span: spans[index], depth: min(depth, maxDepth), parent: parent))
                 let below = children.removeValue(forKey: spans[index].spanID) ?? []
-                open += below.reversed().map { ($0, depth + 1) }
+                open += below.reversed().map { ($0, depth + 1, row) }
             }
         }
         return rows

@@ -3,10 +3,13 @@ import MartletTelemetry
 /// Everything that is kept about a request, for a person to read. On a terminal the waterfalls are fitted to its width. Texts that
 /// a person copies, such as the address, are never cut.
 package enum RequestText {
-    package static func text(of report: RequestReport, on device: OutputDevice = .file) -> String {
+    /// - Parameter allSpans: whether each span of the trace has a separate line. Otherwise equal siblings share one.
+    package static func text(
+        of report: RequestReport, allSpans: Bool = false, on device: OutputDevice = .file
+    ) -> String {
         let parts: [String?] = [
             heading(of: report.summary, on: device), PhaseText(report)?.text(on: device),
-            fields(of: report).map { $0 + "\n" }.joined(), TraceText(report).text(on: device),
+            fields(of: report).map { $0 + "\n" }.joined(), TraceText(report, allSpans: allSpans).text(on: device),
             CurlCommand.text(of: report).map { plain($0) + "\n" },
         ]
         return parts.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "\n")
@@ -130,10 +133,12 @@ struct TraceText {
 
     private let report: RequestReport
     private let waterfall: TraceWaterfall
+    private let lines: [TraceLine]
 
-    init(_ report: RequestReport) {
+    init(_ report: RequestReport, allSpans: Bool = false) {
         self.report = report
         waterfall = TraceWaterfall(report.trace)
+        lines = allSpans ? waterfall.unfolded : waterfall.folded(except: report.summary.id)
     }
 
     func text(on device: OutputDevice) -> String {
@@ -158,30 +163,48 @@ struct TraceText {
             TextTable.Column(title: "status"), TextTable.Column(title: scale),
         ])
         table.addTitles()
-        for row in waterfall.rows {
-            let (span, tone) = (row.span, row.span.failed ? Tone.red : nil)
-            let name = String(repeating: "  ", count: row.depth) + "\(span.verb) \(span.name)"
+        for line in lines {
+            let tone = line.failed.isEmpty ? nil : Tone.red
+            let name = String(repeating: "  ", count: line.depth) + "\(line.span.verb) \(line.name)"
             table.add([
-                TextTable.Cell(mark(of: row), tone), TextTable.Cell(span.service), TextTable.Cell(name),
-                TextTable.Cell(FigureText.figure(span.duration)), TextTable.Cell(Self.outcome(of: span), tone),
-                TextTable.Cell(axis.map { Self.bar(of: span, on: $0) } ?? "", tone),
+                TextTable.Cell(mark(of: line), tone), TextTable.Cell(line.span.service), TextTable.Cell(name),
+                TextTable.Cell(FigureText.figure(line.duration)), TextTable.Cell(Self.outcome(of: line), tone),
+                TextTable.Cell(axis.map { Self.bar(of: line, on: $0) } ?? "", tone),
             ])
         }
         return table
     }
 
-    private func mark(of row: TraceWaterfall.Row) -> String {
-        (row.span.spanID == report.summary.spanID ? ">" : " ") + (row.failedFirst ? "✗" : " ")
+    private func mark(of line: TraceLine) -> String {
+        (line.span.spanID == report.summary.spanID ? ">" : " ") + (line.failedFirst ? "✗" : " ")
+    }
+
+    /// The outcome of a line's span. Of several spans, the number of failed ones, or the outcome that all have.
+    private static func outcome(of line: TraceLine) -> String {
+        if line.isFolded, !line.failed.isEmpty { return "\(FigureText.grouped(UInt64(line.failed.count))) failed" }
+        let outcomes = Set(line.spans.map(outcome))
+        return outcomes.count == 1 ? outcomes.joined() : ""
     }
 
     private static func outcome(of span: TraceSpan) -> String {
         span.error ?? span.status.map(String.init) ?? (span.isError ? "error" : "")
     }
 
-    private static func bar(of span: TraceSpan, on axis: TimeAxis) -> String {
-        let characters = axis.characters(from: span.offset, lasting: span.duration)
-        let line = String(repeating: "─", count: max(0, characters.count - 2))
-        return String(repeating: " ", count: characters.lowerBound) + (characters.count == 1 ? "│" : "├\(line)┤")
+    /// The times in which the line's spans ran. Those that touch are drawn as one.
+    private static func bar(of line: TraceLine, on axis: TimeAxis) -> String {
+        var parts: [Range<Int>] = []
+        for (from, to) in line.times {
+            let part = axis.characters(from: from, lasting: to - from)
+            if let last = parts.last, part.lowerBound <= last.upperBound {
+                parts[parts.count - 1] = last.lowerBound..<max(last.upperBound, part.upperBound)
+            } else {
+                parts.append(part)
+            }
+        }
+        return parts.reduce(into: "") { text, part in
+            text += String(repeating: " ", count: part.lowerBound - text.count)
+            text += part.count == 1 ? "│" : "├\(String(repeating: "─", count: part.count - 2))┤"
+        }
     }
 
     private func notes(on device: OutputDevice) -> [String] {
@@ -192,6 +215,7 @@ struct TraceText {
                         + (waterfall.hasAllFailed ? "; all that failed are shown" : "")
                 ]
             } ?? []
+        notes += lines.filter(\.isFolded).map { TerminalText.plain(Self.sentence($0)) }
         if let first = waterfall.rows.first(where: \.failedFirst)?.span {
             let name = TerminalText.plain("\(first.service) \(first.verb) \(first.name), \(Self.outcome(of: first))")
             notes.append(device.paint("✗ first to fail", .red) + ": \(name)")
@@ -200,6 +224,15 @@ struct TraceText {
             device.paint(TerminalText.plain(Self.sentence(skew)), .yellow)
         }
         return notes
+    }
+
+    private static func sentence(_ line: TraceLine) -> String {
+        let above = line.timeAbove.map { " of \(FigureText.figure($0))" } ?? ""
+        let slowest = line.spans.map(\.duration).max() ?? 0
+        return """
+            \(line.span.service) \(line.span.verb) \(line.name): \(line.order), \(FigureText.figure(line.duration))\(above) ms, \
+            slowest \(FigureText.figure(slowest)) ms
+            """
     }
 
     private static func sentence(_ skew: TraceWaterfall.Skew) -> String {

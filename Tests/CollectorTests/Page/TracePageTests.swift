@@ -122,6 +122,70 @@ import Testing
         }
     }
 
+    /// Sends a request of 2.1 s that makes 40 equal calls, one after the other. Two of them fail, and the last one takes the longest.
+    private func sendGallery(to client: any TestClientProtocol) async throws {
+        var gallery = span(1, under: nil, after: 0, .server, status: 200)
+        (gallery.name, gallery.durationNanoseconds) = ("GET /gallery", 2_100_000_000)
+        let calls = (0..<40 as Range<UInt64>).map { number in
+            var call = span(
+                UInt8(number + 2), under: 1, after: 50 + number * 50, .client,
+                status: [3, 20].contains(number) ? 503 : 200)
+            (call.name, call.durationNanoseconds) = ("GET /files/{name}", (number == 39 ? 90 : 47) * 1_000_000)
+            return call
+        }
+        try await KeptRequests.send([gallery] + calls, to: client)
+    }
+
+    @Test func equalSiblingsShareALineWithWhatDiffers() async throws {
+        try await withServer { client in
+            try await sendGallery(to: client)
+            let page = try await client.read(address + "?since=6h")
+            #expect(page.markup.matches(of: #/<tr id="s\d+"/#).count == 2)
+            #expect(
+                page.text.contains(
+                    """
+                    checkout calls 40 × GET /files/{name} one after the other, 1.92 s of 2.10 s 2 failed slowest 90.0 ms \
+                    failed first to the top
+                    """), "\(page.text)")
+            #expect(page.text.contains("Errors 2 of 41 spans"))
+            let bars = try #require(page.markup.split(separator: #"<tr id="s2""#).last?.split(separator: "</tr>").first)
+            #expect(bars.matches(of: #/<rect class="b-client failedbar"/#).count == 2)
+            #expect(bars.contains("40 spans from 50.0 ms, one after the other, for 1,923 ms"))
+            // The first failure has a place to go to, although it shares a line.
+            #expect(page.links.contains("#s5") && page.markup.contains(#"id="s5""#))
+            for row in ["s2", "s5", "s41"] { #expect(page.links.contains(address + "?since=6h&spans=all#\(row)")) }
+        }
+    }
+
+    @Test func foldedSpansAreUnfoldedByAnAddress() async throws {
+        try await withServer { client in
+            try await sendGallery(to: client)
+            let page = try await client.read(address + "?since=6h&spans=all")
+            #expect(page.markup.matches(of: #/<tr id="s\d+"/#).count == 41)
+            #expect(page.markup.contains(#"<tr id="s41""#) && !page.text.contains("×"))
+            #expect(page.links.contains(address + "?since=6h"))
+        }
+    }
+
+    /// The page of a request shows the beginning of its trace, with a separate line for the request.
+    @Test func requestIsNotFoldedOnItsOwnPage() async throws {
+        try await withServer { client in
+            try await sendGallery(to: client)
+            let request = try await KeptRequests.id("since=6h&sort=duration&kind=client", from: client)
+            let page = try await client.read("/requests/\(request)")
+            #expect(page.text.contains("checkout calls 39 × GET /files/{name} one after the other"))
+            #expect(page.text.contains("Trace 41 spans"))
+            #expect(page.links.contains(address + "?spans=all#s5"))
+        }
+    }
+
+    @Test func traceWithoutEqualSiblingsHasNothingToUnfold() async throws {
+        try await withServer { client in
+            try await send(to: client)
+            #expect(try await !client.read(address).markup.contains("spans=all"))
+        }
+    }
+
     @Test func namesFromASenderStayText() async throws {
         try await withServer { client in
             let name = KeptRequests.hostile

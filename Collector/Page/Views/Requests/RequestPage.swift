@@ -310,20 +310,22 @@ extension RequestPhase {
 
 /// The beginning of a request's trace, with a link to all of it.
 struct RequestTrace {
-    /// The maximum number of spans that are shown.
+    /// The maximum number of lines that are shown.
     private static let maxRows = 8
 
     let page: RequestPage
 
     var html: HTML {
-        let rows = page.trace.rows.count + (page.report.moreSpans ?? 0)
+        let lines = page.trace.folded(except: page.report.summary.id).prefix(Self.maxRows)
+        let shown = lines.reduce(0) { $0 + $1.spans.count }
+        let spans = FigureText.counted(page.trace.rows.count + (page.report.moreSpans ?? 0), "span")
+        let isWhole = shown == page.trace.rows.count && page.report.moreSpans == nil
         return element("section", .class("panel flush"), Attribute("aria-labelledby", "h-trace")) {
             element("div", .class("bar-head")) {
                 element("h2", .id("h-trace")) {
                     "Trace "
                     element("small") {
-                        rows > Self.maxRows
-                            ? "the first \(Self.maxRows) of \(rows) spans" : rows == 1 ? "1 span" : "\(rows) spans"
+                        isWhole ? spans : "the first \(FigureText.grouped(UInt64(shown))) of \(spans)"
                     }
                 }
                 SpanBar.legend
@@ -333,7 +335,8 @@ struct RequestTrace {
                 }
             }
             TraceTable(
-                waterfall: page.trace, pageRequest: page.pageRequest, heading: "h-trace", maxRows: Self.maxRows,
+                waterfall: page.trace, lines: Array(lines), pageRequest: page.pageRequest,
+                unfolded: TracePage.unfolded(page.report.summary.traceID, page.pageRequest), heading: "h-trace",
                 current: page.report.summary.id
             ).html
         }

@@ -9,7 +9,15 @@ package struct UnknownTrace: Error, CustomStringConvertible {
 
 /// The kept spans of a trace, across services.
 package struct TracePage: Sendable {
+    /// The value of ``PageParameter/spans`` that shows each span on a separate line.
+    private static let all = "all"
+
     static func address(of id: String) -> PageAddress { PageAddress("/traces/", id: id) }
+
+    /// Returns the address of the page of a trace with each span on a separate line, with the window of a view.
+    static func unfolded(_ id: String, _ pageRequest: PageRequest) -> PageAddress {
+        pageRequest.scoped(address(of: id)).with(.spans, all)
+    }
 
     let pageRequest: PageRequest
     let facts: FrameData
@@ -148,12 +156,17 @@ extension TracePage {
     }
 
     private var spans: HTML {
-        element("section", .class("panel flush"), Attribute("aria-labelledby", "h-spans")) {
+        let (folded, isUnfolded) = (waterfall.folded(), pageRequest.parameters[.spans] == Self.all)
+        return element("section", .class("panel flush"), Attribute("aria-labelledby", "h-spans")) {
             element("div", .class("bar-head")) {
                 element("h2", .id("h-spans")) { "Spans" }
                 SpanBar.legend
+                if folded.contains(where: \.isFolded) { choice(isUnfolded) }
             }
-            TraceTable(waterfall: waterfall, pageRequest: pageRequest, heading: "h-spans", hasJumps: true).html
+            TraceTable(
+                waterfall: waterfall, lines: isUnfolded ? waterfall.unfolded : folded, pageRequest: pageRequest,
+                unfolded: pageRequest.here.with(.spans, Self.all), heading: "h-spans", hasJumps: true
+            ).html
             if more > 0 {
                 element("p", .class("hint")) {
                     "\(FigureText.counted(more, "more span")) of this trace \(more == 1 ? "is" : "are") kept. "
@@ -165,6 +178,18 @@ extension TracePage {
         }
     }
 
+    /// The choice between folded spans and each one.
+    private func choice(_ isUnfolded: Bool) -> HTML {
+        element("nav", .class("tabs"), .label("Equal spans")) {
+            for (title, value) in [("folded", nil), ("each", Self.all)] {
+                HTML(
+                    "a",
+                    ((value != nil) == isUnfolded ? [Attribute("aria-current", "true")] : [])
+                        + [.href(pageRequest.here.with(.spans, value))], content: HTML(title))
+            }
+        }
+    }
+
     private var command: HTML {
         guard let request = waterfall.rows.first(where: { $0.span.isRequest })?.span else { return .none }
         return CommandLine(
@@ -172,102 +197,4 @@ extension TracePage {
             formats: [("JSON", PageAddress("/api/v1/requests/", id: request.id))]
         ).html
     }
-}
-
-/// The spans of a trace as rows. Each is below the span that caused it, and is placed in time by its sender's clock.
-struct TraceTable {
-    /// The maximum length of a name, in bytes.
-    private static let nameBytes = 200
-    /// The maximum number of levels that have different indents.
-    private static let deepest = 6
-
-    let waterfall: TraceWaterfall
-    let pageRequest: PageRequest
-    /// The id of the element that names the table.
-    let heading: String
-    var maxRows = Int.max
-    /// Whether each failed row links to the next.
-    var hasJumps = false
-    /// The id of the span that the page is about.
-    var current: String?
-
-    static func id(ofRow index: Int) -> String { "s\(index + 1)" }
-
-    /// Returns a span as a clause: "payments calls POST /charges".
-    static func sentence(_ span: TraceSpan) -> HTML {
-        LongText.html("\(span.service) \(span.verb) \(span.name)", atMost: 2 * nameBytes)
-    }
-
-    var html: HTML {
-        let axis = WaterfallAxis(upTo: waterfall.scale)
-        let failed = waterfall.rows.indices.filter { waterfall.rows[$0].span.failed }
-        let next = Dictionary(zip(failed, failed.dropFirst())) { first, _ in first }
-        return element(
-            "div", .class("scroll"), Attribute("tabindex", "0"), .role("region"),
-            Attribute("aria-labelledby", heading)
-        ) {
-            element("table", .class("grid trace")) {
-                element("thead") {
-                    element("tr") {
-                        element("th", Attribute("scope", "col"), .class("first")) { "Span" }
-                        element("th", Attribute("scope", "col"), .class("wf")) {
-                            element("span", .class("vh")) { "When" }
-                            axis.head
-                        }
-                    }
-                }
-                element("tbody") {
-                    for (index, item) in waterfall.rows.prefix(maxRows).enumerated() {
-                        row(item, id: Self.id(ofRow: index), next: next[index], axis)
-                    }
-                }
-            }
-        }
-    }
-
-    /// - Parameter next: the index of the next failed row.
-    private func row(_ row: TraceWaterfall.Row, id: String, next: Int?, _ axis: WaterfallAxis) -> HTML {
-        let span = row.span
-        return element(
-            "tr", .id(id), .class("d\(min(row.depth, Self.deepest))" + (span.failed ? " err" : ""))
-        ) {
-            element("th", Attribute("scope", "row"), .class("first")) {
-                element("span", .class("svc")) { LongText.html(span.service, atMost: Self.nameBytes) }
-                element("span", .class("kind")) { span.verb }
-                name(of: span)
-                element("span", .class("sub")) {
-                    LongText.html(span.instance, atMost: Self.nameBytes)
-                    if span.failed {
-                        RequestOutcomeMark.html(Self.outcome(of: span), isFailure: true, atMost: Self.nameBytes)
-                    }
-                    if row.failedFirst {
-                        " "
-                        element("span", .class("tag bad")) { "failed first" }
-                    }
-                    if hasJumps, span.failed { jumpLink(next) }
-                }
-            }
-            element("td", .class("wf")) { SpanBar.html(span, on: axis) }
-        }
-    }
-
-    private func name(of span: TraceSpan) -> HTML {
-        let name = element("span", .class("tpl")) { LongText.html(span.name, atMost: Self.nameBytes) }
-        guard span.isRequest, span.id != current else { return name }
-        return link(pageRequest.scoped(RequestPage.address(of: span.id)), .class("name")) { name }
-    }
-
-    private func jumpLink(_ next: Int?) -> HTML {
-        guard let next else { return jump(to: "errors", .class("jump")) { "to the top" } }
-        return jump(to: Self.id(ofRow: next), .class("jump")) { "next error" }
-    }
-
-    private static func outcome(of span: TraceSpan) -> String {
-        span.error ?? span.status.map(String.init) ?? "error"
-    }
-}
-
-extension TraceSpan {
-    /// Whether the span is a request, which has a separate page.
-    var isRequest: Bool { status != nil || error != nil || system != nil }
 }
