@@ -34,6 +34,8 @@ package struct Endpoint: Sendable {
     let versions: [EndpointVersion]
     let rules: RulesNotice
     let other: OtherSide
+    /// `nil` unless one service serves the endpoint.
+    let calls: EndpointCalls?
     let traits: [FailureTrait]
     /// The carriers of the change if the selection is worse, or otherwise of the failures; `nil` if they were not searched.
     let who: ChangeCarriers?
@@ -76,6 +78,8 @@ package struct Endpoint: Sendable {
         traits = FailureTrait.all(of: requests)
         other = try await OtherSide(
             try answers.dropFirst(3).first?.get(), queries, pageRequest.filter.wanted[.service], in: storage)
+        let services = Set(senders.groups.compactMap { $0.values[0] })
+        calls = try await EndpointCalls(queries, in: window, of: services, from: storage)
         let agents = try await storage.agents(seenSince: queries.before.window.from, limit: AgentsReport.maxAgents)
             .agents
         let seen = SeenVersions(agents.filter { queries.environment.matches($0.resource) })
@@ -166,6 +170,7 @@ extension Endpoint {
         }
         HeatMapChart(map: heatMap, slots: totals.slots, axis: axis, requests: requests(in:)).html
         SidesSection(endpoint: self).html
+        CallsSection(endpoint: self).html
         BeforeSection(endpoint: self, measures: measures).html
         element("div", .class("two")) {
             FailuresTable(endpoint: self).html

@@ -109,7 +109,7 @@ struct WindowName: Sendable {
 /// The services at the other end of an endpoint's requests, with their counts of the same requests.
 struct OtherSide: Sendable {
     /// The maximum number of observed calls to search for the services behind a called host.
-    private static let maxCalls = 5000
+    static let maxCalls = 5000
     /// The maximum number of hosts in an address, which is that of the values of one parameter.
     private static let maxHosts = 16
 
