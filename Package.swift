@@ -83,6 +83,7 @@ let package = Package(
             name: "MartletReports",
             dependencies: ["MartletOTLP", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Reports", swiftSettings: hot),
+        .target(name: "MartletFindings", path: "Collector/Findings", swiftSettings: hot),
         .target(
             name: "MartletPage",
             dependencies: ["MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry"],
@@ -191,8 +192,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletClickHouseStorage", "MartletIntake", "MartletOTLP", "MartletPage",
-                "MartletPrometheus",
+                "Fixtures", "MartletClickHouseStorage", "MartletFindings", "MartletIntake", "MartletOTLP",
+                "MartletPage", "MartletPrometheus",
                 "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
                 "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -1,0 +1,186 @@
+/// Finds served endpoints that make many requests for each that they serve. Counts do not say which endpoint makes a request, but
+/// endpoints that are not always served together have different ratios, which least squares find.
+struct CallDetector {
+    /// Minutes between looks, the minutes that are looked at, and those for an end.
+    private static let pace = 3, lags = [3, 10, 30], lagOfEnd = 5
+    /// Slots before which a row is too young to say what is usual for it: ten minutes.
+    private static let young = 60
+    /// Endpoints of a service that are told apart at most, the busiest ones.
+    private static let endpoints = 48
+
+    let minute: Minute
+    /// The first slot with data.
+    let begin: Slot
+
+    private var now: Slot { FindingTime.slot(of: minute + 1) }
+
+    func look(at rows: RowTable, _ episodes: inout EpisodeList) {
+        guard (minute + 1 - FindingTime.minute(of: begin)) % Self.pace == 0 else { return }
+        for (service, made) in rows.made.sorted(by: { $0.key < $1.key }) where !made.isEmpty {
+            guard let served = rows.served[service], !served.isEmpty else { continue }
+            let endpoints = Self.busiest(served, rows)
+            for (_, made) in Dictionary(grouping: made, by: { rows[$0].row.subject.withoutHost }).sorted(by: {
+                $0.value[0] < $1.value[0]
+            }) {
+                look(at: Calls(made: made, served: endpoints), rows, &episodes)
+            }
+        }
+    }
+
+    private static func busiest(_ served: [Int], _ rows: RowTable) -> [Int] {
+        guard served.count > endpoints else { return served }
+        let counts = served.map { (index: $0, count: rows[$0].durations.requests(of: MinuteHistory.whole)) }
+        return counts.sorted { ($1.count, $0.index) < ($0.count, $1.index) }.prefix(endpoints).map(\.index).sorted()
+    }
+
+    private func look(at calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
+        let known = episodes.last { $0.kind == .calls && $0.calls?.made == calls.made }
+        if let known, known.isOpen {
+            if let ratio = known.calls, isOver(ratio, calls, rows) {
+                let end = now - Self.lagOfEnd * FindingTime.slotsOfMinute
+                episodes.change(known.number) { ($0.isOpen, $0.end) = (false, max(end, $0.start)) }
+            }
+            return
+        }
+        for lag in Self.lags {
+            guard let ratio = ratio(calls, lag: lag, rows) else { continue }
+            let start = start(of: ratio, rows)
+            let episode = episodes.add(.calls, at: .row(ratio.served), opened: minute, start: start)
+            episodes.change(episode.number) {
+                ($0.calls, $0.isStartKnown) = (
+                    ratio, start > begin && requests([ratio.served], begin..<start, rows) >= 3
+                )
+            }
+            return
+        }
+    }
+
+    // MARK: Ratios
+
+    /// Returns how often an endpoint makes the calls, if that is often and more often than before.
+    private func ratio(_ calls: Calls, lag: Int, _ rows: RowTable) -> CallRatio? {
+        let from = max(begin, now - lag * FindingTime.slotsOfMinute)
+        let made = requests(calls.made, from..<now, rows)
+        guard made >= 30, isMore(made, calls, from, rows) else { return nil }
+        let target = rows.folded(calls.made, from..<now)
+        let columns = calls.served.map { rows[$0].folded(from..<now) }
+        guard columns.reduce(0, { $0 + $1.total }) >= 3 else { return nil }
+        let usual = from - begin >= Self.young ? usualRatios(calls, before: from, rows) : nil
+        guard let best = best(columns, target, usual) else { return nil }
+        let served = columns[best.index].total
+        let before = usual.flatMap { $0.served[best.index] >= 3 ? $0.ratios[best.index] : nil }
+        guard best.ratio >= FindingConstants.callsPerRequest else { return nil }
+        if let usual, let before {
+            let explained = zip(usual.ratios, columns).reduce(0) { $0 + $1.0 * $1.1.total }
+            let isMore =
+                best.ratio > FindingConstants.callsGrowth * before && served >= 3
+                && target.total >= 2 * explained + 20
+            guard isMore else { return nil }
+        } else {
+            guard from - begin < Self.young, now - begin >= Self.young, served >= 10 else { return nil }
+        }
+        return CallRatio(
+            made: calls.made, served: calls.served[best.index], perRequest: best.ratio, before: before)
+    }
+
+    /// Whether more calls are made for each served request than before: a cheap look that settles nearly all cases.
+    private func isMore(_ made: Double, _ calls: Calls, _ from: Slot, _ rows: RowTable) -> Bool {
+        guard from - begin >= Self.young else { return true }
+        let madeBefore = requests(calls.made, begin..<from, rows)
+        guard madeBefore > 0 else { return true }
+        let served = requests(calls.served, from..<now, rows)
+        let servedBefore = requests(calls.served, begin..<from, rows)
+        return made >= FindingConstants.retriesGrowth * madeBefore / max(servedBefore, 1) * served
+    }
+
+    private func usualRatios(
+        _ calls: Calls, before: Slot, _ rows: RowTable
+    ) -> (ratios: [Double], served: [Double]) {
+        let columns = calls.served.map { rows[$0].folded(begin..<before) }
+        let served = columns.map(\.total)
+        let ratios = LeastSquares.nonNegative(columns, rows.folded(calls.made, begin..<before))
+        return (zip(ratios, served).map { $1 >= 3 ? $0 : 0 }, served)
+    }
+
+    /// Returns the endpoint that makes most of the calls, if the others do not explain them. Endpoints that are always served
+    /// together are not told apart; then it is the one that made the calls before.
+    private func best(
+        _ columns: [[Double]], _ target: [Double], _ usual: (ratios: [Double], served: [Double])?
+    ) -> (index: Int, ratio: Double)? {
+        let ratios = LeastSquares.nonNegative(columns, target)
+        guard let best = columns.indices.max(by: { ratios[$0] * columns[$0].total < ratios[$1] * columns[$1].total })
+        else { return nil }
+        let others = columns.indices.filter { $0 != best }.map { columns[$0] }
+        let withoutIt = LeastSquares.rest(others, target, LeastSquares.nonNegative(others, target))
+        if LeastSquares.rest(columns, target, ratios) < 0.75 * withoutIt { return (best, ratios[best]) }
+        guard let usual, usual.ratios.contains(where: { $0 > 0 }),
+            let asked = columns.indices.max(by: {
+                usual.ratios[$0] * usual.served[$0] < usual.ratios[$1] * usual.served[$1]
+            })
+        else { return nil }
+        let column = columns[asked]
+        let ratio = LeastSquares.dot(column, target) / max(LeastSquares.dot(column, column), 1e-9)
+        let isExplained = LeastSquares.rest([column], target, [ratio]) < 0.5 * LeastSquares.dot(target, target)
+        return isExplained ? (asked, ratio) : nil
+    }
+
+    // MARK: Times
+
+    private func isOver(_ ratio: CallRatio, _ calls: Calls, _ rows: RowTable) -> Bool {
+        let range = max(begin, now - Self.lagOfEnd * FindingTime.slotsOfMinute)..<now
+        let (all, mine) = (requests(calls.served, range, rows), requests([ratio.served], range, rows))
+        let made = requests(calls.made, range, rows)
+        return all >= 10 && mine >= 3 && made < 2 * all && made < 0.3 * ratio.perRequest * mine
+    }
+
+    /// Returns the slot from which the ratio is nearer to the new than to the old one.
+    private func start(of ratio: CallRatio, _ rows: RowTable) -> Slot {
+        let between = (ratio.perRequest * max(ratio.before ?? 0 > 0 ? ratio.before ?? 1 : 1, 0.3)).squareRoot()
+        var (sum, lowest, start) = (0.0, 0.0, begin)
+        for slot in begin..<max(begin, now - 1) {
+            let made = ratio.made.reduce(0) { $0 + rows[$1].requests(in: slot) }
+            sum += made - between * rows[ratio.served].requests(in: slot)
+            if sum <= lowest { (lowest, start) = (sum, slot + 1) }
+        }
+        return start
+    }
+
+    private func requests(_ indexes: [Int], _ range: Range<Slot>, _ rows: RowTable) -> Double {
+        indexes.reduce(0) { $0 + rows[$1].requests(from: range) }
+    }
+}
+
+/// The rows of a service's requests to one endpoint, and of those that it serves.
+private struct Calls {
+    let made: [Int]
+    let served: [Int]
+}
+
+/// A served endpoint that makes many requests.
+struct CallRatio {
+    /// The rows of the requests.
+    let made: [Int]
+    /// The row of the served endpoint.
+    let served: Int
+    /// Requests for each that is served, and before.
+    let perRequest: Double
+    let before: Double?
+}
+
+extension FindingSubject {
+    /// The same requests to any host.
+    var withoutHost: FindingSubject {
+        var subject = self
+        subject.host = nil
+        return subject
+    }
+}
+
+extension RowSeries {
+    /// The requests of a range that begins and ends with minutes.
+    func requests(from range: Range<Slot>) -> Double {
+        (FindingTime.minute(of: range.lowerBound)..<FindingTime.minute(after: range.upperBound)).reduce(0) {
+            $0 + failures.requests(in: $1)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// Finds what is never normal for processes: they end without a shutdown, fall silent, lose requests, or let tasks wait for a thread.
+struct ProcessDetector {
+    /// The last report of each process and of each service, in seconds since 1970.
+    private(set) var lastSeen: [ProcessIdentity: Double] = [:]
+    private var serviceSeen: [String: Double] = [:]
+
+    mutating func take(_ fleet: FleetMinute, _ episodes: inout EpisodeList) {
+        let minute = fleet.minute
+        for end in fleet.ends { note(end, minute, &episodes) }
+        for loss in fleet.losses where loss.count > 0 {
+            episodes.note(.lost, at: .service(loss.service), [loss.slot], minute: minute) { $0.lost += loss.count }
+        }
+        for report in fleet.processes { see(report) }
+        noteSilence(minute, &episodes)
+        noteWaits(fleet.waits, minute, &episodes)
+        forget(before: Double((minute - FindingConstants.keptMinutes) * 60))
+    }
+
+    private func note(_ end: ProcessEnd, _ minute: Minute, _ episodes: inout EpisodeList) {
+        episodes.note(.ended, at: .service(end.process.service), [end.slot], minute: minute) {
+            $0.versions.append(end.process.version)
+            $0.cause = end.cause ?? $0.cause
+        }
+    }
+
+    private mutating func see(_ report: ProcessReport) {
+        lastSeen[report.process] = max(report.lastSeen, lastSeen[report.process] ?? 0)
+        serviceSeen[report.process.service] = max(report.lastSeen, serviceSeen[report.process.service] ?? 0)
+    }
+
+    private func noteSilence(_ minute: Minute, _ episodes: inout EpisodeList) {
+        let now = Double((minute + 1) * 60)
+        for (service, seen) in serviceSeen.sorted(by: { $0.key < $1.key }) {
+            let known = episodes.last { $0.kind == .silent && $0.place == .service(service) && $0.isOpen }
+            if now - seen > FindingConstants.silence, known == nil {
+                episodes.note(.silent, at: .service(service), [FindingTime.slot(at: seen)], minute: minute)
+            } else if let known, now - seen < 60 {
+                episodes.change(known.number) { ($0.isOpen, $0.end) = (false, FindingTime.slot(at: seen)) }
+            }
+        }
+    }
+
+    private func noteWaits(_ waits: [ThreadWait], _ minute: Minute, _ episodes: inout EpisodeList) {
+        let long = waits.filter { $0.seconds > FindingConstants.starvedWait }
+        for (service, waits) in Dictionary(grouping: long, by: \.service).sorted(by: { $0.key < $1.key }) {
+            episodes.note(.starved, at: .service(service), Set(waits.map(\.slot)).sorted(), minute: minute)
+        }
+    }
+
+    /// Forgets processes that ended long ago, and the longest silent ones if there are too many.
+    private mutating func forget(before seconds: Double) {
+        lastSeen = lastSeen.filter { $0.value >= seconds }
+        serviceSeen = serviceSeen.filter { $0.value >= seconds }
+        guard lastSeen.count > FindingConstants.instances else { return }
+        let latest = lastSeen.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(FindingConstants.instances)
+        lastSeen = Dictionary(latest.map { ($0.key, $0.value) }) { first, _ in first }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+
+/// Opens, continues and closes the episodes of failures and of durations.
+struct ShareEpisodes {
+    /// Slots whose counts may still change: late points of the last five minutes.
+    private static let late = 30
+
+    let minute: Minute
+    /// The first slot with data.
+    let begin: Slot
+
+    private var now: Slot { FindingTime.slot(of: minute + 1) }
+    /// Minutes of data.
+    private var minutes: Int { minute + 1 - FindingTime.minute(of: begin) }
+
+    // MARK: Going on
+
+    /// Moves the times of open episodes to where the newest counts say.
+    func refine(_ episodes: inout EpisodeList, _ rows: inout RowTable) {
+        for episode in episodes.all where episode.isOpen && episode.counts != nil && episode.kind != .newError {
+            refine(episode.number, &episodes, &rows)
+        }
+    }
+
+    private func refine(_ number: Int, _ episodes: inout EpisodeList, _ rows: inout RowTable) {
+        guard let index = episodes[number]?.place.row else { return }
+        var closed: (minutes: Range<Minute>, kind: FindingKind)?
+        episodes.change(number) { episode in
+            fill(&episode, rows[index])
+            guard let times = EpisodeTimes(episode, rows[index].history(of: episode.kind), begin: begin) else { return }
+            times.refine(&episode)
+            guard let end = episode.end else { return }
+            let start = FindingTime.minute(of: episode.currentStretch(until: now).lowerBound)
+            closed = (start..<max(start, FindingTime.minute(after: end)), episode.kind)
+        }
+        if let closed { rows.exclude(closed.minutes, of: index, from: closed.kind) }
+    }
+
+    private func fill(_ episode: inout Episode, _ series: RowSeries) {
+        var counts = episode.counts ?? EpisodeCounts(first: max(begin, series.slots.lowerBound))
+        let from = max(counts.first, min(counts.end, now - Self.late))
+        counts.replace(
+            from: from,
+            (from..<max(from, now)).map { slot in
+                episode.kind == .slow
+                    ? series.share(atLeast: episode.bucket, in: slot)
+                    : Share(bad: series.failures(in: slot), all: series.requests(in: slot))
+            })
+        episode.counts = counts
+    }
+
+    // MARK: Beginning
+
+    /// Looks for failures in rows that have no open episode.
+    func findFailures(_ episodes: inout EpisodeList, _ rows: inout RowTable) {
+        let watched = rows.watched
+        let scan = FailureScan(minutes: minutes, rows: watched.count)
+        let open = episodes.openPlaces(.failing)
+        let known = Set(episodes.all.lazy.filter { $0.kind == .failing }.map(\.place))
+        for index in watched where !open.contains(.row(index)) {
+            if let change = scan.rise(in: rows[index]) {
+                begin(.failing, index, change, .change, &episodes, &rows)
+            } else if !known.contains(.row(index)) {
+                findOldFailures(index, scan, &episodes, &rows)
+            }
+        }
+    }
+
+    private func findOldFailures(
+        _ index: Int, _ scan: FailureScan, _ episodes: inout EpisodeList, _ rows: inout RowTable
+    ) {
+        if let change = scan.relief(in: rows[index]) {
+            begin(.failing, index, change, .over, &episodes, &rows)
+        } else if scan.isBadByItself(rows[index]) {
+            begin(.failing, index, FoundChange(evidence: 0, lag: 0, bucket: 0), .always, &episodes, &rows)
+        }
+    }
+
+    /// Looks for slowness in rows that have no open episode.
+    func findSlowness(_ episodes: inout EpisodeList, _ rows: inout RowTable) {
+        let watched = rows.watched
+        let scan = DurationScan(minutes: minutes, rows: watched.count)
+        let open = episodes.openPlaces(.slow)
+        let known = Set(episodes.all.lazy.filter { $0.kind == .slow }.map(\.place))
+        for index in watched where !open.contains(.row(index)) && !rows[index].row.isTotal {
+            if let change = scan.rise(in: rows[index]) {
+                begin(.slow, index, change, .change, &episodes, &rows)
+            } else if !known.contains(.row(index)), let change = scan.relief(in: rows[index]) {
+                begin(.slow, index, change, .over, &episodes, &rows)
+            }
+        }
+    }
+
+    private func begin(
+        _ kind: FindingKind, _ index: Int, _ change: FoundChange, _ onset: Episode.Onset,
+        _ episodes: inout EpisodeList, _ rows: inout RowTable
+    ) {
+        let changed = FindingTime.slot(of: minute + 1 - change.lag)
+        if onset == .change, let earlier = earlier(kind, index, changed, episodes) {
+            resume(earlier, changed, &episodes)
+            return refine(earlier.number, &episodes, &rows)
+        }
+        let start = onset == .change ? changed : begin
+        let number = episodes.add(kind, at: .row(index), opened: minute, start: start, onset: onset).number
+        episodes.change(number) { episode in
+            episode.bucket = change.bucket
+            if onset == .over { episode.end = changed }
+            if onset == .always { episode.usualShare = Episode.usualShareIfAlways }
+            fill(&episode, rows[index])
+            guard kind == .slow, let counts = episode.counts else { return }
+            episode.patience = min(4, 1 + counts.share(in: counts.first..<counts.end).bad / 500)
+        }
+        refine(number, &episodes, &rows)
+    }
+
+    /// The row's episode that was closed less than half an hour before.
+    private func earlier(_ kind: FindingKind, _ index: Int, _ start: Slot, _ episodes: EpisodeList) -> Episode? {
+        episodes.last {
+            $0.kind == kind && $0.place == .row(index) && start - ($0.end ?? start) < FindingConstants.sameEpisode
+        }
+    }
+
+    private func resume(_ earlier: Episode, _ start: Slot, _ episodes: inout EpisodeList) {
+        episodes.change(earlier.number) {
+            ($0.isOpen, $0.end, $0.isWhoFinal) = (true, nil, false)
+            $0.resumed = max(start - FindingTime.slotsOfMinute, $0.closedBefore ?? start)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// Ten seconds, as their number since 1970. Slot 0 is the ten seconds after midnight.
+package typealias Slot = Int
+/// A minute, as its number since 1970.
+package typealias Minute = Int
+
+/// Converts between slots, minutes and text.
+enum FindingTime {
+    static let slotsOfMinute = 6
+    static let secondsOfSlot = 10.0
+
+    static func slot(of minute: Minute) -> Slot { minute * slotsOfMinute }
+
+    static func minute(of slot: Slot) -> Minute { slot / slotsOfMinute }
+
+    /// Returns the first minute that does not begin before the slot.
+    static func minute(after slot: Slot) -> Minute { (slot + slotsOfMinute - 1) / slotsOfMinute }
+
+    /// Returns the slot that ends at a time or holds it. A batch that arrives at a slot's end is of that slot.
+    static func slot(at seconds: Double) -> Slot { max(0, Int((seconds / secondsOfSlot - 1e-6).rounded(.up)) - 1) }
+
+    /// Returns the beginning of a slot as RFC 3339 writes it, in UTC.
+    static func text(_ slot: Slot) -> String {
+        Date(timeIntervalSince1970: Double(slot) * secondsOfSlot).formatted(.iso8601)
+    }
+
+    /// Returns the beginning of a slot as hours and minutes in UTC.
+    static func clock(_ slot: Slot) -> String {
+        let minute = minute(of: slot) % 1440
+        return twoDigits(minute / 60) + ":" + twoDigits(minute % 60)
+    }
+
+    private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}

@@ -1,0 +1,62 @@
+/// The identity of a process.
+package struct ProcessIdentity: Sendable, Hashable, Comparable {
+    package var service: String
+    package var version: String
+    package var instance: String
+
+    package init(service: String, version: String, instance: String) {
+        (self.service, self.version, self.instance) = (service, version, instance)
+    }
+
+    package static func < (one: ProcessIdentity, other: ProcessIdentity) -> Bool {
+        (one.service, one.version, one.instance) < (other.service, other.version, other.instance)
+    }
+}
+
+/// What a process reported in a minute.
+package struct ProcessReport: Sendable {
+    package var process: ProcessIdentity
+    /// Its last report, in seconds since 1970.
+    package var lastSeen: Double
+    /// The mean of its memory in the minute, in MiB; `nil` if unknown.
+    package var memory: Double?
+
+    package init(process: ProcessIdentity, lastSeen: Double, memory: Double?) {
+        (self.process, self.lastSeen, self.memory) = (process, lastSeen, memory)
+    }
+}
+
+/// The longest time that a task of a service waited for a thread in 10 s.
+package struct ThreadWait: Sendable {
+    package var service: String
+    package var slot: Slot
+    package var seconds: Double
+
+    package init(service: String, slot: Slot, seconds: Double) {
+        (self.service, self.slot, self.seconds) = (service, slot, seconds)
+    }
+}
+
+/// A process that ended without a shutdown.
+package struct ProcessEnd: Sendable {
+    package var process: ProcessIdentity
+    /// Its last sign of life.
+    package var slot: Slot
+    /// Why it ended, as far as is known, such as `SIGILL at main.swift:41`.
+    package var cause: String?
+
+    package init(process: ProcessIdentity, slot: Slot, cause: String?) {
+        (self.process, self.slot, self.cause) = (process, slot, cause)
+    }
+}
+
+/// Requests that a process recorded, and that did not arrive.
+package struct LostRequests: Sendable {
+    package var service: String
+    package var slot: Slot
+    package var count: UInt64
+
+    package init(service: String, slot: Slot, count: UInt64) {
+        (self.service, self.slot, self.count) = (service, slot, count)
+    }
+}

@@ -1,0 +1,89 @@
+/// Which rows and services a row depends on: a client row's requests arrive at a server row, and a server row depends on all requests
+/// that its service makes, because counts do not say which of them it needs.
+struct CallGraph {
+    /// The table's version that the graph is of.
+    private var version = -1
+    /// The served row that a client row's requests arrive at.
+    private var targets: [Int: Int] = [:]
+    /// The client rows whose requests arrive at a served row.
+    private var callers: [Int: [Int]] = [:]
+    private var serviceOfHost: [String: String] = [:]
+    /// What was already derived: each place's dependencies.
+    private var known: [Place: Set<Place>] = [:]
+
+    /// Derives the graph again if rows came or went.
+    mutating func update(_ rows: RowTable) {
+        guard version != rows.version else { return }
+        (version, known, targets, callers, serviceOfHost) = (rows.version, [:], [:], [:], [:])
+        var served: [Arrival: Int] = [:]
+        for index in rows.watched where rows[index].row.kind == .server && !rows[index].row.isTotal {
+            served[Arrival(rows[index].row)] = index
+            if let host = rows[index].row.host { serviceOfHost[host] = rows[index].row.service }
+        }
+        for index in rows.watched where rows[index].row.kind == .client {
+            guard let target = served[Arrival(rows[index].row)] else { continue }
+            targets[index] = target
+            callers[target, default: []].append(index)
+        }
+    }
+
+    func target(of row: Int) -> Int? { targets[row] }
+
+    func callers(of row: Int) -> [Int] { callers[row] ?? [] }
+
+    /// Returns all that a place depends on, directly or not.
+    mutating func below(_ place: Place, _ rows: RowTable) -> Set<Place> {
+        if let below = known[place] { return below }
+        let below = dependencies(of: place, rows)
+        known[place] = below
+        return below
+    }
+
+    private mutating func dependencies(of place: Place, _ rows: RowTable) -> Set<Place> {
+        switch place {
+        case .service(let service):
+            return dependencies(ofAll: service, rows).subtracting([place])
+        case .row(let index) where rows[index].row.isTotal:
+            return dependencies(ofAll: rows[index].row.service, rows)
+        case .row(let index):
+            return withTotals(reached(from: index, rows), rows, except: rows[index].row.service)
+        }
+    }
+
+    private mutating func dependencies(ofAll service: String, _ rows: RowTable) -> Set<Place> {
+        let own = (rows.served[service] ?? []) + (rows.made[service] ?? [])
+        return own.reduce(into: []) { $0.formUnion(below(.row($1), rows)) }
+    }
+
+    /// Adds, for each service, the row of all that it serves.
+    private func withTotals(_ places: Set<Place>, _ rows: RowTable, except own: String) -> Set<Place> {
+        places.reduce(into: places) { all, place in
+            guard case .service(let service) = place, service != own, let total = rows.total(of: service) else {
+                return
+            }
+            all.insert(.row(total))
+        }
+    }
+
+    private func reached(from row: Int, _ rows: RowTable) -> Set<Place> {
+        var (reached, next) = (Set<Place>(), [row])
+        while let index = next.popLast() {
+            let row = rows[index].row
+            if let service = row.kind == .server ? row.service : row.host.flatMap({ serviceOfHost[$0] }) {
+                reached.insert(.service(service))
+            }
+            let below = row.kind == .server ? rows.made[row.service] ?? [] : targets[index].map { [$0] } ?? []
+            for index in below where reached.insert(.row(index)).inserted { next.append(index) }
+        }
+        return reached
+    }
+}
+
+/// Where requests arrive: what a client row and its server row have in common.
+private struct Arrival: Hashable {
+    let host: String?
+    let method: String?
+    let endpoint: String?
+
+    init(_ row: FindingRow) { (host, method, endpoint) = (row.host, row.method, row.endpoint) }
+}

@@ -1,0 +1,131 @@
+import Foundation
+
+/// Which episodes belong to one thing. A link stays once it is made, so that findings do not come and go.
+struct EpisodeLinks {
+    enum Link {
+        /// The second is deeper in the call graph and explains the first.
+        case below
+        /// Both are parts of one trouble, as two endpoints of a service.
+        case beside
+        /// The first has a cause of its own, although the second is deeper.
+        case apart
+    }
+
+    struct Pair: Hashable, Comparable {
+        let first: Int
+        let second: Int
+
+        static func < (one: Pair, other: Pair) -> Bool { (one.first, one.second) < (other.first, other.second) }
+    }
+
+    private(set) var links: [Pair: Link] = [:]
+
+    /// Links episodes that overlap, and cuts links of those that have a cause of their own.
+    mutating func update(_ episodes: EpisodeList, _ rows: RowTable, _ graph: inout CallGraph, now: Slot) {
+        for first in episodes.all {
+            for second in episodes.all where first.isOpen || second.isOpen || isNew(first, second, now) {
+                let pair = Pair(first: first.number, second: second.number)
+                guard first.number != second.number, links[pair] == nil, first.overlaps(second) else { continue }
+                links[pair] = Self.link(first, second, rows, &graph)
+            }
+        }
+        cut(episodes, rows, graph, now: now)
+    }
+
+    /// Whether one of them was found in this minute, and is over already.
+    private func isNew(_ first: Episode, _ second: Episode, _ now: Slot) -> Bool {
+        FindingTime.slot(of: max(first.opened, second.opened) + 1) >= now
+    }
+
+    private static func link(
+        _ first: Episode, _ second: Episode, _ rows: RowTable, _ graph: inout CallGraph
+    ) -> Link? {
+        if first.place == second.place { return second.kind.precedence < first.kind.precedence ? .below : nil }
+        let hasEffect = !first.kind.hasNoEffectOnOthers && !second.kind.hasNoEffectOnOthers
+        if hasEffect, !isLaterSlowness(second, of: first), graph.below(first.place, rows).contains(second.place),
+            !graph.below(second.place, rows).contains(first.place)
+        {
+            return .below
+        }
+        guard first.kind == second.kind, first.number < second.number, let one = first.place.row,
+            let other = second.place.row
+        else { return nil }
+        return areSiblings(rows[one].row, rows[other].row) ? .beside : nil
+    }
+
+    /// Whether the deeper episode is slowness that began after the failures above: it does not explain them.
+    private static func isLaterSlowness(_ deeper: Episode, of failing: Episode) -> Bool {
+        failing.kind == .failing && deeper.kind == .slow && deeper.start > failing.start + FindingConstants.overlap
+    }
+
+    /// Whether they are rows of one service, of one partner's hosts, or of several callers of the same endpoint.
+    private static func areSiblings(_ one: FindingRow, _ other: FindingRow) -> Bool {
+        guard one.kind == other.kind else { return false }
+        if one.kind == .server { return one.service == other.service }
+        return one.host == other.host || (one.method == other.method && one.endpoint == other.endpoint)
+    }
+
+    mutating func forget(except known: Set<Int>) {
+        links = links.filter { known.contains($0.key.first) && known.contains($0.key.second) }
+    }
+
+    // MARK: Causes of their own
+
+    private mutating func cut(_ episodes: EpisodeList, _ rows: RowTable, _ graph: CallGraph, now: Slot) {
+        let below = links.filter { $0.value == .below }.keys.sorted()
+        for (number, pairs) in Dictionary(grouping: below, by: \.first).sorted(by: { $0.key < $1.key }) {
+            guard let episode = episodes[number], episode.isOpen, episode.kind == .failing else { continue }
+            let elsewhere = pairs.filter { episodes[$0.second].map { $0.place != episode.place } ?? false }
+            let deeper = elsewhere.compactMap { episodes[$0.second] }
+            let cause = OwnCause(rows: rows, graph: graph, now: now)
+            guard !deeper.isEmpty, cause.has(episode, deeper) else { continue }
+            for pair in elsewhere { links[pair] = .apart }
+        }
+    }
+}
+
+/// Decides by counts whether more of a service's requests fail than the requests that it makes explain.
+struct OwnCause {
+    let rows: RowTable
+    let graph: CallGraph
+    let now: Slot
+
+    func has(_ episode: Episode, _ deeper: [Episode]) -> Bool {
+        guard let index = episode.place.row, deeper.allSatisfy({ $0.kind == .failing }) else { return false }
+        let row = rows[index].row
+        let isServer = row.kind == .server
+        let mine = isServer ? rows.served[row.service] ?? [] : [index]
+        let below = isServer ? rows.made[row.service] ?? [] : graph.target(of: index).map { [$0] } ?? []
+        let slots = episode.slots(until: now)
+        let minutes = FindingTime.minute(of: slots.lowerBound)..<FindingTime.minute(after: slots.upperBound)
+        let failures = mine.reduce(0) { $0 + self.failures($1, minutes) }
+        let own = excess(mine, minutes) - max(excess(below, minutes), 0)
+        let expected = failures - own
+        guard own > 0, expected > 0, own >= FindingConstants.ownShare * episode.excess else { return false }
+        return failures * log(failures / expected) - own >= FindingConstants.other
+    }
+
+    /// The failures that would not have been before.
+    private func excess(_ indexes: [Int], _ minutes: Range<Minute>) -> Double {
+        indexes.reduce(0) { sum, index in
+            let all = minutes.reduce(0) { $0 + rows[index].failures.requests(in: $1) }
+            return sum + failures(index, minutes) - all * usualShare(index, before: minutes.lowerBound)
+        }
+    }
+
+    private func failures(_ index: Int, _ minutes: Range<Minute>) -> Double {
+        minutes.reduce(0) { $0 + rows[index].failures.atLeast(0, in: $1) }
+    }
+
+    /// The share of failures before a minute, without those of closed episodes; 0 if there is nothing before.
+    private func usualShare(_ index: Int, before minute: Minute) -> Double {
+        let history = rows[index].failures
+        let before = (history.minutes.lowerBound..<max(minute, history.minutes.lowerBound)).filter(history.isUsable)
+        guard before.contains(where: { history.requests(in: $0) > 0 }) else { return 0 }
+        let (bad, all) = before.reduce(into: (0.5, 1.5)) {
+            $0.0 += history.atLeast(0, in: $1)
+            $0.1 += history.requests(in: $1)
+        }
+        return bad / all
+    }
+}

@@ -1,0 +1,128 @@
+/// One thing that happened.
+package struct Finding: Sendable, Equatable, Encodable {
+    /// Which side of a slow call took longer.
+    package enum Side: String, Sendable, Encodable {
+        case server
+        case network
+        /// The calling process: the request waited there.
+        case client
+    }
+
+    /// It stays as long as the finding does.
+    package var id: String
+    package var kind: FindingKind
+    /// `nil` if it was there all the time.
+    package var since: Slot?
+    /// `nil` if it goes on.
+    package var until: Slot?
+    package var isOpen: Bool
+    package var title: String
+    package var subject: FindingSubject
+    package var cost: FindingCost
+    /// The requests before and since; `nil` for what is not a share of requests.
+    package var before: FindingCounts?
+    package var after: FindingCounts?
+    /// Who carries it, if counts set somebody apart.
+    package var who: [Carrier]
+    /// What the failures were.
+    package var what: [FailureForm]
+    package var side: Side?
+    /// The version that was deployed when it began, if it carries it.
+    package var deployment: String?
+    /// The rows that suffer from it.
+    package var also: [FindingSubject]
+    /// The command and the address of the page that show its figures.
+    package var command: String
+    package var page: String
+
+    private enum CodingKeys: String, CodingKey {
+        case id, kind, since, until, title, subject, cost, before, after, who, what, side, deployment, also, command,
+            page
+        case isOpen = "is_open"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(id, forKey: .id)
+        try values.encode(kind, forKey: .kind)
+        try values.encode(since.map(FindingTime.text), forKey: .since)
+        try values.encode(until.map(FindingTime.text), forKey: .until)
+        try values.encode(isOpen, forKey: .isOpen)
+        try values.encode(title, forKey: .title)
+        try values.encode(subject, forKey: .subject)
+        try values.encode(cost, forKey: .cost)
+        try values.encode(before, forKey: .before)
+        try values.encode(after, forKey: .after)
+        try values.encode(who, forKey: .who)
+        try values.encode(what, forKey: .what)
+        try values.encode(side, forKey: .side)
+        try values.encode(deployment, forKey: .deployment)
+        try values.encode(also, forKey: .also)
+        try values.encode(command, forKey: .command)
+        try values.encode(page, forKey: .page)
+    }
+}
+
+/// What a finding is about: the dimensions that name it. Others are `nil`.
+package struct FindingSubject: Sendable, Hashable, Codable {
+    package var service: String
+    package var kind: FindingRow.Kind?
+    package var method: String?
+    package var host: String?
+    package var endpoint: String?
+
+    package init(
+        service: String, kind: FindingRow.Kind? = nil, method: String? = nil, host: String? = nil,
+        endpoint: String? = nil
+    ) {
+        (self.service, self.kind, self.method, self.host, self.endpoint) = (service, kind, method, host, endpoint)
+    }
+}
+
+/// What a finding costs people, within the window that was asked for.
+package struct FindingCost: Sendable, Equatable, Codable {
+    /// Requests that failed or were slow, and would not have been before; those of rows that suffer from it are among them.
+    package var requests: Int
+    /// What slow requests took longer than before, all together.
+    package var seconds: Double
+    /// Processes that ended.
+    package var processes: Int
+
+    /// The number that findings are ranked by.
+    var rank: Double { Double(requests) + FindingConstants.deathInRequests * Double(processes) }
+}
+
+/// Requests, and those among them that failed or were slow.
+package struct FindingCounts: Sendable, Equatable, Codable {
+    package var count: Int
+    package var failures: Int
+}
+
+/// A version, an instance, a host or a caller that carries a finding.
+package struct Carrier: Sendable, Equatable, Codable {
+    package enum Dimension: String, Sendable, Hashable, Codable, CaseIterable {
+        case version
+        case instance
+        case host
+        case caller
+    }
+
+    package var dimension: Dimension
+    package var value: String
+    /// Its share of the bad requests that would not have been bad before, and of all requests; `nil` where processes are counted.
+    package var shareOfBad: Double?
+    package var shareOfAll: Double?
+
+    private enum CodingKeys: String, CodingKey {
+        case dimension, value
+        case shareOfBad = "share_of_bad"
+        case shareOfAll = "share_of_all"
+    }
+}
+
+/// A form of the failures of a finding: a status or an error.
+package struct FailureForm: Sendable, Equatable, Codable {
+    package var dimension: String
+    package var value: String
+    package var count: Int
+}
