@@ -40,11 +40,10 @@ enum EvidenceScore {
     /// - Parameters:
     ///   - spread: the variance of a minute's share beyond chance.
     ///   - persistence: that of the part and of the reference together.
-    static func dispersion(spread: Double, persistence: Double, _ part: Share, _ reference: Share, share: Double)
-        -> Double
-    {
-        let requests = part.all * reference.all / max(part.all + reference.all, 1)
-        return 1 + spread * persistence * requests / max(share * (1 - share), 1e-9)
+    static func dispersion(spread: Double, persistence: Double, _ part: Share, _ reference: Share) -> Double {
+        let all = max(part.all + reference.all, 1)
+        let common = (part.bad + reference.bad) / all
+        return 1 + spread * persistence * part.all * reference.all / all / max(common * (1 - common), 1e-9)
     }
 }
 

@@ -15,16 +15,19 @@ struct MinuteHistory {
     private var requests = [UInt32](repeating: 0, count: kept)
     private var counts: [UInt32]
     private var isExcluded = [Bool](repeating: false, count: kept)
-    /// For each lag: n, n², then for each bucket x, x² and x n.
+    /// For each lag the requests, the sum of the squares of the minutes' requests, and the requests in each bucket or a higher one.
     private var sums: [Double]
+    /// All requests that are kept, those of closed episodes too.
+    private(set) var allRequests = 0.0
 
     private var width: Int { span.count }
-    private var stride: Int { 2 + 3 * span.count }
+    private var stride: Int { 2 + span.count }
 
-    init(end: Minute, span: Range<Int> = 0..<1) {
+    /// - Parameter span: the buckets that requests are expected in; others are added as they come.
+    init(end: Minute, span: Range<Int>) {
         (self.end, self.span) = (end, span)
         counts = Array(repeating: 0, count: Self.kept * span.count)
-        sums = Array(repeating: 0, count: (Self.whole + 1) * (2 + 3 * span.count))
+        sums = Array(repeating: 0, count: (Self.whole + 1) * (2 + span.count))
     }
 
     /// The minutes that are kept.
@@ -40,19 +43,21 @@ struct MinuteHistory {
 
     private mutating func beginMinute() {
         let minute = end
-        add(-1, minute - Self.kept, to: 0...Self.whole)
+        for sum in 0...Self.whole { add(-1, minute - Self.kept, to: sum) }
+        allRequests -= Double(requests[index(minute)])
         requests[index(minute)] = 0
         isExcluded[index(minute)] = false
         for bucket in 0..<width { counts[index(minute) * width + bucket] = 0 }
         end += 1
-        for (sum, lag) in FindingConstants.lags.enumerated() { add(1, minute - lag, to: sum...sum) }
+        for (sum, lag) in FindingConstants.lags.enumerated() { add(1, minute - lag, to: sum) }
     }
 
     /// Replaces the counts of a minute. Minutes that are no longer kept are ignored.
-    mutating func replace(_ minute: Minute, requests new: UInt32, _ buckets: [BucketCount]) {
+    mutating func replace(_ minute: Minute, requests new: UInt32, _ buckets: some Collection<BucketCount>) {
         guard minutes.contains(minute) else { return }
         include(buckets)
         addToContaining(-1, minute)
+        allRequests += Double(new) - Double(requests[index(minute)])
         requests[index(minute)] = new
         for bucket in 0..<width { counts[index(minute) * width + bucket] = 0 }
         for bucket in buckets { counts[index(minute) * width + bucket.bucket - span.lowerBound] += bucket.count }
@@ -68,28 +73,20 @@ struct MinuteHistory {
     }
 
     private mutating func addToContaining(_ sign: Double, _ minute: Minute) {
-        add(sign, minute, to: Self.whole...Self.whole)
-        for (sum, lag) in FindingConstants.lags.enumerated() where minute < end - lag {
-            add(sign, minute, to: sum...sum)
-        }
+        add(sign, minute, to: Self.whole)
+        for (sum, lag) in FindingConstants.lags.enumerated() where minute < end - lag { add(sign, minute, to: sum) }
     }
 
-    private mutating func add(_ sign: Double, _ minute: Minute, to range: ClosedRange<Int>) {
-        let (place, width, stride) = (index(minute), width, stride)
+    private mutating func add(_ sign: Double, _ minute: Minute, to sum: Int) {
+        let (place, width, base) = (index(minute), width, sum * stride)
         guard requests[place] > 0, !isExcluded[place] else { return }
         let n = Double(requests[place])
-        for sum in range {
-            let base = sum * stride
-            sums[base] += sign * n
-            sums[base + 1] += sign * n * n
-            var atLeast = 0.0
-            for bucket in Swift.stride(from: width - 1, through: 0, by: -1) {
-                atLeast += Double(counts[place * width + bucket])
-                guard atLeast > 0 else { continue }
-                sums[base + 2 + bucket] += sign * atLeast
-                sums[base + 2 + width + bucket] += sign * atLeast * atLeast
-                sums[base + 2 + 2 * width + bucket] += sign * atLeast * n
-            }
+        sums[base] += sign * n
+        sums[base + 1] += sign * n * n
+        var atLeast = 0.0
+        for bucket in Swift.stride(from: width - 1, through: 0, by: -1) {
+            atLeast += Double(counts[place * width + bucket])
+            sums[base + 2 + bucket] += sign * atLeast
         }
     }
 
@@ -101,20 +98,10 @@ struct MinuteHistory {
 
     func squares(of sum: Int) -> Double { sums[sum * stride + 1] }
 
-    /// The sum over minutes of requests in this bucket or a higher one.
-    func atLeast(_ bucket: Int, of sum: Int) -> Double { value(bucket, sum, 0, below: requests(of: sum)) }
-
-    /// The sum over minutes of its square.
-    func atLeastSquares(_ bucket: Int, of sum: Int) -> Double { value(bucket, sum, 1, below: squares(of: sum)) }
-
-    /// The sum over minutes of it, times the minute's requests.
-    func atLeastTimesRequests(_ bucket: Int, of sum: Int) -> Double { value(bucket, sum, 2, below: squares(of: sum)) }
-
-    /// - Parameter below: the value for buckets below the span: all requests are above them.
-    private func value(_ bucket: Int, _ sum: Int, _ column: Int, below: @autoclosure () -> Double) -> Double {
-        if bucket < span.lowerBound { return below() }
-        guard bucket < span.upperBound else { return 0 }
-        return sums[sum * stride + 2 + column * width + bucket - span.lowerBound]
+    /// The requests in this bucket or a higher one.
+    func atLeast(_ bucket: Int, of sum: Int) -> Double {
+        if bucket < span.lowerBound { return requests(of: sum) }
+        return bucket < span.upperBound ? sums[sum * stride + 2 + bucket - span.lowerBound] : 0
     }
 
     // MARK: Minutes
@@ -133,21 +120,21 @@ struct MinuteHistory {
     // MARK: Buckets
 
     /// Widens the span so that it holds all these buckets.
-    private mutating func include(_ buckets: [BucketCount]) {
+    private mutating func include(_ buckets: some Collection<BucketCount>) {
         let wanted = BucketSpan.widened(span, to: buckets)
         guard wanted != span else { return }
-        counts = BucketSpan.moved(counts, from: span, to: wanted)
+        counts = BucketSpan.moved(counts, times: Self.kept, from: span, to: wanted)
         sums = widenedSums(to: wanted)
         span = wanted
     }
 
     private func widenedSums(to wanted: Range<Int>) -> [Double] {
         var moved: [Double] = []
+        moved.reserveCapacity((Self.whole + 1) * (2 + wanted.count))
         for sum in 0...Self.whole {
-            moved += [requests(of: sum), squares(of: sum)]
-            moved += wanted.map { atLeast($0, of: sum) }
-            moved += wanted.map { atLeastSquares($0, of: sum) }
-            moved += wanted.map { atLeastTimesRequests($0, of: sum) }
+            moved.append(requests(of: sum))
+            moved.append(squares(of: sum))
+            for bucket in wanted { moved.append(atLeast(bucket, of: sum)) }
         }
         return moved
     }
@@ -158,18 +145,18 @@ enum BucketSpan {
     /// Spans begin and end at multiples of this, so that they seldom change.
     private static let unit = 4
 
-    static func widened(_ span: Range<Int>, to buckets: [BucketCount]) -> Range<Int> {
-        guard let low = buckets.map(\.bucket).min(), let high = buckets.map(\.bucket).max(),
-            low < span.lowerBound || high >= span.upperBound
-        else { return span }
-        let lower = low / unit * unit, upper = (high / unit + 1) * unit
-        return span.isEmpty ? lower..<upper : min(lower, span.lowerBound)..<max(upper, span.upperBound)
+    static func widened(_ span: Range<Int>, to buckets: some Collection<BucketCount>) -> Range<Int> {
+        guard var wanted = span.isEmpty ? buckets.first.map({ $0.bucket..<$0.bucket + 1 }) : span else { return span }
+        for bucket in buckets where !wanted.contains(bucket.bucket) || span.isEmpty {
+            let (low, high) = (bucket.bucket / unit * unit, (bucket.bucket / unit + 1) * unit)
+            wanted = min(low, wanted.lowerBound)..<max(high, wanted.upperBound)
+        }
+        return wanted
     }
 
     /// Returns counts by time and bucket with the buckets of another span.
-    static func moved(_ counts: [UInt32], from old: Range<Int>, to new: Range<Int>) -> [UInt32] {
-        guard !old.isEmpty else { return [] }
-        var moved = [UInt32](repeating: 0, count: counts.count / old.count * new.count)
+    static func moved(_ counts: [UInt32], times: Int, from old: Range<Int>, to new: Range<Int>) -> [UInt32] {
+        var moved = [UInt32](repeating: 0, count: times * new.count)
         for (index, count) in counts.enumerated() where count > 0 {
             moved[index / old.count * new.count + index % old.count + old.lowerBound - new.lowerBound] = count
         }

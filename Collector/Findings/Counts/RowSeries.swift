@@ -1,14 +1,12 @@
 /// What is kept of a row: counts of 3 h, in slots and in minutes, and the durations of its minutes and of its latest slots.
 struct RowSeries {
-    private static let kept = FindingConstants.keptMinutes * FindingTime.slotsOfMinute
 
     /// Statuses that say more about the one who asks than about a change: not signed in, not found, too slow, too often, gone.
     private static let usualStatuses: Set<Int> = [401, 404, 408, 429, 499]
 
     let row: FindingRow
-    /// Requests and failures by slot, as a ring.
-    private var requests = [UInt32](repeating: 0, count: kept)
-    private var failed = [UInt32](repeating: 0, count: kept)
+    /// Requests and failures by slot, as a ring by minute.
+    private var slotsOfMinutes = [SlotSums](repeating: SlotSums(), count: FindingConstants.keptMinutes)
     private(set) var failures: MinuteHistory
     private(set) var durations: MinuteHistory
     private var slotDurations: SlotDurations
@@ -20,23 +18,23 @@ struct RowSeries {
 
     init(_ row: FindingRow, end: Minute) {
         self.row = row
-        failures = MinuteHistory(end: end)
-        durations = MinuteHistory(end: end)
+        failures = MinuteHistory(end: end, span: 0..<1)
+        durations = MinuteHistory(end: end, span: 0..<0)
         slotDurations = SlotDurations(end: FindingTime.slot(of: end))
         lastUsed = end
     }
 
     /// The minute after the newest one.
     var end: Minute { failures.end }
-    var slots: Range<Slot> { FindingTime.slot(of: end) - Self.kept..<FindingTime.slot(of: end) }
+    var slots: Range<Slot> {
+        FindingTime.slot(of: end - FindingConstants.keptMinutes)..<FindingTime.slot(of: end)
+    }
 
     // MARK: Changes
 
     mutating func advance(to end: Minute) {
-        let first = max(self.end, end - FindingConstants.keptMinutes)
-        for slot in FindingTime.slot(of: first)..<FindingTime.slot(of: max(first, end)) {
-            requests[slot % Self.kept] = 0
-            failed[slot % Self.kept] = 0
+        for minute in max(self.end, end - FindingConstants.keptMinutes)..<max(self.end, end) {
+            slotsOfMinutes[minute % FindingConstants.keptMinutes] = SlotSums()
         }
         failures.advance(to: end)
         durations.advance(to: end)
@@ -50,27 +48,21 @@ struct RowSeries {
 
     /// Replaces the counts of a minute.
     mutating func replace(_ minute: Minute, _ slots: [SlotCounts]) {
-        replace(minute, requests: slots.map(\.requests), failures: slots.map(\.failures))
-        let buckets = slots.flatMap(\.durations)
-        durations.replace(minute, requests: slots.reduce(0) { $0 &+ $1.requests }, buckets)
+        let sums = SlotSums(slots)
+        replace(minute, sums)
+        durations.replace(minute, requests: sums.requests.wrappedSum(), slots.lazy.map(\.durations).joined())
         for (slot, counts) in zip(FindingTime.slot(of: minute)..., slots) {
             slotDurations.replace(slot, counts.durations)
             note(counts, in: slot)
         }
     }
 
-    /// Replaces requests and failures of a minute, by slot.
-    mutating func replace(_ minute: Minute, requests: [UInt32], failures: [UInt32]) {
-        let first = FindingTime.slot(of: minute)
-        guard slots.contains(first), requests.count == failures.count,
-            requests.count <= FindingTime.slotsOfMinute
-        else { return }
-        for index in requests.indices {
-            self.requests[(first + index) % Self.kept] = requests[index]
-            failed[(first + index) % Self.kept] = failures[index]
-        }
-        let (all, bad) = (requests.reduce(0, &+), failures.reduce(0, &+))
-        self.failures.replace(minute, requests: all, [BucketCount(bucket: 0, count: bad)])
+    /// Replaces requests and failures of a minute.
+    mutating func replace(_ minute: Minute, _ sums: SlotSums) {
+        guard failures.minutes.contains(minute) else { return }
+        slotsOfMinutes[minute % FindingConstants.keptMinutes] = sums
+        let (all, bad) = (sums.requests.wrappedSum(), sums.failures.wrappedSum())
+        failures.replace(minute, requests: all, CollectionOfOne(BucketCount(bucket: 0, count: bad)))
         if all > 0 { lastUsed = max(lastUsed, minute + 1) }
     }
 
@@ -100,9 +92,14 @@ struct RowSeries {
     /// The history that a kind is judged by.
     func history(of kind: FindingKind) -> MinuteHistory { kind == .slow ? durations : failures }
 
-    func requests(in slot: Slot) -> Double { slots.contains(slot) ? Double(requests[slot % Self.kept]) : 0 }
+    func requests(in slot: Slot) -> Double { count(\.requests, in: slot) }
 
-    func failures(in slot: Slot) -> Double { slots.contains(slot) ? Double(failed[slot % Self.kept]) : 0 }
+    func failures(in slot: Slot) -> Double { count(\.failures, in: slot) }
+
+    private func count(_ counts: KeyPath<SlotSums, SIMD8<UInt32>>, in slot: Slot) -> Double {
+        guard slots.contains(slot) else { return 0 }
+        return Double(slotSums(of: FindingTime.minute(of: slot))[keyPath: counts][slot % FindingTime.slotsOfMinute])
+    }
 
     func share(ofFailuresIn range: Range<Slot>) -> Share {
         range.clamped(to: slots).reduce(into: Share(bad: 0, all: 0)) {
@@ -111,10 +108,8 @@ struct RowSeries {
         }
     }
 
-    func slotCounts(of minute: Minute) -> (requests: [UInt32], failures: [UInt32]) {
-        let first = FindingTime.slot(of: minute)
-        let slots = (first..<first + FindingTime.slotsOfMinute).map { $0 % Self.kept }
-        return (slots.map { requests[$0] }, slots.map { failed[$0] })
+    func slotSums(of minute: Minute) -> SlotSums {
+        failures.minutes.contains(minute) ? slotsOfMinutes[minute % FindingConstants.keptMinutes] : SlotSums()
     }
 
     /// Returns the requests of a slot that took at least so long, among all. Of older slots only the minute is known; then it is a
@@ -126,6 +121,27 @@ struct RowSeries {
         let (minute, part) = (FindingTime.minute(of: slot), Double(FindingTime.slotsOfMinute))
         return Share(
             bad: durations.atLeast(bucket, in: minute) / part, all: durations.requests(in: minute) / part)
+    }
+}
+
+/// Requests and failures of a minute by slot: the first six lanes.
+struct SlotSums {
+    var requests = SIMD8<UInt32>()
+    var failures = SIMD8<UInt32>()
+
+    init() {}
+
+    init(_ slots: [SlotCounts]) {
+        for (lane, slot) in slots.prefix(FindingTime.slotsOfMinute).enumerated() {
+            requests[lane] = slot.requests
+            failures[lane] = min(slot.failures, slot.requests)
+        }
+    }
+
+    /// Adds the change from an earlier to a later value.
+    mutating func add(_ new: SlotSums, minus old: SlotSums) {
+        requests = requests &+ new.requests &- old.requests
+        failures = failures &+ new.failures &- old.failures
     }
 }
 

@@ -4,6 +4,8 @@ struct RowTable {
     private(set) var series: [RowSeries] = []
     private var isUsed: [Bool] = []
     private var indexes: [FindingRow: Int] = [:]
+    /// The row for all that a service serves.
+    private var totals: [String: Int] = [:]
     /// The served rows of each service.
     private(set) var served: [String: [Int]] = [:]
     /// The rows of the requests that each service makes.
@@ -24,7 +26,7 @@ struct RowTable {
 
     /// The row for all that a service serves, if it serves several endpoints.
     func total(of service: String) -> Int? {
-        served[service, default: []].count > 1 ? indexes[.total(of: service)] : nil
+        served[service, default: []].count > 1 ? totals[service] : nil
     }
 
     /// The rows that are looked at, in order.
@@ -45,24 +47,25 @@ struct RowTable {
 
     mutating func take(_ row: RowMinute) {
         guard let index = index(adding: row.row) else { return unwatched += 1 }
-        guard FindingTime.slotsOfMinute == row.slots.count, series[index].failures.minutes.contains(row.minute) else {
+        guard row.slots.count == FindingTime.slotsOfMinute, series[index].failures.minutes.contains(row.minute) else {
             return
         }
-        let old = series[index].slotCounts(of: row.minute)
+        let old = series[index].slotSums(of: row.minute)
         series[index].replace(row.minute, row.slots)
-        guard row.row.kind == .server, let total = self.index(adding: .total(of: row.row.service)) else { return }
-        let (sum, new) = (series[total].slotCounts(of: row.minute), series[index].slotCounts(of: row.minute))
-        series[total].replace(
-            row.minute, requests: Self.sum(sum.requests, new.requests, minus: old.requests),
-            failures: Self.sum(sum.failures, new.failures, minus: old.failures))
-    }
-
-    private static func sum(_ sum: [UInt32], _ new: [UInt32], minus old: [UInt32]) -> [UInt32] {
-        sum.indices.map { sum[$0] &+ new[$0] &- old[$0] }
+        guard row.row.kind == .server, let total = total(adding: row.row.service) else { return }
+        var sums = series[total].slotSums(of: row.minute)
+        sums.add(series[index].slotSums(of: row.minute), minus: old)
+        series[total].replace(row.minute, sums)
     }
 
     mutating func exclude(_ minutes: Range<Minute>, of index: Int, from kind: FindingKind) {
         series[index].exclude(minutes, from: kind)
+    }
+
+    private mutating func total(adding service: String) -> Int? {
+        if let index = totals[service] { return index }
+        totals[service] = index(adding: .total(of: service))
+        return totals[service]
     }
 
     private mutating func index(adding row: FindingRow) -> Int? {
@@ -95,6 +98,7 @@ struct RowTable {
             guard series[index].lastUsed < end - FindingConstants.keptMinutes else { continue }
             let row = series[index].row
             indexes[row] = nil
+            if row.isTotal { totals[row.service] = nil }
             isUsed[index] = false
             served[row.service]?.removeAll { $0 == index }
             made[row.service]?.removeAll { $0 == index }

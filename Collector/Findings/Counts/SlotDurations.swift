@@ -2,8 +2,8 @@
 struct SlotDurations {
     private static let kept = FindingConstants.minutesOfSlots * FindingTime.slotsOfMinute
 
-    private var span = 0..<1
-    private var counts = [UInt32](repeating: 0, count: kept)
+    private var span = 0..<0
+    private var counts: [UInt32] = []
     private var end: Slot
 
     init(end: Slot) { self.end = end }
@@ -37,7 +37,7 @@ struct SlotDurations {
     private mutating func include(_ buckets: [BucketCount]) {
         let wanted = BucketSpan.widened(span, to: buckets)
         guard wanted != span else { return }
-        counts = BucketSpan.moved(counts, from: span, to: wanted)
+        counts = BucketSpan.moved(counts, times: Self.kept, from: span, to: wanted)
         span = wanted
     }
 }

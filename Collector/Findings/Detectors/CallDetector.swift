@@ -86,10 +86,10 @@ struct CallDetector {
     /// Whether more calls are made for each served request than before: a cheap look that settles nearly all cases.
     private func isMore(_ made: Double, _ calls: Calls, _ from: Slot, _ rows: RowTable) -> Bool {
         guard from - begin >= Self.young else { return true }
-        let madeBefore = requests(calls.made, begin..<from, rows)
+        let madeBefore = calls.made.reduce(0) { $0 + rows[$1].failures.allRequests } - made
         guard madeBefore > 0 else { return true }
         let served = requests(calls.served, from..<now, rows)
-        let servedBefore = requests(calls.served, begin..<from, rows)
+        let servedBefore = calls.served.reduce(0) { $0 + rows[$1].failures.allRequests } - served
         return made >= FindingConstants.retriesGrowth * madeBefore / max(servedBefore, 1) * served
     }
 

@@ -15,16 +15,16 @@ struct DurationScan {
 
     /// Returns the surest change to the worse that lasts until now. Long lags change little in a minute, so they are looked at each
     /// third one.
-    func rise(in series: RowSeries) -> FoundChange? {
-        best(in: series.durations, certain, isOver: false) { lag in
+    func rise(in history: MinuteHistory) -> FoundChange? {
+        best(in: history, certain, isOver: false) { lag in
             lag >= 2 && (lag < 15 || minutes % 3 == 0) && minutes - lag >= FindingConstants.reference
         }
     }
 
     /// Returns the surest change of a row that was slow from the beginning and is better since.
-    func relief(in series: RowSeries) -> FoundChange? {
+    func relief(in history: MinuteHistory) -> FoundChange? {
         guard minutes % 2 == 0 else { return nil }
-        return best(in: series.durations, certain + FindingConstants.furtherEvidenceIfOver, isOver: true) { $0 >= 3 }
+        return best(in: history, certain + FindingConstants.furtherEvidenceIfOver, isOver: true) { $0 >= 3 }
     }
 
     private func best(
@@ -36,7 +36,7 @@ struct DurationScan {
             let comparison = DurationComparison(history, lag: index, isOver: isOver)
             guard comparison.reference.all >= 20, comparison.part.all >= 5 else { continue }
             comparison.forEachQuantile { bucket in
-                let value = comparison.evidence(bucket)
+                let value = comparison.evidence(bucket, ifAtLeast: max(best.evidence, certain))
                 if value > best.evidence { best = FoundChange(evidence: value, lag: lag, bucket: bucket) }
             }
         }
@@ -94,8 +94,8 @@ private struct DurationComparison {
         }
     }
 
-    /// Returns how strongly more slow requests in the part speak for a change.
-    func evidence(_ bucket: Int) -> Double {
+    /// Returns how strongly more slow requests in the part speak for a change; 0 if that is less than `least`.
+    func evidence(_ bucket: Int, ifAtLeast least: Double) -> Double {
         let slow = Share(bad: inPart(bucket), all: part.all)
         let usual = Share(bad: inReference(bucket), all: reference.all)
         guard slow.bad >= 5, slow.value > 1.3 * usual.value else { return 0 }
@@ -103,10 +103,14 @@ private struct DurationComparison {
         guard slow.value * reference.all > worse.bad,
             EvidenceScore.ofDifference(slow, worse) >= FindingConstants.margin
         else { return 0 }
-        let common = (slow.bad + usual.bad) / max(slow.all + usual.all, 1)
-        let dispersion = EvidenceScore.dispersion(
-            spread: spread(bucket, slow, usual), persistence: persistence, slow, usual, share: common)
-        return EvidenceScore.ofDifference(slow, usual) / dispersion
+        let paceSpread = paceSpread(bucket, usual)
+        guard evidence(slow, usual, spread: paceSpread) >= least else { return 0 }
+        return evidence(slow, usual, spread: max(paceSpread, seenSpread(bucket, isOver ? slow.value : usual.value)))
+    }
+
+    private func evidence(_ slow: Share, _ usual: Share, spread: Double) -> Double {
+        EvidenceScore.ofDifference(slow, usual)
+            / EvidenceScore.dispersion(spread: spread, persistence: persistence, slow, usual)
     }
 
     /// The requests of the reference that would have been slow if its pace had been off by some standard deviations, between
@@ -118,15 +122,21 @@ private struct DurationComparison {
         return near + (far - Double(whole)) * (next - near)
     }
 
-    /// The variance of a minute's share beyond chance: as the minutes before show it, and at least what a small change of pace
-    /// makes.
-    private func spread(_ bucket: Int, _ slow: Share, _ usual: Share) -> Double {
-        let share = isOver ? slow.value : usual.value
-        let squares =
-            history.atLeastSquares(bucket, of: lag) - 2 * share * history.atLeastTimesRequests(bucket, of: lag)
-        let beyond = squares + share * share * before.squares - share * (1 - share) * before.all
-        let nextBucket = inReference(bucket - 1) / max(reference.all, 1) - usual.value
-        let least = FindingConstants.paceSpread * nextBucket
-        return max(beyond / max(before.squares, 1), least * least)
+    /// The variance of a minute's share that a small change of pace makes.
+    private func paceSpread(_ bucket: Int, _ usual: Share) -> Double {
+        let inNextBucket = inReference(bucket - 1) / max(reference.all, 1) - usual.value
+        let deviation = FindingConstants.paceSpread * inNextBucket
+        return deviation * deviation
+    }
+
+    /// The variance of a minute's share beyond chance, as the minutes before show it. It takes a look at all of them, and only a
+    /// change that is nearly certain needs it.
+    private func seenSpread(_ bucket: Int, _ share: Double) -> Double {
+        let squares = history.minutes.dropLast(FindingConstants.lags[lag]).reduce(0.0) { sum, minute in
+            guard history.isUsable(minute) else { return sum }
+            let off = history.atLeast(bucket, in: minute) - share * history.requests(in: minute)
+            return sum + off * off
+        }
+        return (squares - share * (1 - share) * before.all) / max(before.squares, 1)
     }
 }

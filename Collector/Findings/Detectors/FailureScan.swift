@@ -14,9 +14,9 @@ struct FailureScan {
     }
 
     /// Returns the surest change to the worse that lasts until now.
-    func rise(in series: RowSeries) -> FoundChange? {
-        guard series.failures.atLeast(0, of: MinuteHistory.whole) >= 4 else { return nil }
-        return best(in: series.failures, certain) { lag, part, reference in
+    func rise(in history: MinuteHistory) -> FoundChange? {
+        guard history.atLeast(0, of: MinuteHistory.whole) >= 4 else { return nil }
+        return best(in: history, certain) { lag, part, reference in
             let isLong = minutes - lag >= FindingConstants.reference
             guard isLong || part.bad >= FindingConstants.badByItself * part.all else { return 0 }
             return evidence(part, reference, usual: reference.share.value)
@@ -24,16 +24,15 @@ struct FailureScan {
     }
 
     /// Returns the surest change of a row that failed from the beginning and is better since.
-    func relief(in series: RowSeries) -> FoundChange? {
-        guard series.failures.atLeast(0, of: MinuteHistory.whole) >= 4 else { return nil }
-        return best(in: series.failures, certain + FindingConstants.furtherEvidenceIfOver) { lag, since, before in
+    func relief(in history: MinuteHistory) -> FoundChange? {
+        guard history.atLeast(0, of: MinuteHistory.whole) >= 4 else { return nil }
+        return best(in: history, certain + FindingConstants.furtherEvidenceIfOver) { lag, since, before in
             lag >= 3 ? evidence(before, since, usual: min(before.share.value, 0.02)) : 0
         }
     }
 
     /// Whether so many fail, all the time, that nothing needs to be compared.
-    func isBadByItself(_ series: RowSeries) -> Bool {
-        let history = series.failures
+    func isBadByItself(_ history: MinuteHistory) -> Bool {
         let all = Share(
             bad: history.atLeast(0, of: MinuteHistory.whole), all: history.requests(of: MinuteHistory.whole))
         return all.bad >= 10 && all.value >= FindingConstants.badByItself && EvidenceScore.gain(all, over: 0.1) >= 6

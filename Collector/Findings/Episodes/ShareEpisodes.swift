@@ -58,7 +58,7 @@ struct ShareEpisodes {
         let open = episodes.openPlaces(.failing)
         let known = Set(episodes.all.lazy.filter { $0.kind == .failing }.map(\.place))
         for index in watched where !open.contains(.row(index)) {
-            if let change = scan.rise(in: rows[index]) {
+            if let change = scan.rise(in: rows[index].failures) {
                 begin(.failing, index, change, .change, &episodes, &rows)
             } else if !known.contains(.row(index)) {
                 findOldFailures(index, scan, &episodes, &rows)
@@ -69,9 +69,9 @@ struct ShareEpisodes {
     private func findOldFailures(
         _ index: Int, _ scan: FailureScan, _ episodes: inout EpisodeList, _ rows: inout RowTable
     ) {
-        if let change = scan.relief(in: rows[index]) {
+        if let change = scan.relief(in: rows[index].failures) {
             begin(.failing, index, change, .over, &episodes, &rows)
-        } else if scan.isBadByItself(rows[index]) {
+        } else if scan.isBadByItself(rows[index].failures) {
             begin(.failing, index, FoundChange(evidence: 0, lag: 0, bucket: 0), .always, &episodes, &rows)
         }
     }
@@ -83,9 +83,9 @@ struct ShareEpisodes {
         let open = episodes.openPlaces(.slow)
         let known = Set(episodes.all.lazy.filter { $0.kind == .slow }.map(\.place))
         for index in watched where !open.contains(.row(index)) && !rows[index].row.isTotal {
-            if let change = scan.rise(in: rows[index]) {
+            if let change = scan.rise(in: rows[index].durations) {
                 begin(.slow, index, change, .change, &episodes, &rows)
-            } else if !known.contains(.row(index)), let change = scan.relief(in: rows[index]) {
+            } else if !known.contains(.row(index)), let change = scan.relief(in: rows[index].durations) {
                 begin(.slow, index, change, .over, &episodes, &rows)
             }
         }
