@@ -6,7 +6,7 @@ enum FindingConstants {
     static let keptMinutes = 180
     /// Minutes whose durations are also kept in slots of 10 s. A change is nearly always found within that time.
     static let minutesOfSlots = 15
-    /// Rows that are watched at most. A row costs some 50 KiB.
+    /// Rows that are watched at most. A row costs some 55 KiB, as a bucket costs 1.1 KiB.
     static let rows = 4_000
     /// Episodes that are remembered at most; the oldest closed ones are forgotten first.
     static let episodes = 512

@@ -78,15 +78,23 @@ struct MinuteHistory {
     }
 
     private mutating func add(_ sign: Double, _ minute: Minute, to sum: Int) {
-        let (place, width, base) = (index(minute), width, sum * stride)
+        let (place, base) = (index(minute), sum * stride)
         guard requests[place] > 0, !isExcluded[place] else { return }
         let n = Double(requests[place])
         sums[base] += sign * n
         sums[base + 1] += sign * n * n
+        Self.add(sign, counts, place * width..<(place + 1) * width, to: &sums, from: base + 2)
+    }
+
+    /// Adds the requests in each bucket or a higher one.
+    private static func add(
+        _ sign: Double, _ counts: [UInt32], _ range: Range<Int>, to sums: inout [Double], from base: Int
+    ) {
+        var sums = sums.mutableSpan
         var atLeast = 0.0
-        for bucket in Swift.stride(from: width - 1, through: 0, by: -1) {
-            atLeast += Double(counts[place * width + bucket])
-            sums[base + 2 + bucket] += sign * atLeast
+        for index in range.reversed() {
+            atLeast += Double(counts[index])
+            sums[base + index - range.lowerBound] += sign * atLeast
         }
     }
 

@@ -46,9 +46,11 @@ struct RowSeries {
         if let first = hung.first, first.slot < slot { hung.removeAll { $0.slot < slot } }
     }
 
-    /// Replaces the counts of a minute.
+    /// Replaces the counts of a minute. A minute with the same requests and failures has not changed, because late requests add to
+    /// them.
     mutating func replace(_ minute: Minute, _ slots: [SlotCounts]) {
         let sums = SlotSums(slots)
+        guard sums != slotSums(of: minute) || slots.contains(where: { $0.hung > 0 }) else { return }
         replace(minute, sums)
         durations.replace(minute, requests: sums.requests.wrappedSum(), slots.lazy.map(\.durations).joined())
         for (slot, counts) in zip(FindingTime.slot(of: minute)..., slots) {
@@ -125,7 +127,7 @@ struct RowSeries {
 }
 
 /// Requests and failures of a minute by slot: the first six lanes.
-struct SlotSums {
+struct SlotSums: Equatable {
     var requests = SIMD8<UInt32>()
     var failures = SIMD8<UInt32>()
 

@@ -16,15 +16,24 @@ struct CallDetector {
 
     func look(at rows: RowTable, _ episodes: inout EpisodeList) {
         guard (minute + 1 - FindingTime.minute(of: begin)) % Self.pace == 0 else { return }
-        for (service, made) in rows.made.sorted(by: { $0.key < $1.key }) where !made.isEmpty {
+        let known = episodes.all.filter { $0.kind == .calls }
+        for (service, made) in rows.made.sorted(by: { $0.key < $1.key }) {
             guard let served = rows.served[service], !served.isEmpty else { continue }
             let endpoints = Self.busiest(served, rows)
-            for (_, made) in Dictionary(grouping: made, by: { rows[$0].row.subject.withoutHost }).sorted(by: {
-                $0.value[0] < $1.value[0]
-            }) {
-                look(at: Calls(made: made, served: endpoints), rows, &episodes)
+            for made in Self.byEndpoint(made, rows) {
+                let calls = Calls(made: made, served: endpoints)
+                if let open = known.last(where: { $0.isOpen && $0.calls?.made == made }) {
+                    close(open, calls, rows, &episodes)
+                } else {
+                    find(calls, rows, &episodes)
+                }
             }
         }
+    }
+
+    /// Returns the rows of each endpoint that is called, whatever the host.
+    private static func byEndpoint(_ made: [Int], _ rows: RowTable) -> [[Int]] {
+        Dictionary(grouping: made) { rows[$0].row.subject.withoutHost }.values.sorted { $0[0] < $1[0] }
     }
 
     private static func busiest(_ served: [Int], _ rows: RowTable) -> [Int] {
@@ -33,25 +42,19 @@ struct CallDetector {
         return counts.sorted { ($1.count, $0.index) < ($0.count, $1.index) }.prefix(endpoints).map(\.index).sorted()
     }
 
-    private func look(at calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
-        let known = episodes.last { $0.kind == .calls && $0.calls?.made == calls.made }
-        if let known, known.isOpen {
-            if let ratio = known.calls, isOver(ratio, calls, rows) {
-                let end = now - Self.lagOfEnd * FindingTime.slotsOfMinute
-                episodes.change(known.number) { ($0.isOpen, $0.end) = (false, max(end, $0.start)) }
-            }
-            return
-        }
-        for lag in Self.lags {
-            guard let ratio = ratio(calls, lag: lag, rows) else { continue }
-            let start = start(of: ratio, rows)
-            let episode = episodes.add(.calls, at: .row(ratio.served), opened: minute, start: start)
-            episodes.change(episode.number) {
-                ($0.calls, $0.isStartKnown) = (
-                    ratio, start > begin && requests([ratio.served], begin..<start, rows) >= 3
-                )
-            }
-            return
+    private func close(_ open: Episode, _ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
+        guard let ratio = open.calls, isOver(ratio, calls, rows) else { return }
+        let end = now - Self.lagOfEnd * FindingTime.slotsOfMinute
+        episodes.change(open.number) { ($0.isOpen, $0.end) = (false, max(end, $0.start)) }
+    }
+
+    private func find(_ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
+        guard let ratio = Self.lags.lazy.compactMap({ ratio(calls, lag: $0, rows) }).first else { return }
+        let start = start(of: ratio, rows)
+        let number = episodes.add(.calls, at: .row(ratio.served), opened: minute, start: start).number
+        episodes.change(number) {
+            $0.calls = ratio
+            $0.isStartKnown = start > begin && requests([ratio.served], begin..<start, rows) >= 3
         }
     }
 

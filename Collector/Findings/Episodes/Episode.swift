@@ -80,14 +80,13 @@ struct Episode {
     /// The slots that it spans.
     func slots(until now: Slot) -> Range<Slot> { start..<max(start, end ?? now) }
 
-    /// Whether two episodes may have one cause by their times. A hung request began long before it was known to hang.
-    func overlaps(_ other: Episode) -> Bool {
-        let slack = FindingConstants.overlap
-        return began - slack <= other.end ?? .max && other.began - slack <= end ?? .max
+    var span: EpisodeSpan {
+        EpisodeSpan(
+            number: number, kind: kind, place: place, opened: opened, start: start, end: end, isOpen: isOpen)
     }
 
     /// When its requests began.
-    var began: Slot { kind == .hung ? start - FindingConstants.hungAfter : start }
+    var began: Slot { span.began }
 
     /// Returns the requests within some slots that are bad, and would not have been before.
     func excess(in range: Range<Slot>, now: Slot) -> Double {
@@ -95,6 +94,26 @@ struct Episode {
         guard let counts else { return 0 }
         let share = counts.share(in: slots(until: now).clamped(to: range))
         return max(0, share.bad - usualShare * share.all)
+    }
+}
+
+/// What an episode is and when it was, without its counts.
+struct EpisodeSpan {
+    let number: Int
+    let kind: FindingKind
+    let place: Place
+    let opened: Minute
+    let start: Slot
+    let end: Slot?
+    let isOpen: Bool
+
+    /// When its requests began. A hung request began long before it was known to hang.
+    var began: Slot { kind == .hung ? start - FindingConstants.hungAfter : start }
+
+    /// Whether two episodes may have one cause by their times.
+    func overlaps(_ other: EpisodeSpan) -> Bool {
+        let slack = FindingConstants.overlap
+        return began - slack <= other.end ?? .max && other.began - slack <= end ?? .max
     }
 }
 

@@ -22,28 +22,25 @@ struct EpisodeLinks {
 
     /// Links episodes that overlap, and cuts links of those that have a cause of their own.
     mutating func update(_ episodes: EpisodeList, _ rows: RowTable, _ graph: inout CallGraph, now: Slot) {
-        for first in episodes.all {
-            for second in episodes.all where first.isOpen || second.isOpen || isNew(first, second, now) {
+        let spans = episodes.all.map(\.span)
+        for first in spans {
+            let below = graph.below(first.place, rows)
+            for second in spans where second.number != first.number && first.mayBeLinked(to: second, now: now) {
+                guard let link = Self.link(first, second, below, rows, &graph) else { continue }
                 let pair = Pair(first: first.number, second: second.number)
-                guard first.number != second.number, links[pair] == nil, first.overlaps(second) else { continue }
-                links[pair] = Self.link(first, second, rows, &graph)
+                if links[pair] == nil { links[pair] = link }
             }
         }
         cut(episodes, rows, graph, now: now)
     }
 
-    /// Whether one of them was found in this minute, and is over already.
-    private func isNew(_ first: Episode, _ second: Episode, _ now: Slot) -> Bool {
-        FindingTime.slot(of: max(first.opened, second.opened) + 1) >= now
-    }
-
+    /// - Parameter below: what the first one's place depends on.
     private static func link(
-        _ first: Episode, _ second: Episode, _ rows: RowTable, _ graph: inout CallGraph
+        _ first: EpisodeSpan, _ second: EpisodeSpan, _ below: Set<Place>, _ rows: RowTable, _ graph: inout CallGraph
     ) -> Link? {
         if first.place == second.place { return second.kind.precedence < first.kind.precedence ? .below : nil }
-        let hasEffect = !first.kind.hasNoEffectOnOthers && !second.kind.hasNoEffectOnOthers
-        if hasEffect, !isLaterSlowness(second, of: first), graph.below(first.place, rows).contains(second.place),
-            !graph.below(second.place, rows).contains(first.place)
+        if below.contains(second.place), !first.kind.hasNoEffectOnOthers, !second.kind.hasNoEffectOnOthers,
+            !isLaterSlowness(second, of: first), !graph.below(second.place, rows).contains(first.place)
         {
             return .below
         }
@@ -54,7 +51,7 @@ struct EpisodeLinks {
     }
 
     /// Whether the deeper episode is slowness that began after the failures above: it does not explain them.
-    private static func isLaterSlowness(_ deeper: Episode, of failing: Episode) -> Bool {
+    private static func isLaterSlowness(_ deeper: EpisodeSpan, of failing: EpisodeSpan) -> Bool {
         failing.kind == .failing && deeper.kind == .slow && deeper.start > failing.start + FindingConstants.overlap
     }
 
@@ -81,6 +78,14 @@ struct EpisodeLinks {
             guard !deeper.isEmpty, cause.has(episode, deeper) else { continue }
             for pair in elsewhere { links[pair] = .apart }
         }
+    }
+}
+
+extension EpisodeSpan {
+    /// Whether two episodes overlap, and one of them may not have been looked at with the other: it goes on, or is new.
+    fileprivate func mayBeLinked(to other: EpisodeSpan, now: Slot) -> Bool {
+        let isOneNew = FindingTime.slot(of: max(opened, other.opened) + 1) >= now
+        return (isOpen || other.isOpen || isOneNew) && overlaps(other)
     }
 }
 
