@@ -8,6 +8,8 @@ package typealias Minute = Int
 /// Converts between slots, minutes and text.
 enum FindingTime {
     static let slotsOfMinute = 6
+    /// The minutes that are taken: from 1970, after the first ones that are kept, to the year 9999.
+    static let minutes = FindingConstants.keptMinutes..<4_222_000_000
     static let secondsOfSlot = 10.0
 
     static func slot(of minute: Minute) -> Slot { minute * slotsOfMinute }
@@ -18,7 +20,9 @@ enum FindingTime {
     static func minute(after slot: Slot) -> Minute { (slot + slotsOfMinute - 1) / slotsOfMinute }
 
     /// Returns the slot that ends at a time or holds it. A batch that arrives at a slot's end is of that slot.
-    static func slot(at seconds: Double) -> Slot { max(0, Int((seconds / secondsOfSlot - 1e-6).rounded(.up)) - 1) }
+    static func slot(at seconds: Double) -> Slot {
+        max(1, Int(exactly: (seconds / secondsOfSlot - 1e-6).rounded(.up)) ?? 1) - 1
+    }
 
     /// Returns the beginning of a slot as RFC 3339 writes it, in UTC.
     static func text(_ slot: Slot) -> String {

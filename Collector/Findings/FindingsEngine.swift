@@ -44,7 +44,7 @@ package struct FindingsEngine: Sendable {
 
     /// Takes a minute, later than the last one, and returns what has to be asked for. Minutes without a call are without requests.
     package mutating func tick(_ fleet: FleetMinute) -> [CarrierQuestion] {
-        guard first.map({ _ in fleet.minute > minute }) ?? true else { return [] }
+        guard FindingTime.minutes.contains(fleet.minute), first == nil || fleet.minute > minute else { return [] }
         first = first ?? fleet.minute
         minute = fleet.minute
         rows.advance(to: minute + 1)
@@ -86,12 +86,22 @@ package struct FindingsEngine: Sendable {
     }
 
     private mutating func forget() {
+        let abandoned = episodes.all.filter(isAbandoned).map(\.number)
+        episodes.remove(Set(abandoned))
         episodes.forget(endedBefore: begin)
         let numbers = Set(episodes.all.map(\.number))
         links.forget(except: numbers)
         groups.forget(except: numbers)
         drafts.removeAll { !numbers.contains($0.main) }
         rows.forgetUnused(except: Set(episodes.all.compactMap(\.place.row)))
+    }
+
+    /// Whether what an episode is about has not been seen in all the time that is kept: it is gone, and the episode with it.
+    private func isAbandoned(_ episode: Episode) -> Bool {
+        switch episode.place {
+        case .row(let index): rows[index].lastUsed <= minute + 1 - FindingConstants.keptMinutes
+        case .service: episode.kind == .silent && episode.isOpen && episode.start < begin
+        }
     }
 
     private mutating func noteRetries(of draft: FindingDraft) {
@@ -204,23 +214,12 @@ package struct FindingsEngine: Sendable {
         guard let main = episodes[draft.main], main.began < window.upperBound,
             main.end.map({ $0 > window.lowerBound }) ?? true
         else { return nil }
-        let cost = cost(of: draft, main, in: window.clamped(to: window.lowerBound..<max(window.lowerBound, now)))
-        return FindingWords(rows: rows, begin: begin, now: now).finding(
-            draft, main, cost,
-            also: draft.members.filter { $0 != draft.main }.compactMap(subject)
-                + draft.sufferers.compactMap(subject))
-    }
-
-    private func subject(of number: Int) -> FindingSubject? {
-        episodes[number]?.place.row.map { rows[$0].row.subject }
-    }
-
-    private func cost(of draft: FindingDraft, _ main: Episode, in window: Range<Slot>) -> FindingCost {
-        let all = (draft.members + draft.sufferers).compactMap { episodes[$0] }
-        let requests = all.reduce(0) { $0 + $1.excess(in: window, now: now) }
-        return FindingCost(
-            requests: Int(requests.rounded()), seconds: 0,
-            processes: main.kind == .ended ? main.events.count(where: window.contains) : 0)
+        let members = draft.members.compactMap { episodes[$0] }
+        let sufferers = draft.sufferers.compactMap { episodes[$0] }
+        let cost = FindingCosts(rows: rows, now: now, window: window).cost(main, members, sufferers)
+        let also = (members.filter { $0.number != main.number } + sufferers).compactMap { $0.place.row }
+        return FindingAssembly(rows: rows, begin: begin, now: now).finding(
+            draft, main, cost, also: also.map { rows[$0].row.subject })
     }
 }
 

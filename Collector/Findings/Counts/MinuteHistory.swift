@@ -60,7 +60,7 @@ struct MinuteHistory {
         allRequests += Double(new) - Double(requests[index(minute)])
         requests[index(minute)] = new
         for bucket in 0..<width { counts[index(minute) * width + bucket] = 0 }
-        for bucket in buckets { counts[index(minute) * width + bucket.bucket - span.lowerBound] += bucket.count }
+        for bucket in buckets { counts[index(minute) * width + bucket.bucket - span.lowerBound] &+= bucket.count }
         addToContaining(1, minute)
     }
 
@@ -123,6 +123,19 @@ struct MinuteHistory {
         guard minutes.contains(minute), bucket < span.upperBound else { return 0 }
         let first = max(bucket - span.lowerBound, 0)
         return (first..<width).reduce(0) { $0 + Double(counts[index(minute) * width + $1]) }
+    }
+
+    /// The mean duration of some minutes' requests, in seconds, from the middles of their buckets; `nil` without requests.
+    func meanSeconds(in minutes: some Sequence<Minute>) -> Double? {
+        var (seconds, all) = (0.0, 0.0)
+        for minute in minutes where self.minutes.contains(minute) {
+            for bucket in span {
+                let count = Double(counts[index(minute) * width + bucket - span.lowerBound])
+                seconds += count * CoarseBuckets.middle(bucket)
+                all += count
+            }
+        }
+        return all > 0 ? seconds / all : nil
     }
 
     // MARK: Buckets

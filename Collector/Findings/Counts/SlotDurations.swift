@@ -19,7 +19,7 @@ struct SlotDurations {
         guard slots.contains(slot) else { return }
         include(buckets)
         clear(slot)
-        for bucket in buckets { counts[first(slot) + bucket.bucket - span.lowerBound] += bucket.count }
+        for bucket in buckets { counts[first(slot) + bucket.bucket - span.lowerBound] &+= bucket.count }
     }
 
     func atLeast(_ bucket: Int, in slot: Slot) -> Double {

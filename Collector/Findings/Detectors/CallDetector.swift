@@ -2,7 +2,7 @@
 /// endpoints that are not always served together have different ratios, which least squares find.
 struct CallDetector {
     /// Minutes between looks, the minutes that are looked at, and those for an end.
-    private static let pace = 3, lags = [3, 10, 30], lagOfEnd = 5
+    private static let pace = 3, lags = [3, 10, longestLag], longestLag = 30, lagOfEnd = 5
     /// Slots before which a row is too young to say what is usual for it: ten minutes.
     private static let young = 60
     /// Endpoints of a service that are told apart at most, the busiest ones.
@@ -23,7 +23,7 @@ struct CallDetector {
             for made in Self.byEndpoint(made, rows) {
                 let calls = Calls(made: made, served: endpoints)
                 if let open = known.last(where: { $0.isOpen && $0.calls?.made == made }) {
-                    close(open, calls, rows, &episodes)
+                    goOn(open, calls, rows, &episodes)
                 } else {
                     find(calls, rows, &episodes)
                 }
@@ -42,10 +42,18 @@ struct CallDetector {
         return counts.sorted { ($1.count, $0.index) < ($0.count, $1.index) }.prefix(endpoints).map(\.index).sorted()
     }
 
-    private func close(_ open: Episode, _ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
-        guard let ratio = open.calls, isOver(ratio, calls, rows) else { return }
-        let end = now - Self.lagOfEnd * FindingTime.slotsOfMinute
-        episodes.change(open.number) { ($0.isOpen, $0.end) = (false, max(end, $0.start)) }
+    /// Closes an open episode, or counts its calls again: those that it was found with were partly from before.
+    private func goOn(_ open: Episode, _ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
+        guard let ratio = open.calls else { return }
+        if isOver(ratio, calls, rows) {
+            let end = now - Self.lagOfEnd * FindingTime.slotsOfMinute
+            return episodes.change(open.number) { ($0.isOpen, $0.end) = (false, max(end, $0.start)) }
+        }
+        let slots = max(begin, open.start, now - Self.longestLag * FindingTime.slotsOfMinute)..<now
+        let columns = calls.served.map { rows[$0].folded(slots) }
+        let ratios = LeastSquares.nonNegative(columns, rows.folded(calls.made, slots))
+        guard let index = calls.served.firstIndex(of: ratio.served), ratios[index] > ratio.perRequest else { return }
+        episodes.change(open.number) { $0.calls?.perRequest = ratios[index] }
     }
 
     private func find(_ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
@@ -138,7 +146,7 @@ struct CallDetector {
 
     /// Returns the slot from which the ratio is nearer to the new than to the old one.
     private func start(of ratio: CallRatio, _ rows: RowTable) -> Slot {
-        let between = (ratio.perRequest * max(ratio.before ?? 0 > 0 ? ratio.before ?? 1 : 1, 0.3)).squareRoot()
+        let between = (ratio.perRequest * max(ratio.usual, 0.3)).squareRoot()
         var (sum, lowest, start) = (0.0, 0.0, begin)
         for slot in begin..<max(begin, now - 1) {
             let made = ratio.made.reduce(0) { $0 + rows[$1].requests(in: slot) }
@@ -165,9 +173,15 @@ struct CallRatio {
     let made: [Int]
     /// The row of the served endpoint.
     let served: Int
-    /// Requests for each that is served, and before.
-    let perRequest: Double
+    /// Requests for each that is served, and before; `nil` if there is no time before.
+    var perRequest: Double
     let before: Double?
+
+    /// What is taken for the ratio before: 1 if it is unknown.
+    fileprivate var usual: Double {
+        guard let before, before > 0 else { return 1 }
+        return before
+    }
 }
 
 extension FindingSubject {

@@ -29,6 +29,10 @@ struct EpisodeList {
         for index in all.indices { body(&all[index]) }
     }
 
+    mutating func remove(_ numbers: Set<Int>) {
+        if !numbers.isEmpty { all.removeAll { numbers.contains($0.number) } }
+    }
+
     /// Forgets episodes that ended before all that is kept, and the oldest closed ones if there are too many.
     mutating func forget(endedBefore slot: Slot) {
         all.removeAll { !$0.isOpen && $0.end ?? slot < slot }

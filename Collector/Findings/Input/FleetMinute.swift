@@ -65,14 +65,21 @@ package enum CoarseBuckets {
     package static func bucket(ofIndex index: Int) -> Int { min(max(index + shift, 0), count - 1) }
 
     /// Returns the lower bound of a bucket, in seconds.
-    static func seconds(_ bucket: Int) -> Double { exp2(Double(bucket - shift) / 4) }
+    static func lowerBound(_ bucket: Int) -> Double { exp2(Double(bucket - shift) / 4) }
+
+    /// Returns the geometric mean of a bucket's bounds, in seconds.
+    static func middle(_ bucket: Int) -> Double { exp2((Double(bucket - shift) + 0.5) / 4) }
 }
 
 package struct BucketCount: Sendable, Equatable {
-    package var bucket: Int
-    package var count: UInt32
+    package let bucket: Int
+    package let count: UInt32
 
-    package init(bucket: Int, count: UInt32) { (self.bucket, self.count) = (bucket, count) }
+    /// - Parameter bucket: a coarse bucket; the nearest one if there is no such.
+    package init(bucket: Int, count: UInt32) {
+        self.bucket = min(max(bucket, 0), CoarseBuckets.count - 1)
+        self.count = count
+    }
 }
 
 package struct StatusCount: Sendable, Equatable {
