@@ -62,6 +62,8 @@ enum FindingConstants {
     static let overlap = 18
     /// Slots that a request has been waiting before it counts as hung: five minutes.
     static let hungAfter = 30
+    /// Slots that a deployment may be earlier than the trouble that it brings: ten minutes, for it reaches one process after another.
+    static let deployed = 60
     /// Slots without trouble before an episode may be closed: a minute.
     static let quiet = 6
 

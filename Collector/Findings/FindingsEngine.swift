@@ -163,8 +163,10 @@ package struct FindingsEngine: Sendable {
             guard !asked.isEmpty, asked.contains(where: { answers[$0.episode] != nil }) else { continue }
             let who = carriers(asked.compactMap { answers[$0.episode] })
             let side = side(of: draft.main, answers[draft.main])
+            let what = answers[draft.main]?.forms ?? []
             episodes.change(draft.main) {
                 ($0.who, $0.side) = (who, side)
+                $0.what = Array(what.sorted { ($1.count, $0.value) < ($0.count, $1.value) }.prefix(5))
                 $0.isWhoFinal = !$0.isOpen
             }
         }
@@ -204,22 +206,23 @@ package struct FindingsEngine: Sendable {
     /// Returns the findings that reach into some slots, the most expensive first, and at most ten. `count` is the number of all.
     package func findings(in window: Range<Slot>) -> (findings: [Finding], count: Int) {
         let all = drafts.compactMap { finding($0, in: window) }
-        let ranked = all.enumerated().sorted {
-            ($1.element.cost.rank, $0.offset) < ($0.element.cost.rank, $1.offset)
-        }
-        return (ranked.prefix(FindingConstants.findings).map(\.element), all.count)
+        let ranked = all.enumerated().sorted { ($1.element.rank, $0.offset) < ($0.element.rank, $1.offset) }
+        return (ranked.prefix(FindingConstants.findings).map(\.element.finding), all.count)
     }
 
-    private func finding(_ draft: FindingDraft, in window: Range<Slot>) -> Finding? {
+    private func finding(_ draft: FindingDraft, in window: Range<Slot>) -> (finding: Finding, rank: Double)? {
         guard let main = episodes[draft.main], main.began < window.upperBound,
             main.end.map({ $0 > window.lowerBound }) ?? true
         else { return nil }
         let members = draft.members.compactMap { episodes[$0] }
         let sufferers = draft.sufferers.compactMap { episodes[$0] }
-        let cost = FindingCosts(rows: rows, now: now, window: window).cost(main, members, sufferers)
+        let costs = FindingCosts(rows: rows, now: now, window: window)
+        let cost = costs.cost(main, members, sufferers)
         let also = (members.filter { $0.number != main.number } + sufferers).compactMap { $0.place.row }
-        return FindingAssembly(rows: rows, begin: begin, now: now).finding(
+        var finding = FindingAssembly(rows: rows, begin: begin, now: now).finding(
             draft, main, cost, also: also.map { rows[$0].row.subject })
+        finding.deployment = processes.deployment(of: finding)
+        return (finding, costs.rank(cost, members, sufferers))
     }
 }
 

@@ -3,6 +3,10 @@ struct ProcessDetector {
     /// The last report of each process and of each service, in seconds since 1970.
     private(set) var lastSeen: [ProcessIdentity: Double] = [:]
     private var serviceSeen: [String: Double] = [:]
+    /// The minute of the first report of each version of a service.
+    private var versions: [ServiceVersion: Minute] = [:]
+    /// The minute of the first report of all. Versions of that time were there before.
+    private var begin: Minute?
 
     mutating func take(_ fleet: FleetMinute, _ episodes: inout EpisodeList) {
         let minute = fleet.minute
@@ -10,7 +14,7 @@ struct ProcessDetector {
         for loss in fleet.losses where loss.count > 0 {
             episodes.note(.lost, at: .service(loss.service), [loss.slot], minute: minute) { $0.lost += loss.count }
         }
-        for report in fleet.processes { see(report) }
+        for report in fleet.processes { see(report, minute) }
         noteSilence(minute, &episodes)
         noteWaits(fleet.waits, minute, &episodes)
         forget(before: Double((minute - FindingConstants.keptMinutes) * 60))
@@ -23,7 +27,10 @@ struct ProcessDetector {
         }
     }
 
-    private mutating func see(_ report: ProcessReport) {
+    private mutating func see(_ report: ProcessReport, _ minute: Minute) {
+        begin = begin ?? minute
+        let version = ServiceVersion(service: report.process.service, version: report.process.version)
+        if versions[version] == nil, versions.count < FindingConstants.instances { versions[version] = minute }
         lastSeen[report.process] = max(report.lastSeen, lastSeen[report.process] ?? 0)
         serviceSeen[report.process.service] = max(report.lastSeen, serviceSeen[report.process.service] ?? 0)
     }
@@ -47,12 +54,31 @@ struct ProcessDetector {
         }
     }
 
+    /// Returns the deployment of the version that carries a finding, if its first process reported shortly before that began.
+    func deployment(of finding: Finding) -> Deployment? {
+        guard let since = finding.since, let who = finding.who.first, who.dimension == .version, let begin,
+            let minute = versions[ServiceVersion(service: finding.subject.service, version: who.value)],
+            minute > begin + 1
+        else { return nil }
+        let at = FindingTime.slot(of: minute)
+        let slack = FindingConstants.overlap
+        return (since - FindingConstants.deployed...since + slack).contains(at)
+            ? Deployment(version: who.value, at: at) : nil
+    }
+
     /// Forgets processes that ended long ago, and the longest silent ones if there are too many.
     private mutating func forget(before seconds: Double) {
         lastSeen = lastSeen.filter { $0.value >= seconds }
         serviceSeen = serviceSeen.filter { $0.value >= seconds }
+        let alive = Set(lastSeen.keys.map { ServiceVersion(service: $0.service, version: $0.version) })
+        versions = versions.filter { alive.contains($0.key) }
         guard lastSeen.count > FindingConstants.instances else { return }
         let latest = lastSeen.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(FindingConstants.instances)
         lastSeen = Dictionary(latest.map { ($0.key, $0.value) }) { first, _ in first }
     }
+}
+
+private struct ServiceVersion: Hashable {
+    let service: String
+    let version: String
 }

@@ -65,6 +65,7 @@ struct Episode {
 
     var who: [Carrier] = []
     var side: Finding.Side?
+    var what: [FailureForm] = []
     /// Whether ``who`` was looked for after it closed.
     var isWhoFinal = false
     /// The endpoint that was named for a service's failures; `nil` if none yet.

@@ -3,6 +3,7 @@
 ///
 /// - ``CarrierAnswer/groups``: `StatisticsQuery(by: [.version, .instance])`, filtered by the row, in the window of ``slots``. Bad
 ///   requests are failures, those in buckets from ``Bad/slower(bucket:)`` on, or those with the status.
+/// - ``CarrierAnswer/forms``: the failures of the same by `.status` and by `.error`, if ``bad`` is ``Bad/failed``.
 /// - ``CarrierAnswer/during``, ``CarrierAnswer/before``: the phases of the row in the windows of ``slots`` and ``reference``, if
 ///   ``reference`` is not `nil`.
 package struct CarrierQuestion: Sendable, Hashable {
@@ -54,6 +55,7 @@ package struct CarrierAnswer: Sendable {
 
     package var episode: Int
     package var groups: [Group]
+    package var forms: [FailureForm] = []
     package var during: Phases?
     package var before: Phases?
 

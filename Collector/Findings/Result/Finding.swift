@@ -27,8 +27,8 @@ package struct Finding: Sendable, Equatable, Encodable {
     /// What the failures were.
     package var what: [FailureForm]
     package var side: Side?
-    /// The version that was deployed when it began, if it carries it.
-    package var deployment: String?
+    /// The deployment that it began with; `nil` unless the version is the one that carries it.
+    package var deployment: Deployment?
     /// The rows that suffer from it.
     package var also: [FindingSubject]
     /// The command and the address of the page that show its figures.
@@ -81,15 +81,12 @@ package struct FindingSubject: Sendable, Hashable, Codable {
 
 /// What a finding costs people, within the window that was asked for.
 package struct FindingCost: Sendable, Equatable, Codable {
-    /// Requests that failed or were slow, and would not have been before; those of rows that suffer from it are among them.
+    /// Requests that failed or were slow, and would not have been before, of the service that has the most of them.
     package var requests: Int
     /// What slow requests took longer than before, all together.
     package var seconds: Double
     /// Processes that ended.
     package var processes: Int
-
-    /// The number that findings are ranked by.
-    var rank: Double { Double(requests) + FindingConstants.deathInRequests * Double(processes) }
 }
 
 /// Requests, and those among them that failed or were slow.
@@ -122,7 +119,30 @@ package struct Carrier: Sendable, Equatable, Codable {
 
 /// A form of the failures of a finding: a status or an error.
 package struct FailureForm: Sendable, Equatable, Codable {
-    package var dimension: String
+    package enum Dimension: String, Sendable, Codable {
+        case status
+        case error
+    }
+
+    package var dimension: Dimension
     package var value: String
     package var count: Int
+
+    package init(dimension: Dimension, value: String, count: Int) {
+        (self.dimension, self.value, self.count) = (dimension, value, count)
+    }
+}
+
+/// A version whose first process reported when a finding began, and that carries it.
+package struct Deployment: Sendable, Equatable, Encodable {
+    package var version: String
+    package var at: Slot
+
+    private enum CodingKeys: String, CodingKey { case version, at }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(version, forKey: .version)
+        try values.encode(FindingTime.text(at), forKey: .at)
+    }
 }

@@ -28,9 +28,9 @@ struct FindingAssembly {
     }
 
     private func what(_ main: Episode) -> [FailureForm] {
-        guard let status = main.status, let counts = main.counts else { return [] }
+        guard let status = main.status, let counts = main.counts else { return main.what }
         let count = Int(counts.share(in: main.slots(until: now)).bad)
-        return [FailureForm(dimension: "status", value: String(status), count: count)]
+        return [FailureForm(dimension: .status, value: String(status), count: count)]
     }
 
     /// The counts before and since. Before there are only those that the usual share was taken from.

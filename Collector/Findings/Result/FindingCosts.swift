@@ -7,12 +7,34 @@ struct FindingCosts {
 
     /// - Parameters:
     ///   - members: the episodes with the same cause.
-    ///   - sufferers: those that suffer from it. Their requests count, and not their time: it is that of the members again.
+    ///   - sufferers: those that suffer from it.
     func cost(_ main: Episode, _ members: [Episode], _ sufferers: [Episode]) -> FindingCost {
-        let requests = (members + sufferers).reduce(0) { $0 + $1.excess(in: window, now: now) }
-        return FindingCost(
-            requests: Int(requests.rounded()), seconds: members.reduce(0) { $0 + delay(of: $1) }.rounded(),
+        FindingCost(
+            requests: Int(requests(members + sufferers).rounded()),
+            seconds: members.reduce(0) { $0 + delay(of: $1) }.rounded(),
             processes: main.kind == .ended ? main.events.count(where: window.contains) : 0)
+    }
+
+    /// What findings are ranked by: requests, those of each row that suffers, and processes that ended.
+    func rank(_ cost: FindingCost, _ members: [Episode], _ sufferers: [Episode]) -> Double {
+        (members + sufferers).reduce(0) { $0 + $1.excess(in: window, now: now) }
+            + FindingConstants.deathInRequests * Double(cost.processes)
+    }
+
+    /// The bad requests of the service that has the most. One request of a user is a request of each service that it passes, at both
+    /// ends, so the sum over services would count it several times.
+    private func requests(_ episodes: [Episode]) -> Double {
+        let rows = Dictionary(grouping: episodes) { $0.place.row.map { End(self.rows[$0].row) } }
+        return rows.values.map { $0.reduce(0) { $0 + $1.excess(in: window, now: now) } }.max() ?? 0
+    }
+
+    /// One end of requests: rows whose requests are different ones.
+    private struct End: Hashable {
+        let service: String
+        let kind: FindingRow.Kind
+        let isTotal: Bool
+
+        init(_ row: FindingRow) { (service, kind, isTotal) = (row.service, row.kind, row.isTotal) }
     }
 
     /// What the requests of a slow row took longer than before, all together, in seconds.

@@ -82,6 +82,20 @@ import Testing
         #expect(who.shareOfAll == 0.5)
     }
 
+    @Test func deploymentThatBroughtTheFailuresIsNamed() throws {
+        var fleet = SampleFleet()
+        func report(_ version: String, _ fleet: inout FleetMinute) {
+            let process = ProcessIdentity(service: "orders", version: version, instance: version)
+            fleet.processes.append(
+                ProcessReport(process: process, lastSeen: Double(fleet.minute * 60 + 50), memory: nil))
+        }
+        fleet.play(38, [orders] + others) { report("1", &$1) }
+        fleet.play(2, [orders] + others) { report("2", &$1) }
+        fleet.play(10, [orders.failing(0.4).with { $0.failuresOfVersion2 = 1 }] + others) { report("2", &$1) }
+        let finding = try #require(fleet.findings().first)
+        #expect(finding.deployment == Deployment(version: "2", at: SampleFleet.slot(38)))
+    }
+
     @Test func nobodyIsNamedIfFailuresAreEverywhere() throws {
         var fleet = SampleFleet()
         fleet.play(40, [orders] + others)
@@ -104,6 +118,10 @@ import Testing
         let finding = try #require(findings.first)
         #expect(finding.subject == chain[3].row.subject)
         #expect(finding.also.map(\.service).sorted() == ["edge", "edge", "todos"])
+        #expect(finding.title.hasSuffix(". edge fails with it"))
+        // Four rows failed with the same requests.
+        let failures = try #require(finding.after).failures
+        #expect(abs(finding.cost.requests - failures) < failures / 20)
     }
 
     @Test func serviceThatFailsMoreThanItsDependencyExplainsHasItsOwnFinding() throws {

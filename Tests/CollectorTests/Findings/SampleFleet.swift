@@ -107,6 +107,7 @@ struct SampleFleet {
                 .init(version: "1", instance: "a", count: all * (1 - share), bad: bad * (1 - failures)),
                 .init(version: "2", instance: "b", count: all * share, bad: bad * failures),
             ])
+        if question.bad == .failed { answer.forms = [FailureForm(dimension: .status, value: "503", count: Int(bad))] }
         if question.reference != nil {
             var phases = CarrierAnswer.Phases()
             answer.before = phases
