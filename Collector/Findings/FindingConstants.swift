@@ -1,4 +1,5 @@
-/// The numbers of the detector, each with its reason. They were tuned on generated fleets with planted faults, and checked on others.
+/// The numbers of the detector, each with its reason. They were tuned on generated fleets with planted faults, and checked on
+/// others.
 enum FindingConstants {
     // MARK: Memory
 
@@ -17,9 +18,11 @@ enum FindingConstants {
 
     // MARK: Certainty, in nats: the logarithm of how much likelier a change is than chance
 
-    /// The evidence that a rise of failures or of durations needs, before the logarithm of the number of rows that were looked at.
+    /// The evidence that a rise of failures or of durations needs, before the logarithm of the number of rows that were looked
+    /// at.
     static let certainFailures = 8.0, certainDurations = 10.0
-    /// The further evidence for trouble that was there when the data began and is over. It is found from the better time after it.
+    /// The further evidence for trouble that was there when the data began and is over. It is found from the better time after
+    /// it.
     static let furtherEvidenceIfOver = 2.0
     /// Evidence that must remain even if the reference was better than usual, and the changed part worse.
     static let margin = 4.0
@@ -27,7 +30,7 @@ enum FindingConstants {
     static let marginDeviations = 2.0
     /// Evidence that "as before" needs before an episode is closed.
     static let over = 8.0
-    /// Evidence that another subject, or a cause of its own, needs. Subjects that change without it would flap.
+    /// Evidence that another subject or a separate cause needs. Subjects that change without it would flap.
     static let other = 4.0
     /// Evidence that the time before an episode was good. Without it the beginning is not named.
     static let startIsKnown = 2.5
@@ -38,7 +41,8 @@ enum FindingConstants {
     static let autocorrelation = 0.8
     /// The squared spread of a row's failure rate from minute to minute, of its logarithm.
     static let failureSpread = 0.5
-    /// The spread of a row's pace from minute to minute, in coarse buckets: at least (in the dispersion), and for the margin (15 %).
+    /// The spread of a row's pace from minute to minute, in coarse buckets: at least (in the dispersion), and for the margin
+    /// (15 %).
     static let paceSpread = 0.6, paceSpreadOfMargin = 0.87
 
     // MARK: The parts that are compared
@@ -62,7 +66,8 @@ enum FindingConstants {
     static let overlap = 18
     /// Slots that a request has been waiting before it counts as hung: five minutes.
     static let hungAfter = 30
-    /// Slots that a deployment may be earlier than the trouble that it brings: ten minutes, for it reaches one process after another.
+    /// Slots that a deployment may be earlier than the trouble that it brings: ten minutes, for it reaches one process after
+    /// another.
     static let deployed = 60
     /// Slots without trouble before an episode may be closed: a minute.
     static let quiet = 6
@@ -71,10 +76,10 @@ enum FindingConstants {
 
     /// The share of a service's trouble that makes one endpoint the subject. Otherwise it is the service.
     static let subjectShare = 0.6
-    /// The share of an episode's trouble that is a cause of its own, if nothing below explains it.
+    /// The share of an episode's trouble that makes it a separate cause, if nothing below explains that share.
     static let ownShare = 0.5
-    /// The share of the trouble that a version, an instance, a host or a caller must carry to be named, and the evidence for it,
-    /// before the logarithm of the number of values that were looked at.
+    /// The share of the trouble that a version, an instance, a host or a caller must carry to be named, and the evidence for
+    /// it, before the logarithm of the number of values that were looked at.
     static let carrierShare = 0.75, carrierEvidence = 5.0
 
     // MARK: Trouble that is never normal

@@ -23,7 +23,8 @@ package enum FindingKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// Requests take longer than usual.
     case slow
 
-    /// The order in which kinds explain each other: a process that ended explains that its requests failed, and not the reverse.
+    /// The order in which kinds explain each other: a process that ended explains that its requests failed, and not the
+    /// reverse.
     var precedence: Int {
         switch self {
         case .ended: 0

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Finds what happened in a fleet, from the counts of each minute. A value without clock, store or chance: the same minutes give the
-/// same findings. Not thread-safe.
+/// Finds what happened in a fleet, from the counts of each minute. A value without clock, store or chance: the same minutes
+/// give the same findings. Not thread-safe.
 ///
 /// ```swift
 /// var engine = FindingsEngine()
@@ -12,12 +12,12 @@ import Foundation
 ///
 /// A tick does this:
 /// 1. It takes the counts in: ``RowSeries``, ``MinuteHistory``.
-/// 2. It refines open episodes and looks for new ones: ``EpisodeTimes``, ``FailureScan``, ``DurationScan``, and the detectors of what
-///    is never normal.
+/// 2. It refines open episodes and looks for new ones: ``EpisodeTimes``, ``FailureScan``, ``DurationScan``, and the detectors of
+///    what is never normal.
 /// 3. It makes findings of episodes: ``EpisodeLinks``, ``FindingGroups``, ``SubjectChoice``, ``Carriers``.
 package struct FindingsEngine: Sendable {
     private var rows = RowTable(end: 0)
-    private var graph = CallGraph()
+    private var graph = DependencyGraph()
     private var episodes = EpisodeList()
     private var links = EpisodeLinks()
     private var groups = FindingGroups()
@@ -42,7 +42,8 @@ package struct FindingsEngine: Sendable {
 
     // MARK: A tick
 
-    /// Takes a minute, later than the last one, and returns what has to be asked for. Minutes without a call are without requests.
+    /// Takes a minute, later than the last one, and returns what has to be asked for. Minutes without a call are without
+    /// requests.
     package mutating func tick(_ fleet: FleetMinute) -> [CarrierQuestion] {
         guard FindingTime.minutes.contains(fleet.minute), first == nil || fleet.minute > minute else { return [] }
         first = first ?? fleet.minute
@@ -203,7 +204,8 @@ package struct FindingsEngine: Sendable {
 
     // MARK: Findings
 
-    /// Returns the findings that reach into some slots, the most expensive first, and at most ten. `count` is the number of all.
+    /// Returns the findings that reach into some slots, the most expensive first, and at most ten. `count` is the number of
+    /// all.
     package func findings(in window: Range<Slot>) -> (findings: [Finding], count: Int) {
         let all = drafts.compactMap { finding($0, in: window) }
         let ranked = all.enumerated().sorted { ($1.element.rank, $0.offset) < ($0.element.rank, $1.offset) }

@@ -10,8 +10,8 @@ struct Share {
 
 /// How strongly counts speak for a change.
 enum EvidenceScore {
-    /// Returns Kulldorff's log likelihood ratio of two shares ("A spatial scan statistic", 1997), in nats: how much likelier the
-    /// counts are if the shares differ than if they are the same. It does not say which one is higher.
+    /// Returns Kulldorff's log likelihood ratio of two shares ("A spatial scan statistic", 1997), in nats: how much likelier
+    /// the counts are if the shares differ than if they are the same. It does not say which one is higher.
     static func ofDifference(_ part: Share, _ reference: Share) -> Double {
         let common = (part.bad + reference.bad) / max(part.all + reference.all, 1)
         return gain(part, over: common) + gain(reference, over: common)
@@ -35,7 +35,7 @@ enum EvidenceScore {
         return min(1, (1 + rho) / tail - 2 * rho * (1 - pow(rho, t)) / (tail * tail))
     }
 
-    /// Returns by how much chance alone understates the variance of a difference.
+    /// Returns the factor by which the variance of a difference exceeds that of chance.
     ///
     /// - Parameters:
     ///   - spread: the variance of a minute's share beyond chance.

@@ -1,5 +1,5 @@
-/// The minutes of a row, and running sums of them for each lag: all minutes, and those before the lag. A minute that comes, leaves
-/// or changes costs a few additions, however long the history is.
+/// The minutes of a row, and running sums of them for each lag: all minutes, and those before the lag. A minute that comes,
+/// leaves or changes costs a few additions, however long the history is.
 ///
 /// A stream is a bucket: how many requests were in it or in a higher one. For failures there is one bucket.
 struct MinuteHistory {
@@ -15,7 +15,8 @@ struct MinuteHistory {
     private var requests = [UInt32](repeating: 0, count: kept)
     private var counts: [UInt32]
     private var isExcluded = [Bool](repeating: false, count: kept)
-    /// For each lag the requests, the sum of the squares of the minutes' requests, and the requests in each bucket or a higher one.
+    /// For each lag the requests, the sum of the squares of the minutes' requests, and the requests in each bucket or a higher
+    /// one.
     private var sums: [Double]
     /// All requests that are kept, those of closed episodes too.
     private(set) var allRequests = 0.0

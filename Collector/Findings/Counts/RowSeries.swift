@@ -46,8 +46,8 @@ struct RowSeries {
         if let first = hung.first, first.slot < slot { hung.removeAll { $0.slot < slot } }
     }
 
-    /// Replaces the counts of a minute. A minute with the same requests and failures has not changed, because late requests add to
-    /// them.
+    /// Replaces the counts of a minute. A minute with the same requests and failures has not changed, because late requests add
+    /// to them.
     mutating func replace(_ minute: Minute, _ slots: [SlotCounts]) {
         let sums = SlotSums(slots)
         guard sums != slotSums(of: minute) || slots.contains(where: { $0.hung > 0 }) else { return }
@@ -114,8 +114,8 @@ struct RowSeries {
         failures.minutes.contains(minute) ? slotsOfMinutes[minute % FindingConstants.keptMinutes] : SlotSums()
     }
 
-    /// Returns the requests of a slot that took at least so long, among all. Of older slots only the minute is known; then it is a
-    /// sixth of it.
+    /// Returns the requests of a slot that took at least so long, among all. Of older slots only the minute is known; then it
+    /// is a sixth of it.
     func share(atLeast bucket: Int, in slot: Slot) -> Share {
         if slotDurations.slots.contains(slot) {
             return Share(bad: slotDurations.atLeast(bucket, in: slot), all: requests(in: slot))

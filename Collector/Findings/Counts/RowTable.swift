@@ -1,5 +1,5 @@
-/// The rows that are watched, by an index that stays as long as the row is used. Each service that serves several endpoints has a
-/// row for all of them, too.
+/// The rows that are watched, by an index that stays as long as the row is used. Each service that serves several endpoints has
+/// a row for all of them, too.
 struct RowTable {
     private(set) var series: [RowSeries] = []
     private var isUsed: [Bool] = []

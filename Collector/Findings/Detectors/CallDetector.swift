@@ -1,11 +1,11 @@
-/// Finds served endpoints that make many requests for each that they serve. Counts do not say which endpoint makes a request, but
-/// endpoints that are not always served together have different ratios, which least squares find.
+/// Finds served endpoints that make many requests for each that they serve. Counts do not say which endpoint makes a request,
+/// but endpoints that are not always served together have different ratios, which least squares find.
 struct CallDetector {
     /// Minutes between looks, the minutes that are looked at, and those for an end.
     private static let pace = 3, lags = [3, 10, longestLag], longestLag = 30, lagOfEnd = 5
     /// Slots before which a row is too young to say what is usual for it: ten minutes.
     private static let young = 60
-    /// Endpoints of a service that are told apart at most, the busiest ones.
+    /// Endpoints of a service that are distinguished at most, the busiest ones.
     private static let endpoints = 48
 
     let minute: Minute
@@ -114,7 +114,7 @@ struct CallDetector {
     }
 
     /// Returns the endpoint that makes most of the calls, if the others do not explain them. Endpoints that are always served
-    /// together are not told apart; then it is the one that made the calls before.
+    /// together cannot be distinguished; then it is the one that made the calls before.
     private func best(
         _ columns: [[Double]], _ target: [Double], _ usual: (ratios: [Double], served: [Double])?
     ) -> (index: Int, ratio: Double)? {

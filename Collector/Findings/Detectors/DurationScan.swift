@@ -1,7 +1,7 @@
 import Foundation
 
-/// Looks for a change of durations: for each lag, whether more of the last minutes' requests are slower than a quantile of those
-/// before. It needs no shape of the distribution, and sees a tail that grows as well as all that grow.
+/// Looks for a change of durations: for each lag, whether more of the last minutes' requests are slower than a quantile of
+/// those before. It needs no shape of the distribution, and sees a tail that grows as well as all that grow.
 struct DurationScan {
     /// Minutes of data.
     let minutes: Int
@@ -13,8 +13,8 @@ struct DurationScan {
         certain = FindingConstants.certainDurations + log(Double(max(rows, 1)))
     }
 
-    /// Returns the surest change to the worse that lasts until now. Long lags change little in a minute, so they are looked at each
-    /// third one.
+    /// Returns the surest change to the worse that lasts until now. Long lags change little in a minute, so they are looked at
+    /// each third one.
     func rise(in history: MinuteHistory) -> FoundChange? {
         best(in: history, certain, isOver: false) { lag in
             lag >= 2 && (lag < 15 || minutes % 3 == 0) && minutes - lag >= FindingConstants.reference
@@ -129,8 +129,8 @@ private struct DurationComparison {
         return deviation * deviation
     }
 
-    /// The variance of a minute's share beyond chance, as the minutes before show it. It takes a look at all of them, and only a
-    /// change that is nearly certain needs it.
+    /// The variance of a minute's share beyond chance, as the minutes before show it. It takes a look at all of them, and only
+    /// a change that is nearly certain needs it.
     private func seenSpread(_ bucket: Int, _ share: Double) -> Double {
         let squares = history.minutes.dropLast(FindingConstants.lags[lag]).reduce(0.0) { sum, minute in
             guard history.isUsable(minute) else { return sum }

@@ -1,5 +1,5 @@
-/// Finds memory that grows without end: a line through the last hour of a process rises by more than its caches would, and by many
-/// of its own standard errors.
+/// Finds memory that grows without end: a line through the last hour of a process rises by more than its caches would, and by
+/// many standard errors of its slope.
 struct MemoryDetector {
     private struct Readings {
         /// The first minute with a reading, even if that is no longer kept.

@@ -1,4 +1,5 @@
-/// Finds what is never normal for processes: they end without a shutdown, fall silent, lose requests, or let tasks wait for a thread.
+/// Finds what is never normal for processes: they end without a shutdown, fall silent, lose requests, or let tasks wait for a
+/// thread.
 struct ProcessDetector {
     /// The last report of each process and of each service, in seconds since 1970.
     private(set) var lastSeen: [ProcessIdentity: Double] = [:]

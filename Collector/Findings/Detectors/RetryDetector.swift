@@ -1,11 +1,11 @@
-/// Finds the served endpoint that asks a failing one more often for each request than before: it tries again, and makes the trouble
-/// worse.
+/// Finds the served endpoint that asks a failing one more often for each request than before: it tries again, and makes the
+/// trouble worse.
 struct RetryDetector {
     /// Slots before the trouble that say what is usual: an hour.
     private static let reference = 360
 
     let rows: RowTable
-    let graph: CallGraph
+    let graph: DependencyGraph
     /// The first slot with data, and the one after the last.
     let begin: Slot
     let now: Slot

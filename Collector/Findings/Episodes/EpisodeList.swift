@@ -54,8 +54,8 @@ struct EpisodeList {
 // MARK: Kinds that are counted by events
 
 extension EpisodeList {
-    /// Notes events of a kind that is never normal: they belong to the latest episode of the place if that goes on or is over for
-    /// less than half an hour.
+    /// Notes events of a kind that is never normal: they belong to the latest episode of the place if that goes on or is over
+    /// for less than half an hour.
     ///
     /// - Parameters:
     ///   - slots: the slots of the events, in order, at least one.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Finds when an episode began and ended: the stretch of slots that is likeliest to be bad. Each slot weighs for or against, by how
-/// much likelier its counts are with the bad share than with the usual one; the stretch is the one with the greatest sum.
+/// Finds when an episode began and ended: the stretch of slots that is likeliest to be bad. Each slot weighs for or against, by
+/// how much likelier its counts are with the bad share than with the usual one; the stretch is the one with the greatest sum.
 struct EpisodeTimes {
     /// The slots that are looked at.
     private let slots: Range<Slot>

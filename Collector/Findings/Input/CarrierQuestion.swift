@@ -1,11 +1,10 @@
-/// A question of the detector about an episode: who carries it. The counts by version and instance are many, and few are ever needed,
-/// so they are not kept but asked for:
-///
-/// - ``CarrierAnswer/groups``: `StatisticsQuery(by: [.version, .instance])`, filtered by the row, in the window of ``slots``. Bad
-///   requests are failures, those in buckets from ``Bad/slower(bucket:)`` on, or those with the status.
-/// - ``CarrierAnswer/forms``: the failures of the same by `.status` and by `.error`, if ``bad`` is ``Bad/failed``.
-/// - ``CarrierAnswer/during``, ``CarrierAnswer/before``: the phases of the row in the windows of ``slots`` and ``reference``, if
-///   ``reference`` is not `nil`.
+/// A question of the detector about an episode: who carries it. Counts by version and instance are many, and few are ever needed, so
+/// they are not kept but asked for, each with a `StatisticsQuery` filtered by ``row`` in the window of ``slots``:
+/// - ``CarrierAnswer/groups`` by `.version` and `.instance`. Bad requests are failures, those in coarse buckets from
+///   ``Bad/slower(bucket:)`` on, or those with the status. Hung ones are left out.
+/// - ``CarrierAnswer/forms`` by `.status` and `.error`, if ``bad`` is ``Bad/failed``.
+/// - ``CarrierAnswer/during`` and ``CarrierAnswer/before``: the phases of the row's group, and of its group in the window of
+///   ``reference``, if that is not `nil`.
 package struct CarrierQuestion: Sendable, Hashable {
     /// Which requests are bad.
     package enum Bad: Sendable, Hashable {

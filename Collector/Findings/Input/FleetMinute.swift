@@ -1,21 +1,27 @@
 import Foundation
 
-/// What the detector learns of a minute. An adapter fills it from the store once a minute, a few seconds after the minute's end:
+/// What the detector learns of a minute. An adapter fills it from the store once a minute, some ten seconds after the minute's end,
+/// with an engine for each environment. After a start it plays the last three hours.
 ///
-/// | part | from the store |
-/// |---|---|
-/// | ``rows``, counts and durations | `StatisticsQuery(by: [.service, .kind, .method, .host, .endpoint], step: 10 s)` over the last three minutes, `slotScale` 2: requests, failures and hung requests are `RequestGroup.outcomes`, durations its distributions |
-/// | ``rows``, statuses | the same with `.status`, filtered by `4xx`; only groups with requests |
-/// | ``processes`` | `agents(seenSince:)`: resource, `lastSeen`, `process` (memory) |
-/// | ``losses`` | the growth of each agent's ledger since the last minute |
-/// | ``waits`` | `ProcessQuery(step: 10 s)`: the longest wait for a thread of each service and slot |
-/// | ``ends`` | the reports of processes about the ones before them (`martlet.process.end`) that arrived in the minute |
+/// ``rows``: a `StatisticsQuery` for the minute, and again for the two before it because points come late. It has
+/// `by: [.service, .kind, .method, .host, .endpoint]`, a `step` of 10 s and a `slotScale` of 2. One query for each minute keeps groups
+/// times slots below ClickHouse's limit (20,000) for 3,000 rows. Of each slot's `RequestGroup`:
+/// - ``SlotCounts/requests`` are the requests without hung ones (`outcomes`);
+/// - ``SlotCounts/failures`` are the failed ones without hung ones;
+/// - ``SlotCounts/durations`` are the buckets of both distributions at scale 2, by ``CoarseBuckets/bucket(ofIndex:)``;
+/// - ``SlotCounts/statuses`` come from the same query with `.status`, filtered by `4xx`.
 ///
-/// Rows may be left out if neither the minute nor the ones before it have changed.
+/// ``processes``, ``losses``: `agents(seenSince:)`. A report has the agent's `lastSeen` and the mean of `process` for
+/// `residentMemory`. A loss is the growth of `ledger.dropped` since the minute before.
+///
+/// ``waits``: `processes(_:)` with a `step` of 10 s. The greatest sample of `poolDelay` in each service's slot.
+///
+/// ``ends``: what processes said in the minute about the ones before them (`martlet.process.end`).
 package struct FleetMinute: Sendable {
     /// The minute that has ended.
     package var minute: Minute
-    /// The counts of this minute, and again those of earlier minutes that have changed since. The latter replace what was there.
+    /// The counts of this minute, and again those of earlier minutes that have changed since. The latter replace what was
+    /// there.
     package var rows: [RowMinute] = []
     /// The processes that reported in this minute.
     package var processes: [ProcessReport] = []

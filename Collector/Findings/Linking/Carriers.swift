@@ -1,7 +1,7 @@
 import Foundation
 
-/// Finds the version, instance, host or caller that carries a finding: its share of bad requests against that of the others that
-/// lived in the changed part, with a correction for how many were looked at.
+/// Finds the version, instance, host or caller that carries a finding: its share of bad requests against that of the others
+/// that lived in the changed part, with a correction for how many were looked at.
 struct Carriers {
     fileprivate struct Key: Hashable {
         let dimension: Carrier.Dimension

@@ -6,8 +6,8 @@ struct EpisodeLinks {
         /// The second is deeper in the call graph and explains the first.
         case below
         /// Both are parts of one trouble, as two endpoints of a service.
-        case beside
-        /// The first has a cause of its own, although the second is deeper.
+        case sibling
+        /// The first has its own cause, although the second is deeper.
         case apart
     }
 
@@ -20,8 +20,8 @@ struct EpisodeLinks {
 
     private(set) var links: [Pair: Link] = [:]
 
-    /// Links episodes that overlap, and cuts links of those that have a cause of their own.
-    mutating func update(_ episodes: EpisodeList, _ rows: RowTable, _ graph: inout CallGraph, now: Slot) {
+    /// Links episodes that overlap, and cuts links of those that have their own cause.
+    mutating func update(_ episodes: EpisodeList, _ rows: RowTable, _ graph: inout DependencyGraph, now: Slot) {
         let spans = episodes.all.map(\.span)
         for first in spans {
             let below = graph.below(first.place, rows)
@@ -36,7 +36,8 @@ struct EpisodeLinks {
 
     /// - Parameter below: what the first one's place depends on.
     private static func link(
-        _ first: EpisodeSpan, _ second: EpisodeSpan, _ below: Set<Place>, _ rows: RowTable, _ graph: inout CallGraph
+        _ first: EpisodeSpan, _ second: EpisodeSpan, _ below: Set<Place>, _ rows: RowTable,
+        _ graph: inout DependencyGraph
     ) -> Link? {
         if first.place == second.place { return second.kind.precedence < first.kind.precedence ? .below : nil }
         if below.contains(second.place), !first.kind.hasNoEffectOnOthers, !second.kind.hasNoEffectOnOthers,
@@ -47,7 +48,7 @@ struct EpisodeLinks {
         guard first.kind == second.kind, first.number < second.number, let one = first.place.row,
             let other = second.place.row
         else { return nil }
-        return areSiblings(rows[one].row, rows[other].row) ? .beside : nil
+        return areSiblings(rows[one].row, rows[other].row) ? .sibling : nil
     }
 
     /// Whether the deeper episode is slowness that began after the failures above: it does not explain them.
@@ -66,9 +67,9 @@ struct EpisodeLinks {
         links = links.filter { known.contains($0.key.first) && known.contains($0.key.second) }
     }
 
-    // MARK: Causes of their own
+    // MARK: Own causes
 
-    private mutating func cut(_ episodes: EpisodeList, _ rows: RowTable, _ graph: CallGraph, now: Slot) {
+    private mutating func cut(_ episodes: EpisodeList, _ rows: RowTable, _ graph: DependencyGraph, now: Slot) {
         let below = links.filter { $0.value == .below }.keys.sorted()
         for (number, pairs) in Dictionary(grouping: below, by: \.first).sorted(by: { $0.key < $1.key }) {
             guard let episode = episodes[number], episode.isOpen, episode.kind == .failing else { continue }
@@ -92,7 +93,7 @@ extension EpisodeSpan {
 /// Decides by counts whether more of a service's requests fail than the requests that it makes explain.
 struct OwnCause {
     let rows: RowTable
-    let graph: CallGraph
+    let graph: DependencyGraph
     let now: Slot
 
     func has(_ episode: Episode, _ deeper: [Episode]) -> Bool {

@@ -10,8 +10,8 @@ struct FindingDraft {
     var subject = FindingSubject(service: "")
 }
 
-/// Makes findings of linked episodes: what has nothing below it is a finding, together with its siblings. Each keeps its id and, as
-/// long as no other has clearly more, the episode that names it.
+/// Makes findings of linked episodes: what has nothing below it is a finding, together with its siblings. Each keeps its id
+/// and, as long as no other has clearly more, the episode that names it.
 struct FindingGroups {
     /// The id of each episode's finding, and the main episode of each.
     private var ids: [Int: String] = [:]
@@ -41,7 +41,7 @@ struct FindingGroups {
     private static func groups(_ episodes: EpisodeList, _ links: EpisodeLinks, deeper: Set<Int>) -> [[Int]] {
         let roots = episodes.all.map(\.number).filter { !deeper.contains($0) }
         var group = Dictionary(uniqueKeysWithValues: roots.map { ($0, $0) })
-        for pair in links.links.filter({ $0.value == .beside }).keys.sorted() {
+        for pair in links.links.filter({ $0.value == .sibling }).keys.sorted() {
             guard let one = group[pair.first], let other = group[pair.second], one != other else { continue }
             for root in roots where group[root] == other { group[root] = one }
         }
@@ -63,8 +63,8 @@ struct FindingGroups {
             id: id, kind: main.kind, main: main.number, members: members, sufferers: sufferers)
     }
 
-    /// Returns the episode of the kind that explains the others, with the most requests. Another one than before must have clearly
-    /// more.
+    /// Returns the episode of the kind that explains the others, with the most requests. Another one than before must have
+    /// clearly more.
     private func main(of members: [Episode]) -> Episode? {
         let best = members.reduce(members.first) { best, member in
             guard let best, best.number != member.number else { return member }

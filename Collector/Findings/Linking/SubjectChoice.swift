@@ -60,8 +60,8 @@ struct SubjectChoice {
         let share: Share
     }
 
-    /// Returns the endpoint that has most of a service's failures and fails more often than the others, else the service. Another
-    /// answer than before needs evidence.
+    /// Returns the endpoint that has most of a service's failures and fails more often than the others, else the service.
+    /// Another answer than before needs evidence.
     private func widest(_ service: String, _ episode: Episode) -> WidestSubject? {
         let parts = (rows.served[service] ?? []).map { part($0, episode) }
         guard let top = parts.max(by: { $0.excess < $1.excess }) else { return episode.widest }

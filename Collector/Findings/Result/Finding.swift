@@ -106,7 +106,8 @@ package struct Carrier: Sendable, Equatable, Codable {
 
     package var dimension: Dimension
     package var value: String
-    /// Its share of the bad requests that would not have been bad before, and of all requests; `nil` where processes are counted.
+    /// Its share of the bad requests that would not have been bad before, and of all requests; `nil` where processes are
+    /// counted.
     package var shareOfBad: Double?
     package var shareOfAll: Double?
 

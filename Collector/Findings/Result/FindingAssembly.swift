@@ -17,8 +17,8 @@ struct FindingAssembly {
             command: "", page: "")
         if let counts = main.counts { (finding.before, finding.after) = self.counts(main, counts) }
         finding.title = FindingTitle(finding: finding, main: main, rows: rows).text
-        finding.command = FindingLinks.command(finding, main.began)
-        finding.page = FindingLinks.page(finding, main.began)
+        finding.command = FindingAddress.command(finding, main.began)
+        finding.page = FindingAddress.page(finding, main.began)
         return finding
     }
 

@@ -21,8 +21,8 @@ struct FindingCosts {
             + FindingConstants.deathInRequests * Double(cost.processes)
     }
 
-    /// The bad requests of the service that has the most. One request of a user is a request of each service that it passes, at both
-    /// ends, so the sum over services would count it several times.
+    /// The bad requests of the service that has the most. One request of a user is a request of each service that it passes, at
+    /// both ends, so the sum over services would count it several times.
     private func requests(_ episodes: [Episode]) -> Double {
         let rows = Dictionary(grouping: episodes) { $0.place.row.map { End(self.rows[$0].row) } }
         return rows.values.map { $0.reduce(0) { $0 + $1.excess(in: window, now: now) } }.max() ?? 0

@@ -30,7 +30,7 @@ import Testing
 
     @Test func rowsPastTheLimitAreCounted() {
         var fleet = FleetMinute(minute: SampleFleet.begin)
-        // Each service has a row of its own for all that it serves.
+        // Each service has one more row, for all that it serves.
         fleet.rows = (0..<FindingConstants.rows).map { minute("service\($0)", SampleFleet.begin) }
         var engine = FindingsEngine()
         _ = engine.tick(fleet)

@@ -39,7 +39,7 @@ struct SampleFleet {
 
     /// Plays minutes.
     ///
-    /// - Parameter change: changes what is told of a minute; its number counts from 0.
+    /// - Parameter change: changes a minute before it is taken; its number counts from 0.
     mutating func play(_ count: Int, _ traffic: [Traffic], change: (Int, inout FleetMinute) -> Void = { _, _ in }) {
         for _ in 0..<count {
             minute += 1

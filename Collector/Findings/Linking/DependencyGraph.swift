@@ -1,6 +1,6 @@
-/// Which rows and services a row depends on: a client row's requests arrive at a server row, and a server row depends on all requests
-/// that its service makes, because counts do not say which of them it needs.
-struct CallGraph {
+/// Which rows and services a row depends on: a client row's requests arrive at a server row, and a server row depends on all
+/// requests that its service makes, because counts do not say which of them it needs.
+struct DependencyGraph {
     /// The table's version that the graph is of.
     private var version = -1
     /// The served row that a client row's requests arrive at.

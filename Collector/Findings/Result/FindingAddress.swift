@@ -1,7 +1,7 @@
 import Foundation
 
 /// The command and the page that show a finding's figures.
-enum FindingLinks {
+enum FindingAddress {
     /// The time before a finding that its figures show as well, in slots: half an hour.
     private static let before = 180
 
