@@ -12,8 +12,8 @@ import Foundation
 ///
 /// A tick does this:
 /// 1. It takes the counts in: ``RowSeries``, ``MinuteHistory``.
-/// 2. It refines open episodes and looks for new ones: ``EpisodeTimes``, ``FailureScan``, ``DurationScan``, and the detectors of
-///    what is never normal.
+/// 2. It refines open episodes and looks for new ones: ``EpisodeTimes``, ``FailureScan``, ``DurationScan``, and the detectors
+///    of what is never normal.
 /// 3. It makes findings of episodes: ``EpisodeLinks``, ``FindingGroups``, ``SubjectChoice``, ``Carriers``.
 package struct FindingsEngine: Sendable {
     private var rows = RowTable(end: 0)

@@ -121,9 +121,7 @@ struct CallDetector {
         let ratios = LeastSquares.nonNegative(columns, target)
         guard let best = columns.indices.max(by: { ratios[$0] * columns[$0].total < ratios[$1] * columns[$1].total })
         else { return nil }
-        let others = columns.indices.filter { $0 != best }.map { columns[$0] }
-        let withoutIt = LeastSquares.rest(others, target, LeastSquares.nonNegative(others, target))
-        if LeastSquares.rest(columns, target, ratios) < 0.75 * withoutIt { return (best, ratios[best]) }
+        if LeastSquares.isNeeded(best, columns, target, ratios) { return (best, ratios[best]) }
         guard let usual, usual.ratios.contains(where: { $0 > 0 }),
             let asked = columns.indices.max(by: {
                 usual.ratios[$0] * usual.served[$0] < usual.ratios[$1] * usual.served[$1]

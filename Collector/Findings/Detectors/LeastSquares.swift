@@ -28,6 +28,13 @@ enum LeastSquares {
         }
     }
 
+    /// Whether the other endpoints do not explain the requests: without this one, a third more of them stays unexplained. Endpoints
+    /// that are always served together cannot be distinguished, nor can two within a minute.
+    static func isNeeded(_ index: Int, _ columns: [[Double]], _ target: [Double], _ coefficients: [Double]) -> Bool {
+        let others = columns.indices.filter { $0 != index }.map { columns[$0] }
+        return rest(columns, target, coefficients) < 0.75 * rest(others, target, nonNegative(others, target))
+    }
+
     static func dot(_ one: [Double], _ other: [Double]) -> Double {
         var sum = 0.0
         for index in 0..<min(one.count, other.count) { sum += one[index] * other[index] }

@@ -39,20 +39,25 @@ struct RetryDetector {
         let isSure =
             now.made >= 20 && now.served[best] >= 5 && before.served[best] >= 5
             && now.made(by: best) >= 0.5 * now.made && now.made >= 1.25 * explained
-        return isSure && ratio.isMore ? ratio : nil
+        return isSure && ratio.isMore && now.isNeeded(best) ? ratio : nil
     }
 
     private func ratios(_ served: [Int], _ made: [Int], _ slots: Range<Slot>) -> Ratios {
         let columns = served.map { rows[$0].folded(slots) }
         let target = rows.folded(made, slots)
-        return Ratios(
-            ratios: LeastSquares.nonNegative(columns, target), served: columns.map(\.total), made: target.total)
+        return Ratios(columns: columns, target: target, ratios: LeastSquares.nonNegative(columns, target))
     }
 
     private struct Ratios {
+        /// The requests of each served endpoint, and those made, by step.
+        let columns: [[Double]]
+        let target: [Double]
         let ratios: [Double]
-        let served: [Double]
-        let made: Double
+
+        var served: [Double] { columns.map(\.total) }
+        var made: Double { target.total }
+
+        func isNeeded(_ index: Int) -> Bool { LeastSquares.isNeeded(index, columns, target, ratios) }
 
         func made(by index: Int) -> Double { ratios[index] * served[index] }
     }

@@ -1,5 +1,5 @@
-/// A question of the detector about an episode: who carries it. Counts by version and instance are many, and few are ever needed, so
-/// they are not kept but asked for, each with a `StatisticsQuery` filtered by ``row`` in the window of ``slots``:
+/// A question of the detector about an episode: who carries it. Counts by version and instance are many, and few are ever needed,
+/// so they are not kept but asked for, each with a `StatisticsQuery` filtered by ``row`` in the window of ``slots``:
 /// - ``CarrierAnswer/groups`` by `.version` and `.instance`. Bad requests are failures, those in coarse buckets from
 ///   ``Bad/slower(bucket:)`` on, or those with the status. Hung ones are left out.
 /// - ``CarrierAnswer/forms`` by `.status` and `.error`, if ``bad`` is ``Bad/failed``.

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What the detector learns of a minute. An adapter fills it from the store once a minute, some ten seconds after the minute's end,
-/// with an engine for each environment. After a start it plays the last three hours.
+/// What the detector learns of a minute. An adapter fills it from the store once a minute, some ten seconds after the minute's
+/// end, with an engine for each environment. After a start it plays the last three hours.
 ///
 /// ``rows``: a `StatisticsQuery` for the minute, and again for the two before it because points come late. It has
-/// `by: [.service, .kind, .method, .host, .endpoint]`, a `step` of 10 s and a `slotScale` of 2. One query for each minute keeps groups
-/// times slots below ClickHouse's limit (20,000) for 3,000 rows. Of each slot's `RequestGroup`:
+/// `by: [.service, .kind, .method, .host, .endpoint]`, a `step` of 10 s and a `slotScale` of 2. One query for each minute keeps
+/// groups times slots below ClickHouse's limit (20,000) for 3,000 rows. Of each slot's `RequestGroup`:
 /// - ``SlotCounts/requests`` are the requests without hung ones (`outcomes`);
 /// - ``SlotCounts/failures`` are the failed ones without hung ones;
 /// - ``SlotCounts/durations`` are the buckets of both distributions at scale 2, by ``CoarseBuckets/bucket(ofIndex:)``;
@@ -60,8 +60,8 @@ package struct SlotCounts: Sendable, Equatable {
     package init() {}
 }
 
-/// Coarse buckets of durations: four an octave, from 50 µs to half an hour, so that a bucket is 19 % wide. They are the buckets of
-/// an exponential histogram of scale 2, with bucket 0 for all that is shorter.
+/// Coarse buckets of durations: four an octave, from 50 µs to half an hour, so that a bucket is 19 % wide. They are the buckets
+/// of an exponential histogram of scale 2, with bucket 0 for all that is shorter.
 package enum CoarseBuckets {
     package static let count = 100
     /// What is added to the index of a histogram of scale 2.
