@@ -83,7 +83,9 @@ let package = Package(
             name: "MartletReports",
             dependencies: ["MartletOTLP", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Reports", swiftSettings: hot),
-        .target(name: "MartletFindings", path: "Collector/Findings", swiftSettings: hot),
+        .target(
+            name: "MartletFindings", dependencies: ["MartletReports", "MartletStorage", "MartletTelemetry"],
+            path: "Collector/Findings", swiftSettings: hot),
         .target(
             name: "MartletPage",
             dependencies: ["MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry"],
@@ -94,7 +96,7 @@ let package = Package(
         .target(
             name: "MartletServer",
             dependencies: [
-                "MartletIntake", "MartletOTLP", "MartletPage", "MartletPrometheus", "MartletReports",
+                "MartletFindings", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPrometheus", "MartletReports",
                 "MartletStorage", "MartletTelemetry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -109,8 +111,9 @@ let package = Package(
         .executableTarget(
             name: "martlet-collector",
             dependencies: [
-                "MartletClickHouseStorage", "MartletIntake", "MartletReports", "MartletSQLiteStorage", "MartletServer",
-                "MartletStorage", "MartletTelemetry",
+                "MartletClickHouseStorage", "MartletFindings", "MartletIntake", "MartletReports",
+                "MartletSQLiteStorage",
+                "MartletServer", "MartletStorage", "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,4 +1,6 @@
 import Foundation
+import MartletStorage
+import MartletTelemetry
 
 /// Ten seconds, as their number since 1970. Slot 0 is the ten seconds after midnight.
 package typealias Slot = Int
@@ -11,6 +13,7 @@ enum FindingTime {
     /// The minutes that are taken: from 1970, after the first ones that are kept, to the year 9999.
     static let minutes = FindingConstants.keptMinutes..<4_222_000_000
     static let secondsOfSlot = 10.0
+    static let nanosecondsOfSlot: UnixNanoseconds = 10_000_000_000
 
     static func slot(of minute: Minute) -> Slot { minute * slotsOfMinute }
 
@@ -28,6 +31,29 @@ enum FindingTime {
     static func text(_ slot: Slot) -> String {
         Date(timeIntervalSince1970: Double(slot) * secondsOfSlot).formatted(.iso8601)
     }
+
+    /// Returns the slot that begins at a time of ``text(_:)``; `nil` if the text is no such time.
+    static func slot(of text: String) -> Slot? {
+        (try? Date(text, strategy: .iso8601)).map { Slot(($0.timeIntervalSince1970 / secondsOfSlot).rounded()) }
+    }
+
+    /// Returns the time from the beginning of the first slot to the end of the last one.
+    static func window(_ slots: Range<Slot>) -> TimeWindow {
+        TimeWindow(from: time(slots.lowerBound), to: time(slots.upperBound))
+    }
+
+    /// Returns the slots that a window reaches into.
+    static func slots(_ window: TimeWindow) -> Range<Slot> {
+        let first = Slot(clamping: window.from / nanosecondsOfSlot)
+        let last = Slot(clamping: window.to / nanosecondsOfSlot + (window.to % nanosecondsOfSlot > 0 ? 1 : 0))
+        return first..<max(first, last)
+    }
+
+    /// Returns the beginning of a slot.
+    static func time(_ slot: Slot) -> UnixNanoseconds { UnixNanoseconds(clamping: slot) * nanosecondsOfSlot }
+
+    /// Returns the slot that a time lies in.
+    static func slot(at time: UnixNanoseconds) -> Slot { Slot(clamping: time / nanosecondsOfSlot) }
 
     /// Returns the beginning of a slot as hours and minutes in UTC.
     static func clock(_ slot: Slot) -> String {

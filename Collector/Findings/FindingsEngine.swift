@@ -28,8 +28,10 @@ package struct FindingsEngine: Sendable {
     /// The first minute that was taken.
     private var first: Minute?
     private var minute: Minute = 0
+    private let environment: String?
 
-    package init() {}
+    /// - Parameter environment: the environment that the findings' commands name; `nil` for none.
+    package init(environment: String? = nil) { self.environment = environment }
 
     /// The first slot with data that are kept.
     private var begin: Slot {
@@ -207,12 +209,16 @@ package struct FindingsEngine: Sendable {
     /// Returns the findings that reach into some slots, the most expensive first, and at most ten. `count` is the number of
     /// all.
     package func findings(in window: Range<Slot>) -> (findings: [Finding], count: Int) {
-        let all = drafts.compactMap { finding($0, in: window) }
-        let ranked = all.enumerated().sorted { ($1.element.rank, $0.offset) < ($0.element.rank, $1.offset) }
-        return (ranked.prefix(FindingConstants.findings).map(\.element.finding), all.count)
+        let all = ranked(in: window)
+        return (all.prefix(FindingConstants.findings).map(\.finding), all.count)
     }
 
-    private func finding(_ draft: FindingDraft, in window: Range<Slot>) -> (finding: Finding, rank: Double)? {
+    /// Returns all findings that reach into some slots, the most expensive first.
+    func ranked(in window: Range<Slot>) -> [RankedFinding] {
+        RankedFinding.sorted(drafts.compactMap { finding($0, in: window) })
+    }
+
+    private func finding(_ draft: FindingDraft, in window: Range<Slot>) -> RankedFinding? {
         guard let main = episodes[draft.main], main.began < window.upperBound,
             main.end.map({ $0 > window.lowerBound }) ?? true
         else { return nil }
@@ -221,10 +227,29 @@ package struct FindingsEngine: Sendable {
         let costs = FindingCosts(rows: rows, now: now, window: window)
         let cost = costs.cost(main, members, sufferers)
         let also = (members.filter { $0.number != main.number } + sufferers).compactMap { $0.place.row }
-        var finding = FindingAssembly(rows: rows, begin: begin, now: now).finding(
+        var finding = FindingAssembly(rows: rows, begin: begin, now: now, environment: environment).finding(
             draft, main, cost, also: also.map { rows[$0].row.subject })
         finding.deployment = processes.deployment(of: finding)
-        return (finding, costs.rank(cost, members, sufferers))
+        return RankedFinding(finding: finding, began: main.began, rank: costs.rank(cost, members, sufferers))
+    }
+}
+
+/// A finding with what it is ordered by.
+struct RankedFinding: Sendable {
+    var finding: Finding
+    /// Its first slot as far as is known, even if ``Finding/since`` does not name it.
+    var began: Slot
+    /// What it costs people.
+    var rank: Double
+
+    /// Whether it reaches into some slots.
+    func reaches(into window: Range<Slot>) -> Bool {
+        began < window.upperBound && finding.until.map { $0 > window.lowerBound } ?? true
+    }
+
+    /// Returns the findings with the most expensive first, and equal ones in their order.
+    static func sorted(_ findings: [RankedFinding]) -> [RankedFinding] {
+        findings.enumerated().sorted { ($1.element.rank, $0.offset) < ($0.element.rank, $1.offset) }.map(\.element)
     }
 }
 

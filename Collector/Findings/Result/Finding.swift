@@ -1,7 +1,7 @@
 /// One thing that happened.
-package struct Finding: Sendable, Equatable, Encodable {
+package struct Finding: Sendable, Equatable, Codable {
     /// Which side of a slow call took longer.
-    package enum Side: String, Sendable, Encodable {
+    package enum Side: String, Sendable, Codable {
         case server
         case network
         /// The calling process: the request waited there.
@@ -60,6 +60,36 @@ package struct Finding: Sendable, Equatable, Encodable {
         try values.encode(also, forKey: .also)
         try values.encode(command, forKey: .command)
         try values.encode(page, forKey: .page)
+    }
+}
+
+extension Finding {
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func value<Value: Decodable>(_ key: CodingKeys) throws -> Value { try values.decode(Value.self, forKey: key) }
+        func known<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
+            try values.decodeIfPresent(Value.self, forKey: key)
+        }
+        self.init(
+            id: try value(.id), kind: try value(.kind), since: try values.slotIfPresent(.since),
+            until: try values.slotIfPresent(.until), isOpen: try value(.isOpen), title: try value(.title),
+            subject: try value(.subject), cost: try value(.cost), before: try known(.before), after: try known(.after),
+            who: try value(.who), what: try value(.what), side: try known(.side), deployment: try known(.deployment),
+            also: try value(.also), command: try value(.command), page: try value(.page))
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Reads the beginning of a slot as ``FindingTime/text(_:)`` writes it.
+    fileprivate func slot(_ key: Key) throws -> Slot {
+        guard let slot = FindingTime.slot(of: try decode(String.self, forKey: key)) else {
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "not a time")
+        }
+        return slot
+    }
+
+    fileprivate func slotIfPresent(_ key: Key) throws -> Slot? {
+        try contains(key) && !decodeNil(forKey: key) ? slot(key) : nil
     }
 }
 
@@ -135,7 +165,7 @@ package struct FailureForm: Sendable, Equatable, Codable {
 }
 
 /// A version whose first process reported when a finding began, and that carries it.
-package struct Deployment: Sendable, Equatable, Encodable {
+package struct Deployment: Sendable, Equatable, Codable {
     package var version: String
     package var at: Slot
 
@@ -145,5 +175,12 @@ package struct Deployment: Sendable, Equatable, Encodable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(version, forKey: .version)
         try values.encode(FindingTime.text(at), forKey: .at)
+    }
+}
+
+extension Deployment {
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(version: try values.decode(String.self, forKey: .version), at: try values.slot(.at))
     }
 }

@@ -4,6 +4,8 @@ struct FindingAssembly {
     /// The first slot with data, and the one after the last.
     let begin: Slot
     let now: Slot
+    /// The environment that the commands name; `nil` for none.
+    let environment: String?
 
     /// - Parameter also: the other rows of the finding.
     func finding(_ draft: FindingDraft, _ main: Episode, _ cost: FindingCost, also: [FindingSubject]) -> Finding {
@@ -17,8 +19,8 @@ struct FindingAssembly {
             command: "", page: "")
         if let counts = main.counts { (finding.before, finding.after) = self.counts(main, counts) }
         finding.title = FindingTitle(finding: finding, main: main, rows: rows).text
-        finding.command = FindingAddress.command(finding, main.began)
-        finding.page = FindingAddress.page(finding, main.began)
+        finding.command = FindingAddress.command(finding, main.began, environment)
+        finding.page = FindingAddress.page(finding, main.began, environment)
         return finding
     }
 

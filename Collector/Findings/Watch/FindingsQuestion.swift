@@ -14,6 +14,42 @@ package struct FindingsQuestion: Sendable {
     }
 }
 
+extension FindingsQuestion {
+    /// - Parameter environment: its name; empty for senders without one.
+    func selects(environment: String) -> Bool {
+        filter.wanted[.environment].map { $0.contains(environment) } ?? true
+    }
+
+    func selects(_ finding: Finding) -> Bool {
+        guard kinds.isEmpty || kinds.contains(finding.kind) else { return false }
+        return filter.wanted.allSatisfy { dimension, wanted in
+            let values = finding.values(of: dimension)
+            return values.isEmpty
+                || values.contains { value in
+                    dimension == .host ? filter.matches(host: value) : wanted.contains(value)
+                }
+        }
+    }
+}
+
+extension Finding {
+    /// The values that it names of a dimension; none if it is about all of them.
+    fileprivate func values(of dimension: Dimension) -> [String] {
+        switch dimension {
+        case .service: [subject.service]
+        case .kind: [subject.kind?.rawValue].compactMap { $0 }
+        case .method: [subject.method].compactMap { $0 }
+        case .host: [subject.host].compactMap { $0 }
+        case .endpoint: [subject.endpoint].compactMap { $0 }
+        // Only HTTP is watched, which has no system.
+        case .system: [""]
+        case .version: who.filter { $0.dimension == .version }.map(\.value)
+        case .instance: who.filter { $0.dimension == .instance }.map(\.value)
+        case .environment, .status, .error, .rule: []
+        }
+    }
+}
+
 /// What happened in a window, the most expensive first.
 package struct FindingsAnswer: Sendable {
     /// At most ten.
@@ -22,7 +58,8 @@ package struct FindingsAnswer: Sendable {
     package var count: Int
     /// The end of the last finding of the window's requests; `nil` if one goes on, or if none is known.
     package var quietSince: UnixNanoseconds?
-    /// Whether the store's last hours have been read since the start. Before, findings may be missing.
+    /// Whether everything was read that the window's findings come from. After a start the last three hours are read, and what
+    /// was before them is unknown.
     package var isComplete: Bool
 
     package init(findings: [Finding], count: Int, quietSince: UnixNanoseconds? = nil, isComplete: Bool = true) {

@@ -1,17 +1,209 @@
 import MartletStorage
 import MartletTelemetry
 
-/// Watches a store: once a minute it reads the counts of the minute that has ended, and finds what happened. Safe to use from any
-/// task.
+/// Watches a store: once a minute it reads the counts of the minute that has ended, and finds what happened in each environment.
+/// Safe to use from any task, but only one task may call ``tick(now:)`` at a time.
+///
+/// Findings are kept in memory only. After a start, those of the last three hours are found again.
 package actor FleetWatch {
-    private let storage: any Storage
+    /// The environments that are watched at most: those that were seen most recently when they were found.
+    package static let environments = 16
+    /// How long after a minute's end it is read, in nanoseconds. Most points have arrived by then.
+    private static let delay: UnixNanoseconds = 10_000_000_000
+    private static let minute: UnixNanoseconds = 60_000_000_000
+    /// Row-minutes that are read at once: six slots of each are fewer than a store allows.
+    private static let rowMinutes = 3_000
+    /// Minutes that are read at once.
+    private static let portion = 15
+
+    private let reading: FleetReading
+    /// The fleets by the name of their environment; empty for senders without one.
+    private var fleets: [String: WatchedFleet] = [:]
+    /// The minute that the first tick began with, and the last one of the latest tick that was finished.
+    private var first: Minute?
+    private var last: Minute?
 
     package init(of storage: some Storage) {
-        self.storage = storage
+        reading = FleetReading(storage: storage)
     }
 
+    /// Returns the time in nanoseconds until the next minute can be read.
+    package static func timeToNextTick(now: UnixNanoseconds) -> UnixNanoseconds {
+        minute - (now - min(now, delay)) % minute
+    }
+
+    /// Returns a time at which ``tick(now:)`` reads everything up to the end of a window.
+    package static func timeOfTick(for window: TimeWindow) -> UnixNanoseconds {
+        let (end, overflow) = window.to.addingReportingOverflow(minute + delay)
+        return overflow ? .max : end
+    }
+
+    // MARK: A tick
+
+    /// Reads the minutes that have ended since the last tick, or those of the last three hours. Throws if the store cannot be
+    /// read; then the next tick reads the rest.
+    package func tick(now: UnixNanoseconds) async throws {
+        let latest = Minute(clamping: (now - min(now, Self.delay)) / Self.minute) - 1
+        guard latest > last ?? -1 else { return }
+        let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
+        first = first ?? begin
+        let next = fleets.values.map { $0.next(from: begin) }.min() ?? begin
+        let agents = try await reading.agents(since: next - 1)
+        let senders = Dictionary(grouping: agents) { $0.resource.environment ?? "" }
+        meet(agents.map { $0.resource.environment ?? "" }, latest)
+        for environment in fleets.keys.sorted() {
+            try await play(environment, from: begin, to: latest, senders[environment] ?? [])
+        }
+        last = latest
+    }
+
+    /// Watches environments that were just seen, and forgets those of which nothing is left.
+    private func meet(_ seen: [String], _ latest: Minute) {
+        for environment in seen where fleets[environment] != nil || fleets.count < Self.environments {
+            fleets[environment, default: WatchedFleet(of: environment)].lastSeen = latest
+        }
+        fleets = fleets.filter { latest - $0.value.lastSeen < FindingConstants.keptMinutes }
+    }
+
+    /// Plays the minutes of an environment that have ended, in portions so that no answer of the store is too large.
+    private func play(
+        _ environment: String, from begin: Minute, to latest: Minute, _ agents: [AgentRecord]
+    ) async throws {
+        var portion = 1
+        var questions: [CarrierQuestion] = []
+        while let next = fleets[environment]?.next(from: begin), next <= latest {
+            let minutes = next...min(next + portion - 1, latest)
+            let read = try await reading.minutes(minutes, of: environment, agents, latest: latest)
+            questions = fleets[environment]?.play(read, agents, latest: latest) ?? []
+            let rows = read.map(\.rows.count).max() ?? 0
+            portion = max(1, min(Self.portion, Self.rowMinutes / max(rows, 1) - 2))
+        }
+        let answers = try await reading.answers(to: questions, in: environment)
+        fleets[environment]?.take(answers)
+    }
+
+    // MARK: Questions
+
     /// Returns the findings of a window, as of the last tick.
-    package func findings(_ question: FindingsQuestion) async -> FindingsAnswer {
-        FindingsAnswer(findings: [], count: 0, isComplete: false)
+    package func findings(_ question: FindingsQuestion) -> FindingsAnswer {
+        let slots = FindingTime.slots(question.window)
+        let asked = fleets.filter { question.selects(environment: $0.key) }.sorted { $0.key < $1.key }.map(\.value)
+        let found = RankedFinding.sorted(asked.flatMap { $0.findings(in: slots) }).map(\.finding)
+            .filter(question.selects)
+        return FindingsAnswer(
+            findings: Array(found.prefix(FindingConstants.findings)), count: found.count,
+            quietSince: quietSince(asked, question, before: slots.upperBound), isComplete: isComplete(slots))
+    }
+
+    /// Whether everything that a window's findings come from was read.
+    private func isComplete(_ slots: Range<Slot>) -> Bool {
+        guard let first, last != nil else { return false }
+        return slots.lowerBound >= FindingTime.slot(of: first)
+    }
+
+    /// Returns the end of the last finding that began before a slot, if it ended before it.
+    private func quietSince(
+        _ fleets: [WatchedFleet], _ question: FindingsQuestion, before end: Slot
+    ) -> UnixNanoseconds? {
+        let known = fleets.flatMap { $0.findings(in: 0..<end) }.filter { question.selects($0.finding) }
+        let ends = known.map { $0.finding.until ?? .max }
+        guard let last = ends.max(), last <= end else { return nil }
+        return FindingTime.time(last)
+    }
+}
+
+/// An environment with its detector.
+private struct WatchedFleet {
+    /// Findings that are remembered at most after the detector has forgotten them; the oldest are forgotten first.
+    private static let past = 1_000
+
+    private var engine: FindingsEngine
+    /// The last minute that was taken.
+    private var last: Minute?
+    /// The last minute in which a sender was seen.
+    var lastSeen: Minute = 0
+    /// The findings of the last minute, and those that ended before what the detector keeps.
+    private var present: [RankedFinding] = []
+    private var past: [RankedFinding] = []
+    private var losses = LedgerLosses()
+
+    /// - Parameter environment: its name; empty for senders without one.
+    init(of environment: String) { engine = FindingsEngine(environment: environment.isEmpty ? nil : environment) }
+
+    /// Returns the first minute that was not taken yet.
+    func next(from begin: Minute) -> Minute { max(begin, last.map { $0 + 1 } ?? begin) }
+
+    /// Takes minutes, and returns the questions of the last one.
+    mutating func play(_ minutes: [FleetMinute], _ agents: [AgentRecord], latest: Minute) -> [CarrierQuestion] {
+        var questions: [CarrierQuestion] = []
+        for var minute in minutes {
+            if minute.minute == latest { minute.losses = losses.growth(agents, in: latest) }
+            questions = engine.tick(minute)
+            last = minute.minute
+        }
+        remember()
+        return questions
+    }
+
+    mutating func take(_ answers: [CarrierAnswer]) {
+        engine.take(answers)
+        remember()
+    }
+
+    /// Keeps findings that the detector is about to forget. Others that are gone have become a part of another finding.
+    private mutating func remember() {
+        let begin = FindingTime.slot(of: (last ?? 0) + 1 - FindingConstants.keptMinutes)
+        let all = engine.ranked(in: 0..<FindingTime.slot(of: (last ?? 0) + 1))
+        let known = Set(all.map(\.finding.id))
+        past += present.filter { found in
+            !known.contains(found.finding.id) && found.finding.until.map { $0 <= begin } ?? false
+        }
+        past.removeFirst(max(0, past.count - Self.past))
+        present = all
+    }
+
+    /// Returns the findings that reach into some slots.
+    func findings(in slots: Range<Slot>) -> [RankedFinding] {
+        engine.ranked(in: slots) + past.filter { $0.reaches(into: slots) }
+    }
+}
+
+/// The requests that processes said they lost.
+private struct LedgerLosses {
+    /// Senders that are remembered at most.
+    private static let senders = 20_000
+
+    /// The lost requests of each process so far.
+    private var lost: [ProcessIdentity: UInt64] = [:]
+    /// The minute of the last look.
+    private var last: Minute?
+
+    /// Returns what the processes lost since the last look. At the first one nothing is known to be new.
+    mutating func growth(_ agents: [AgentRecord], in minute: Minute) -> [LostRequests] {
+        var growth: [String: UInt64] = [:]
+        for agent in agents {
+            guard let ledger = agent.ledger else { continue }
+            let (process, sum) = (ProcessIdentity(agent), ledger.dropped.values.reduce(0) { $0.adding($1) })
+            let before = lost[process] ?? (isNew(agent) ? 0 : sum)
+            if sum > before {
+                growth[process.service, default: 0] = (growth[process.service] ?? 0).adding(sum - before)
+            }
+            lost[process] = max(sum, before)
+        }
+        forget(except: agents)
+        last = minute
+        let slot = FindingTime.slot(of: minute + 1) - 1
+        return growth.sorted { $0.key < $1.key }.map { LostRequests(service: $0.key, slot: slot, count: $0.value) }
+    }
+
+    /// Whether a sender was first seen after the last look.
+    private func isNew(_ agent: AgentRecord) -> Bool {
+        last.map { FindingTime.slot(at: agent.firstSeen) >= FindingTime.slot(of: $0 + 1) } ?? false
+    }
+
+    private mutating func forget(except agents: [AgentRecord]) {
+        guard lost.count > Self.senders else { return }
+        let present = Set(agents.map(ProcessIdentity.init))
+        lost = lost.filter { present.contains($0.key) }
     }
 }

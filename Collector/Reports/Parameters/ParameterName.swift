@@ -36,7 +36,9 @@ extension ParameterName {
     }
 
     /// The dimension that the parameter filters by; `nil` if it is not a filter.
-    package var filteredDimension: Dimension? { Dimension(rawValue: rawValue) }
+    package var filteredDimension: Dimension? {
+        Dimension(rawValue: rawValue).flatMap { Self.filters.contains($0) ? $0 : nil }
+    }
 
     package var isRepeatable: Bool { filteredDimension != nil }
 
