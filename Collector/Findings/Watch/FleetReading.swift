@@ -188,7 +188,7 @@ extension ExponentialHistogram {
         coarse.lowerScale(to: 2)
         buckets[0] += coarse.zeroCount
         for part in coarse.parts {
-            let width = 1 << Int(2 - min(part.scale, 2))
+            let width = 1 << Int(2 - Swift.min(part.scale, 2))
             for (index, count) in part.buckets.enumerated() where count > 0 {
                 let middle = (Int(part.offset) + index) * width + width / 2
                 buckets[CoarseBuckets.bucket(ofIndex: middle)] += count
