@@ -56,6 +56,18 @@ struct RequestFilters: FilterOptions {
     }
 }
 
+/// The filters by dimensions that findings name.
+struct FindingFilters: FilterOptions {
+    @OptionGroup var senders: SenderFilters<FilteredFindings>
+    @Option(.method, of: FilteredFindings.self) var method: [String] = []
+    @Option(.host, of: FilteredFindings.self) var host: [String] = []
+    @Option(.endpoint, of: FilteredFindings.self) var endpoint: [String] = []
+
+    var given: [Dimension: [String]] {
+        senders.given.merging([.method: method, .host: host, .endpoint: endpoint]) { $1 }
+    }
+}
+
 extension Option where Value == [String] {
     /// Creates the flag that filters by a dimension.
     fileprivate init(wrappedValue: [String], _ dimension: Dimension, of listed: (some FilteredThing).Type) {
@@ -74,6 +86,12 @@ protocol FilteredThing: Sendable {
 
 enum FilteredRequests: FilteredThing {
     static func help(of dimension: Dimension) -> String { dimension.help }
+}
+
+enum FilteredFindings: FilteredThing {
+    static func help(of dimension: Dimension) -> String {
+        dimension.help.replacing("Only requests", with: "Only findings about requests")
+    }
 }
 
 enum FilteredInstances: FilteredThing {

@@ -11,8 +11,8 @@ struct MartletCollector: AsyncParsableCommand {
         commandName: "martlet-collector",
         abstract: "Receives data about HTTP requests from Martlet agents and OpenTelemetry senders, and reports on it.",
         subcommands: [
-            Serve.self, ReportCommand.self, Check.self, RequestsCommand.self, Top.self, MapCommand.self, Agents.self,
-            Backup.self, Restore.self, Migrate.self, Health.self,
+            Serve.self, FindingsCommand.self, ReportCommand.self, Check.self, RequestsCommand.self, Top.self,
+            MapCommand.self, Agents.self, Backup.self, Restore.self, Migrate.self, Health.self,
         ],
         defaultSubcommand: Serve.self)
 }

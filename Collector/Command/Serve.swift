@@ -144,7 +144,8 @@ struct Serve: AsyncParsableCommand {
         let services: [(any Service)?] = [
             manager.watchdog.map { Watchdog(manager: manager, period: $0) },
             ReloadOnHangup(tokens: settings.tokenSource, tls: settings.tls, logger: logger),
-            StoreMaintenance(storage: server.storage, logger: logger), admin,
+            StoreMaintenance(storage: server.storage, logger: logger),
+            FindingsService(watch: server.findings, logger: logger), admin,
             ListeningService(service: application, url: settings.url(port: settings.address.port)),
             Draining(requests: server.requests, logger: logger),
             ReadinessNotifier(manager: manager, listening: listening, addresses: admin == nil ? 1 : 2),

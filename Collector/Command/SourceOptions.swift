@@ -1,4 +1,5 @@
 import ArgumentParser
+import MartletFindings
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -41,6 +42,16 @@ extension SourceOptions {
         let now = SystemClock.now()
         _ = try parameters.query(now: now)
         return try await answer("map", parameters.query) { try await $0.map(parameters, now: now) }
+    }
+
+    /// With a store, the three hours before the window's end are read.
+    func findings(_ parameters: FindingsParameters) async throws -> FindingsReport {
+        let question = try parameters.question(now: SystemClock.now())
+        return try await answer("findings", parameters.query) { storage in
+            let watch = FleetWatch(of: storage)
+            try await watch.tick(now: FleetWatch.timeOfTick(for: question.window))
+            return await watch.report(question)
+        }
     }
 
     func agents(_ parameters: AgentsParameters) async throws -> AgentsReport {

@@ -2,6 +2,7 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdTLS
 import Logging
+import MartletFindings
 import MartletIntake
 import MartletReports
 import MartletStorage
@@ -25,6 +26,8 @@ package struct CollectorServer: Sendable {
     private let logger: Logger
     /// The requests that must finish before the collector stops.
     package let requests = RequestDrain()
+    /// What happened in the store's fleets. Whoever runs the server makes it tick; without ticks nothing is found.
+    package let findings: FleetWatch
     private let activity: CollectorActivity
     private let refusals: RefusedSenders
     private let attempts: TokenAttempts
@@ -41,6 +44,7 @@ package struct CollectorServer: Sendable {
         self.activity = activity
         refusals = RefusedSenders(now: now)
         self.storage = ObservedStorage(storage: storage, activity: activity, refusals: refusals, now: now)
+        findings = FleetWatch(of: storage)
         self.intake = intake
         self.intake.times = { storage.longestAge.map { AcceptedTimes(at: now(), upToAge: $0) } ?? .all }
         self.tokens = tokens
@@ -160,8 +164,9 @@ package struct CollectorServer: Sendable {
     private func addReaders(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
         let (group, limiter) = (readers(group), ReadLimiter(limits))
         let histories = RowHistories(of: storage)
-        APIRoutes(storage: storage, histories: histories, limiter: limiter, now: now, logger: logger).add(
-            to: group, access: access)
+        APIRoutes(
+            storage: storage, histories: histories, watch: findings, limiter: limiter, now: now, logger: logger
+        ).add(to: group, access: access)
         PageRoutes(storage: storage, histories: histories, limiter: limiter, now: now, logger: logger, access: access)
             .add(to: group)
         LoginRoutes(access: access).add(to: group)

@@ -10,8 +10,6 @@ struct FleetReading: Sendable {
     private static let agents = 20_000
     /// Rows of a minute at most, those with the most requests. A store allows 20,000 slots of rows.
     private static let rows = 3_000
-    /// Minutes before the wanted ones that are read again, because points come late.
-    private static let again = 2
 
     /// Returns the senders that were seen in a minute or later, the most recently seen first.
     func agents(since minute: Minute) async throws -> [AgentRecord] {
@@ -27,11 +25,12 @@ struct FleetReading: Sendable {
     ///   - environment: its name; empty for senders without one.
     ///   - agents: the senders of the environment.
     ///   - latest: the latest minute that has ended. The memory of processes is only known then.
+    ///   - again: the number of minutes before them whose rows are read again, because points come late.
     func minutes(
-        _ minutes: ClosedRange<Minute>, of environment: String, _ agents: [AgentRecord], latest: Minute
+        _ minutes: ClosedRange<Minute>, of environment: String, _ agents: [AgentRecord], latest: Minute, again: Int = 0
     ) async throws -> [FleetMinute] {
         let first = minutes.lowerBound
-        let rows = try await rows(of: max(0, first - Self.again)..<minutes.upperBound + 1, environment)
+        let rows = try await rows(of: max(0, first - again)..<minutes.upperBound + 1, environment)
         let rowsOfMinutes = Dictionary(grouping: rows) { max($0.minute, first) }
         let waits = Dictionary(grouping: try await waits(in: minutes, environment)) { FindingTime.minute(of: $0.slot) }
         return minutes.map { minute in

@@ -13,8 +13,8 @@ package actor FleetWatch {
     private static let minute: UnixNanoseconds = 60_000_000_000
     /// Row-minutes that are read at once: six slots of each are fewer than a store allows.
     private static let rowMinutes = 3_000
-    /// Minutes that are read at once.
-    private static let portion = 15
+    /// Minutes that are read at once, at most, and minutes before the new ones that are read again, because points come late.
+    private static let portion = 15, again = 2
 
     private let reading: FleetReading
     /// The fleets by the name of their environment; empty for senders without one.
@@ -32,11 +32,8 @@ package actor FleetWatch {
         minute - (now - min(now, delay)) % minute
     }
 
-    /// Returns a time at which ``tick(now:)`` reads everything up to the end of a window.
-    package static func timeOfTick(for window: TimeWindow) -> UnixNanoseconds {
-        let (end, overflow) = window.to.addingReportingOverflow(minute + delay)
-        return overflow ? .max : end
-    }
+    /// Returns the time of the tick whose last minute is the last one that ended within a window.
+    package static func timeOfTick(for window: TimeWindow) -> UnixNanoseconds { window.to.adding(delay) }
 
     // MARK: A tick
 
@@ -69,14 +66,15 @@ package actor FleetWatch {
     private func play(
         _ environment: String, from begin: Minute, to latest: Minute, _ agents: [AgentRecord]
     ) async throws {
-        var portion = 1
+        var (portion, again) = (1, Self.again)
         var questions: [CarrierQuestion] = []
         while let next = fleets[environment]?.next(from: begin), next <= latest {
             let minutes = next...min(next + portion - 1, latest)
-            let read = try await reading.minutes(minutes, of: environment, agents, latest: latest)
+            let read = try await reading.minutes(minutes, of: environment, agents, latest: latest, again: again)
             questions = fleets[environment]?.play(read, agents, latest: latest) ?? []
-            let rows = read.map(\.rows.count).max() ?? 0
-            portion = max(1, min(Self.portion, Self.rowMinutes / max(rows, 1) - 2))
+            let rows = read.reduce(0) { $0 + $1.rows.count } / (minutes.count + again)
+            portion = max(1, min(Self.portion, Self.rowMinutes / max(rows, 1)))
+            again = 0
         }
         let answers = try await reading.answers(to: questions, in: environment)
         fleets[environment]?.take(answers)
@@ -183,8 +181,9 @@ private struct LedgerLosses {
         var growth: [String: UInt64] = [:]
         for agent in agents {
             guard let ledger = agent.ledger else { continue }
-            let (process, sum) = (ProcessIdentity(agent), ledger.dropped.values.reduce(0) { $0.adding($1) })
-            let before = lost[process] ?? (isNew(agent) ? 0 : sum)
+            let process = ProcessIdentity(agent)
+            let sum = ledger.dropped.values.reduce(0 as UInt64) { $0.adding($1) }
+            let before: UInt64 = lost[process] ?? (isNew(agent) ? 0 : sum)
             if sum > before {
                 growth[process.service, default: 0] = (growth[process.service] ?? 0).adding(sum - before)
             }

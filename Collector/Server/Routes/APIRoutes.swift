@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
+import MartletFindings
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -10,6 +11,7 @@ import MartletTelemetry
 struct APIRoutes: Sendable {
     let storage: any Storage
     let histories: RowHistories
+    let watch: FleetWatch
     let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
@@ -20,8 +22,9 @@ struct APIRoutes: Sendable {
         group.add(middleware: ReaderMiddleware(access: access) { _ in try Response.readTokenMissing })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         let reads: [(RouterPath, Read)] = [
-            ("report", report), ("series", series), ("requests", requests), ("requests/:id", request),
-            ("values/:dimension", values), ("map", map), ("agents", agents), ("process", process),
+            ("findings", findings), ("report", report), ("series", series), ("requests", requests),
+            ("requests/:id", request), ("values/:dimension", values), ("map", map), ("agents", agents),
+            ("process", process),
         ]
         for (path, read) in reads {
             group.get(path) { request, context in
@@ -41,6 +44,12 @@ struct APIRoutes: Sendable {
     }
 
     private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
+
+    /// The answer of the last tick. It reads nothing.
+    private func findings(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
+        let question = try FindingsParameters(request.queryPairs).question(now: now())
+        return try Response.json(await watch.report(question))
+    }
 
     private func report(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let parameters = try ReportParameters(request.queryPairs)

@@ -12,7 +12,9 @@ import Testing
     @Test(arguments: ["bash", "zsh", "fish"])
     func eachShellGetsAScriptWithTheCommands(shell: String) async throws {
         let script = try await script(for: shell)
-        for word in ["report", "requests", "top", "map", "agents", "markdown"] { #expect(script.contains(word)) }
+        for word in ["findings", "new-error", "report", "requests", "top", "map", "agents", "markdown"] {
+            #expect(script.contains(word))
+        }
     }
 
     /// The shell itself completes a word.

@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import MartletFindings
 import MartletReports
 import MartletTelemetry
 import Testing
@@ -30,6 +31,7 @@ import Testing
         let none: [String] = []
         #expect(try Set(RequestFilters.parse(none).given.keys) == Set(MartletStorage.Dimension.allCases))
         #expect(try Set(SenderFilters<FilteredInstances>.parse(none).given.keys) == Set(AgentsParameter.filters))
+        #expect(try Set(FindingFilters.parse(none).given.keys) == Set(FindingsParameter.filters))
         #expect(try Set(ServiceFilters<FilteredEdges>.parse(none).given.keys) == Set(MapParameter.filters))
     }
 

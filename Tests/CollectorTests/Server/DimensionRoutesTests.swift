@@ -1,6 +1,7 @@
 import Fixtures
 import Foundation
 import HummingbirdTesting
+import MartletFindings
 import MartletReports
 import MartletServer
 import MartletTelemetry
@@ -73,7 +74,7 @@ import Testing
         try await withFilledServer { client in
             for (route, own) in [
                 ("agents", AgentsParameter.filters), ("process", ProcessParameter.filters),
-                ("map", MapParameter.filters),
+                ("map", MapParameter.filters), ("findings", FindingsParameter.filters),
             ] {
                 for dimension in MartletStorage.Dimension.allCases where !own.contains(dimension) {
                     let answer = try await client.get("/api/v1/\(route)?\(parameter(dimension, TwoSenders.sound))")
@@ -110,7 +111,7 @@ import Testing
         let expected = [
             "report": ReportParameter.allCases.map(\.rawValue), "series": series,
             "requests": RequestsParameter.allCases.map(\.rawValue),
-            "requests/{id}": [],
+            "requests/{id}": [], "findings": FindingsParameter.allCases.map(\.rawValue),
             "values/{dimension}": ValuesParameter.allCases.map(\.rawValue),
             "map": MapParameter.allCases.map(\.rawValue), "agents": AgentsParameter.allCases.map(\.rawValue),
             "process": ProcessParameter.allCases.map(\.rawValue),

@@ -15,7 +15,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "/api/v1/report", "/api/v1/requests/1f", "/api/v1/values/service", "/api/v1/openapi.json", "/healthz",
+        "/api/v1/findings", "/api/v1/report", "/api/v1/requests/1f", "/api/v1/values/service", "/api/v1/openapi.json",
+        "/healthz",
         "/readyz", "/metrics",
     ])
     func pathForProgramsListsItsMethodsInJSON(path: String) async throws {

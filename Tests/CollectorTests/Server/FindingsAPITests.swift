@@ -1,0 +1,58 @@
+import Fixtures
+import Foundation
+import HummingbirdTesting
+import MartletFindings
+import MartletReports
+import MartletServer
+import Testing
+
+/// Findings on the API.
+@Suite struct FindingsAPITests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func withOutage(
+        isRead: Bool = true, _ body: @Sendable (any TestClientProtocol) async throws -> Void
+    ) async throws {
+        let store = try await OutageStore(in: folder)
+        try await withServer(
+            store: store.path, clock: { store.end }, now: { store.now },
+            prepare: { server in if isRead { try? await server.findings.tick(now: store.now) } }, body)
+    }
+
+    private func report(_ query: String, _ client: any TestClientProtocol) async throws -> FindingsReport {
+        let response = try await client.get("/api/v1/findings?since=1h" + query)
+        #expect(response.status == .ok, "\(response.text)")
+        return try ReportJSON.value(of: FindingsReport.self, in: Data(buffer: response.body))
+    }
+
+    @Test func outageIsListed() async throws {
+        try await withOutage { client in
+            let report = try await report("", client)
+            #expect(report.count == 1 && report.isComplete)
+            #expect(report.findings.map(\.kind) == [.failing])
+            #expect(report.findings.first?.subject.service == "orders")
+        }
+    }
+
+    @Test func kindsAreRepeatedOrSeparatedByCommas() async throws {
+        try await withOutage { client in
+            #expect(try await report("&kind=slow,failing", client).count == 1)
+            #expect(try await report("&kind=slow&kind=failing", client).count == 1)
+            #expect(try await report("&kind=slow", client).count == 0)
+            #expect(try await report("&service=users", client).count == 0)
+            for query in ["kind=broken", "kind=", "status=503", "since=never"] {
+                let answer = try await client.get("/api/v1/findings?" + query)
+                #expect(answer.status == .badRequest, "\(query)")
+            }
+        }
+    }
+
+    @Test func answerIsNotCompleteBeforeTheStoreWasRead() async throws {
+        try await withOutage(isRead: false) { client in
+            let report = try await report("", client)
+            #expect(report.count == 0 && !report.isComplete)
+        }
+    }
+}
