@@ -44,22 +44,24 @@ package actor FleetWatch {
         guard latest > last ?? -1 else { return }
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
         first = first ?? begin
-        let next = fleets.values.map { $0.next(from: begin) }.min() ?? begin
+        let next = fleets.values.filter { !$0.isIdle(in: latest) }.map { $0.next(from: begin) }.min() ?? begin
         let agents = try await reading.agents(since: next - 1)
         let senders = Dictionary(grouping: agents) { $0.resource.environment ?? "" }
-        meet(agents.map { $0.resource.environment ?? "" }, latest)
-        for environment in fleets.keys.sorted() {
+        for agent in agents { meet(agent.resource.environment ?? "", latest) }
+        for environment in fleets.filter({ !$0.value.isIdle(in: latest) }).keys.sorted() {
             try await play(environment, from: begin, to: latest, senders[environment] ?? [])
         }
         last = latest
     }
 
-    /// Watches environments that were just seen, and forgets those of which nothing is left.
-    private func meet(_ seen: [String], _ latest: Minute) {
-        for environment in seen where fleets[environment] != nil || fleets.count < Self.environments {
-            fleets[environment, default: WatchedFleet(of: environment)].lastSeen = latest
+    /// Watches an environment that was just seen. If there are too many, it takes the place of an idle one.
+    private func meet(_ environment: String, _ latest: Minute) {
+        if fleets[environment] == nil, fleets.count >= Self.environments {
+            let idle = fleets.filter { $0.value.isIdle(in: latest) }.min { $0.value.lastSeen < $1.value.lastSeen }
+            guard let idle else { return }
+            fleets[idle.key] = nil
         }
-        fleets = fleets.filter { latest - $0.value.lastSeen < FindingConstants.keptMinutes }
+        fleets[environment, default: WatchedFleet(of: environment)].lastSeen = latest
     }
 
     /// Plays the minutes of an environment that have ended, in portions so that no answer of the store is too large.
@@ -127,6 +129,9 @@ private struct WatchedFleet {
 
     /// - Parameter environment: its name; empty for senders without one.
     init(of environment: String) { engine = FindingsEngine(environment: environment.isEmpty ? nil : environment) }
+
+    /// Whether no sender was seen for so long that the detector has forgotten everything. Only findings of the past are left.
+    func isIdle(in minute: Minute) -> Bool { minute - lastSeen > FindingConstants.keptMinutes + 10 }
 
     /// Returns the first minute that was not taken yet.
     func next(from begin: Minute) -> Minute { max(begin, last.map { $0 + 1 } ?? begin) }

@@ -86,6 +86,22 @@ import Testing
         #expect(await watch.findings(day).isComplete == false)
     }
 
+    /// The service goes on for long after the outage, and then an hour is asked for that the detector has forgotten.
+    @Test func outageOfThePastIsRemembered() async throws {
+        let store = try await OutageStore(in: folder, minutes: 260, end: 40)
+        let watch = FleetWatch(of: try store.open())
+        for minute in [60, 260] {
+            try await watch.tick(now: store.start + UInt64(minute) * 60_000_000_000 + 10_000_000_000)
+        }
+        let first = TimeWindow(from: store.start, to: store.start + 3_600_000_000_000)
+        let answer = await watch.findings(FindingsQuestion(window: first))
+        #expect(answer.findings.map(\.kind) == [.failing])
+        let until = try #require(answer.findings.first?.until)
+        #expect(abs(until - FindingTime.slot(at: store.start) - 40 * 6) <= 6)
+        #expect(answer.quietSince == FindingTime.time(until))
+        #expect(await watch.findings(question(store)).findings.isEmpty)
+    }
+
     @Test func nextTickIsTenSecondsAfterTheEndOfAMinute() {
         let minute = Samples.time(2_800)
         #expect(FleetWatch.timeToNextTick(now: minute) == 10_000_000_000)

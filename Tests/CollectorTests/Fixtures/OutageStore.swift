@@ -3,10 +3,9 @@ import MartletSQLiteStorage
 import MartletStorage
 import MartletTelemetry
 
-/// A store with 40 minutes of three services. If one of them has an outage, an endpoint fails in its last ten minutes. The figures
-/// are the same in each run.
+/// A store with three services. If one of them has an outage, an endpoint fails from the thirtieth minute on. The figures are the
+/// same in each run.
 struct OutageStore {
-    static let minutes = 40
     /// The minute in which the outage begins, counted from the first one.
     static let outage = 30
     private static let minute: UInt64 = 60_000_000_000
@@ -14,22 +13,25 @@ struct OutageStore {
     /// The beginning of the first minute.
     let start: UnixNanoseconds
     let path: String
+    private let minutes: Int
 
     /// The end of the last minute.
-    var end: UnixNanoseconds { start + UInt64(Self.minutes) * Self.minute }
+    var end: UnixNanoseconds { start + UInt64(minutes) * Self.minute }
     /// A time at which the last minute has been read.
     var now: UnixNanoseconds { end + 10_000_000_000 }
 
-    /// - Parameter start: a whole minute.
+    /// - Parameters:
+    ///   - start: a whole minute.
+    ///   - end: the minute in which the outage ends, counted from the first one.
     init(
-        in folder: TemporaryFolder, start: UnixNanoseconds = Samples.time(2_800), hasOutage: Bool = true
+        in folder: TemporaryFolder, start: UnixNanoseconds = Samples.time(2_800), minutes: Int = 40, end: Int = .max,
+        hasOutage: Bool = true
     ) async throws {
-        (self.start, path) = (start, folder.path("collector.sqlite"))
+        (self.start, self.minutes, path) = (start, minutes, folder.path("collector.sqlite"))
         let storage = try open()
         for service in ["orders", "stock", "users"] {
-            let points = (0..<Self.minutes * 6).flatMap { slot in
-                points(in: slot, isFailing: hasOutage && service == "orders" && slot >= Self.outage * 6)
-            }
+            let failing = hasOutage && service == "orders" ? Self.outage..<end : 0..<0
+            let points = (0..<minutes * 6).flatMap { Self.points(in: $0, isFailing: failing.contains($0 / 6), start) }
             let resource = Samples.resource(service, instance: service + "-1")
             _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
         }
@@ -41,7 +43,7 @@ struct OutageStore {
         try SQLiteStorage(path: path, limits: limits, now: { [end] in end })
     }
 
-    private func points(in slot: Int, isFailing: Bool) -> [RequestPoint] {
+    private static func points(in slot: Int, isFailing: Bool, _ start: UnixNanoseconds) -> [RequestPoint] {
         let failed = isFailing ? 15 + slot % 3 : 0
         return [(200, 20 + slot % 5 - failed), (503, failed)].filter { $0.1 > 0 }.map { status, count in
             let seconds = (0..<count).map { 0.02 + 0.001 * Double(($0 * 7 + slot) % 11) }
