@@ -63,10 +63,19 @@ struct FleetReading: Sendable {
         do {
             return try await rows(of: minutes, environment, limit: nil)
         } catch is TooManyGroups {
-            guard minutes.count > 1 else { return try await rows(of: minutes, environment, limit: Self.rows) }
+            guard minutes.count > 1 else { return try await mostUsedRows(of: minutes, environment) }
             let middle = minutes.lowerBound + minutes.count / 2
             return try await rows(of: minutes.lowerBound..<middle, environment)
                 + rows(of: middle..<minutes.upperBound, environment)
+        }
+    }
+
+    /// Returns the rows with the most requests; none if there are more than a store can rank.
+    private func mostUsedRows(of minutes: Range<Minute>, _ environment: String) async throws -> [RowMinute] {
+        do {
+            return try await rows(of: minutes, environment, limit: Self.rows)
+        } catch is TooManyGroups {
+            return []
         }
     }
 
