@@ -88,7 +88,9 @@ let package = Package(
             path: "Collector/Findings", swiftSettings: hot),
         .target(
             name: "MartletPage",
-            dependencies: ["MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry"],
+            dependencies: [
+                "MartletFindings", "MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry",
+            ],
             path: "Collector/Page", resources: [.embedInCode("Resources")]),
         .target(
             name: "MartletPrometheus", dependencies: ["MartletStorage", "MartletTelemetry"],

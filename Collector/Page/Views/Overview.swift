@@ -1,8 +1,10 @@
+import MartletFindings
 import MartletReports
 import MartletStorage
 import MartletTelemetry
 
-/// The services and endpoints of a window. The view shows whether anything is worse than before, and where the time goes.
+/// The services and endpoints of a window. The view shows what happened, whether anything is worse than before, and where the time
+/// goes.
 package struct Overview: Sendable {
     let pageRequest: PageRequest
     let facts: FrameData
@@ -18,6 +20,8 @@ package struct Overview: Sendable {
     let incompleteness: Incompleteness
     let rules: RulesNotice
     let hosts: CalledHosts
+    /// `nil` if nobody looks for findings.
+    let findings: FindingsList?
     /// `nil` if there is something to show.
     let empty: NoResultsView?
 
@@ -26,10 +30,13 @@ package struct Overview: Sendable {
     /// Whether there are too many endpoints to compare them.
     var isTooMuchToCompare: Bool { rows.isTooMuchToCompare }
 
-    /// - Parameter histories: the pasts of rows in this store; `nil` to read those that are needed.
+    /// - Parameters:
+    ///   - histories: the pasts of rows in this store; `nil` to read those that are needed.
+    ///   - findings: the answer to ``PageRequest/findingsQuestion``; `nil` for a view without findings.
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(
-        _ pageRequest: PageRequest, in storage: some Storage, _ histories: RowHistories? = nil
+        _ pageRequest: PageRequest, in storage: some Storage, _ histories: RowHistories? = nil,
+        findings answer: FindingsAnswer? = nil
     ) async throws {
         self.pageRequest = pageRequest
         facts = try await FrameData(pageRequest, in: storage)
@@ -47,6 +54,11 @@ package struct Overview: Sendable {
         totals = Totals(of: kind, in: senders)
         hosts = CalledHosts(
             try answers[ofReport.endIndex + 1].get(), wanted: pageRequest.parameters[.top].flatMap(Int.init))
+        if let answer {
+            findings = try await FindingsList(pageRequest, answer, in: storage)
+        } else {
+            findings = nil
+        }
         if kind == queries.kind {
             rows = try await queries.rows(of: Array(ofReport), in: storage, histories)
             parameters = queries.parameters(of: rows.report)
@@ -153,6 +165,7 @@ extension Overview {
         let frame = PageFrame(pageRequest: pageRequest, facts: facts)
         if let empty {
             return frame.document(title, view: .overview, hasScope: empty.hasScope) {
+                if let findings, !findings.isEmpty { findings.html }
                 empty.html
                 IncompleteNotice(pageRequest: pageRequest, incompleteness: incompleteness).html
                 if empty.hasScope {
@@ -161,6 +174,7 @@ extension Overview {
             }
         }
         return frame.document(title, view: .overview) {
+            findings?.html ?? .none
             leadIn
             FilterChips(above: pageRequest).html
             IncompleteNotice(pageRequest: pageRequest, incompleteness: incompleteness).html
@@ -185,7 +199,7 @@ extension Overview {
         let comparison = ComparisonText(endpoints)
         let headlines = ChangeHeadline.all(in: endpoints)
         return element("section", .class("lead-in" + tone), .label("The answer")) {
-            element("h1") {
+            element(findings == nil ? "h1" : "h2") {
                 (isWorse ? Icon.up : isJudged ? .good : .few).html
                 isJudged ? comparison?.answer ?? sentence : sentence
             }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Logging
+import MartletFindings
 import MartletPage
 import MartletReports
 import MartletStorage
@@ -10,6 +11,8 @@ import MartletTelemetry
 struct PageRoutes: Sendable {
     let storage: any Storage
     let histories: RowHistories
+    /// `nil` for pages without findings.
+    let watch: FleetWatch?
     let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
@@ -25,10 +28,14 @@ struct PageRoutes: Sendable {
         group.add(middleware: ReaderMiddleware(access: access, sessionsMayChange: true) { LoginRoutes.form($0) })
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         view("/", of: group) { request, _ in
-            try await Overview(try pageRequest(.overview, request), in: storage, histories).html
+            let pageRequest = try pageRequest(.overview, request)
+            let findings = await watch?.findings(pageRequest.findingsQuestion)
+            return try await Overview(pageRequest, in: storage, histories, findings: findings).html
         }
         view("/endpoint", of: group) { request, _ in
-            try await Endpoint(try pageRequest(.endpoint, request), in: storage, histories).html
+            let pageRequest = try pageRequest(.endpoint, request)
+            let findings = await watch?.findings(pageRequest.findingsQuestion)
+            return try await Endpoint(pageRequest, in: storage, histories, findings: findings).html
         }
         view("/requests", of: group) { request, _ in
             try await RequestList(try pageRequest(.requests, request), in: storage).html

@@ -1,3 +1,4 @@
+import MartletFindings
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -49,10 +50,13 @@ package struct Endpoint: Sendable {
     /// The selection as one compared row; `nil` if no endpoint is selected, or if the address turns the comparison off.
     let compared: Report?
 
-    /// - Parameter histories: the pasts of rows in this store; `nil` to read those that are needed.
+    /// - Parameters:
+    ///   - histories: the pasts of rows in this store; `nil` to read those that are needed.
+    ///   - findings: the answer to ``PageRequest/findingsQuestion``; `nil` for charts without marks of findings.
     /// - Throws: ``ParameterError``, ``TooManyGroups``, or the store's error.
     package init(
-        _ pageRequest: PageRequest, in storage: some Storage, _ histories: RowHistories? = nil
+        _ pageRequest: PageRequest, in storage: some Storage, _ histories: RowHistories? = nil,
+        findings: FindingsAnswer? = nil
     ) async throws {
         self.pageRequest = pageRequest
         facts = try await FrameData(pageRequest, in: storage)
@@ -85,7 +89,9 @@ package struct Endpoint: Sendable {
         let seen = SeenVersions(agents.filter { queries.environment.matches($0.resource) })
         versions = EndpointVersion.all(of: senders, kind, other.answer, seen)
         rules = RulesNotice(pageRequest, [requests], agents)
-        marks = versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
+        marks =
+            versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
+            + (findings?.findings ?? []).compactMap { $0.mark(in: overTime.window) }
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
         examples = try await EndpointExamples(queries.kept, in: storage)
         processes = try await ServiceProcesses(pageRequest, TimeAxis(window, marks: marks), in: storage)
