@@ -26,7 +26,7 @@ struct FindingLinks {
 
     private static func parameters(of query: Substring) -> [(PageParameter, String?)] {
         query.split(separator: "&").compactMap { pair in
-            let parts = pair.split(separator: "=", maxSplits: 1)
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let name = PageParameter(rawValue: String(parts[0])),
                 let value = String(parts[1]).removingPercentEncoding
             else { return nil }

@@ -49,7 +49,7 @@ struct FindingsList: Sendable {
 
     private var sentence: String {
         let window = pageRequest.window.length == 3_600_000_000_000 ? "this hour" : "this window"
-        if isEmpty { return answer.isComplete ? "No findings in \(window)" : "No findings yet" }
+        if isEmpty { return answer.isComplete ? "No findings in \(window)" : "No findings so far" }
         let happened = "\(FigureText.counted(max(answer.count, answer.findings.count), "thing")) happened in \(window)"
         guard isWhole, ongoing > 0 else { return happened }
         if answer.findings.count == 1 { return happened + " and is ongoing" }
@@ -63,7 +63,7 @@ struct FindingsList: Sendable {
         }
         if isEmpty, let end = answer.quietSince { notes.append("The last one ended at \(moment(end)).") }
         if !answer.isComplete {
-            notes.append("The last hours are still being read, so findings may be missing.")
+            notes.append("The collector has not read all of this window since its start, so findings may be missing.")
         }
         return notes
     }
@@ -75,12 +75,10 @@ struct FindingsList: Sendable {
     }
 
     private var commandLine: HTML {
-        let chosen = pageRequest.parameters.values.filter {
-            $0.name == .since || $0.name == .until || $0.name.filteredDimension != nil
-        }
+        let parameters = pageRequest.parameters(for: FindingsParameter.self, leavingOut: [.kind])
         return CommandLine(
-            pageRequest, "findings", chosen.map { CommandFlag($0.name.rawValue, $0.value) },
-            formats: [("JSON", PageAddress("/api/v1/findings", chosen.map { ($0.name.rawValue, $0.value) }))]
+            pageRequest, "findings", parameters.commandFlags,
+            formats: [("JSON", PageAddress("/api/v1/findings", parameters.query))]
         ).html
     }
 }
