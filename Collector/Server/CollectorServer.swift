@@ -14,8 +14,6 @@ import ServiceLifecycle
 /// The collector's HTTP server, with all its routes.
 package struct CollectorServer: Sendable {
     package let storage: any Storage
-    /// What finds what happened; `nil` for a server that shows no findings.
-    private let watch: FleetWatch?
     private var intake: Intake
     private let tokens: ServerTokens
     private let limits: ServerLimits
@@ -38,14 +36,12 @@ package struct CollectorServer: Sendable {
     private let metricsLimiter: ReadLimiter
 
     package init(
-        storage: any Storage, watch: FleetWatch? = nil, activity: CollectorActivity = CollectorActivity(),
-        intake: Intake = Intake(),
+        storage: any Storage, activity: CollectorActivity = CollectorActivity(), intake: Intake = Intake(),
         tokens: ServerTokens = ServerTokens(), limits: ServerLimits = ServerLimits(), tls: ServerTLS? = nil,
         allowedHosts: AllowedHosts = AllowedHosts(),
         now: @escaping @Sendable () -> UnixNanoseconds, logger: Logger
     ) {
         self.activity = activity
-        self.watch = watch
         refusals = RefusedSenders(now: now)
         self.storage = ObservedStorage(storage: storage, activity: activity, refusals: refusals, now: now)
         findings = FleetWatch(of: storage)
@@ -176,7 +172,7 @@ package struct CollectorServer: Sendable {
         APIRoutes(storage: storage, histories: histories, limiter: limiter, now: now, logger: logger).add(
             to: group, access: access)
         PageRoutes(
-            storage: storage, histories: histories, watch: watch, limiter: limiter, now: now, logger: logger,
+            storage: storage, histories: histories, watch: findings, limiter: limiter, now: now, logger: logger,
             access: access
         ).add(to: group)
         LoginRoutes(access: access).add(to: group)

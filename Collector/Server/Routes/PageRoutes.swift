@@ -11,8 +11,7 @@ import MartletTelemetry
 struct PageRoutes: Sendable {
     let storage: any Storage
     let histories: RowHistories
-    /// `nil` for pages without findings.
-    let watch: FleetWatch?
+    let watch: FleetWatch
     let limiter: ReadLimiter
     let now: @Sendable () -> UnixNanoseconds
     let logger: Logger
@@ -29,12 +28,12 @@ struct PageRoutes: Sendable {
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         view("/", of: group) { request, _ in
             let pageRequest = try pageRequest(.overview, request)
-            let findings = await watch?.findings(pageRequest.findingsQuestion)
+            let findings = await watch.findings(pageRequest.findingsQuestion)
             return try await Overview(pageRequest, in: storage, histories, findings: findings).html
         }
         view("/endpoint", of: group) { request, _ in
             let pageRequest = try pageRequest(.endpoint, request)
-            let findings = await watch?.findings(pageRequest.findingsQuestion)
+            let findings = await watch.findings(pageRequest.findingsQuestion)
             return try await Endpoint(pageRequest, in: storage, histories, findings: findings).html
         }
         view("/requests", of: group) { request, _ in
