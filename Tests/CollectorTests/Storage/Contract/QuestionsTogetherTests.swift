@@ -18,24 +18,26 @@ extension StorageContractTests {
         /// Samples.time(40) is a full minute.
         private static let start: UInt64 = 40
 
-        /// Stores an hour of two services in intervals of 10 s, and has it rolled up.
+        /// Stores an hour of two services in intervals of 10 s, a minute in each batch, and has it rolled up.
         private func storeAnHour() async throws {
-            for interval in 0..<360 as Range<UInt64> {
-                let end = Self.start + 10 * (interval + 1)
-                for service in ["checkout", "prices"] {
-                    let count = Self.requests(in: interval)
-                    let points = [
-                        Samples.point(
-                            Samples.dimensions(endpoint: "/\(interval % 3)"), Array(repeating: 0.125, count: count),
-                            end: end),
-                        Samples.point(Samples.dimensions(.server, status: 503), [0.5], end: end),
-                    ]
-                    let metrics = InstanceMetrics(resource: Samples.resource(service), points: points)
-                    _ = try await storage.store([metrics], of: nil)
+            for minute in 0..<60 as Range<UInt64> {
+                let points = (6 * minute..<6 * minute + 6).flatMap(Self.points)
+                let metrics = ["checkout", "prices"].map { service in
+                    InstanceMetrics(resource: Samples.resource(service), points: points)
                 }
+                _ = try await storage.store(metrics, of: nil)
             }
             clock.time = Samples.time(Self.start + 7200)
             try await storage.maintain()
+        }
+
+        private static func points(in interval: UInt64) -> [RequestPoint] {
+            let end = start + 10 * (interval + 1)
+            let times = Array(repeating: 0.125, count: requests(in: interval))
+            return [
+                Samples.point(Samples.dimensions(endpoint: "/\(interval % 3)"), times, end: end),
+                Samples.point(Samples.dimensions(.server, status: 503), [0.5], end: end),
+            ]
         }
 
         private static func requests(in interval: UInt64) -> Int { Int(interval * 7 % 5) + 1 }
