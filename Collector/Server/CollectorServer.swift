@@ -167,10 +167,6 @@ package struct CollectorServer: Sendable {
         APIRoutes(
             storage: storage, histories: histories, watch: findings, limiter: limiter, now: now, logger: logger
         ).add(to: group, access: access)
-        PageRoutes(storage: storage, histories: histories, limiter: limiter, now: now, logger: logger, access: access)
-            .add(to: group)
-        APIRoutes(storage: storage, histories: histories, limiter: limiter, now: now, logger: logger).add(
-            to: group, access: access)
         PageRoutes(
             storage: storage, histories: histories, watch: findings, limiter: limiter, now: now, logger: logger,
             access: access
