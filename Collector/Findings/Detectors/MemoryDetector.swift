@@ -29,7 +29,7 @@ struct MemoryDetector {
         close(fleet.minute, &episodes)
     }
 
-    private mutating func add(_ report: ProcessReport, _ minute: Minute) {
+    private mutating func add(_ report: ReportedProcess, _ minute: Minute) {
         guard let memory = report.memory else { return }
         guard readings[report.process] != nil || readings.count < FindingConstants.instances else { return }
         var known = readings[report.process] ?? Readings(begin: minute)

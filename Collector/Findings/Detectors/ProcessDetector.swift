@@ -28,7 +28,7 @@ struct ProcessDetector {
         }
     }
 
-    private mutating func see(_ report: ProcessReport, _ minute: Minute) {
+    private mutating func see(_ report: ReportedProcess, _ minute: Minute) {
         begin = begin ?? minute
         let version = ServiceVersion(service: report.process.service, version: report.process.version)
         if versions[version] == nil, versions.count < FindingConstants.instances { versions[version] = minute }

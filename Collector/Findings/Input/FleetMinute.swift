@@ -24,7 +24,7 @@ package struct FleetMinute: Sendable {
     /// there.
     package var rows: [RowMinute] = []
     /// The processes that reported in this minute.
-    package var processes: [ProcessReport] = []
+    package var processes: [ReportedProcess] = []
     package var waits: [ThreadWait] = []
     package var ends: [ProcessEnd] = []
     package var losses: [LostRequests] = []

@@ -36,7 +36,7 @@ struct FleetReading: Sendable {
         return minutes.map { minute in
             var fleet = FleetMinute(minute: minute)
             (fleet.rows, fleet.waits) = (rowsOfMinutes[minute] ?? [], waits[minute] ?? [])
-            fleet.processes = agents.compactMap { ProcessReport($0, in: minute, latest: latest) }
+            fleet.processes = agents.compactMap { ReportedProcess($0, in: minute, latest: latest) }
             return fleet
         }
     }
@@ -205,7 +205,7 @@ extension ExponentialHistogram {
     }
 }
 
-extension ProcessReport {
+extension ReportedProcess {
     /// The report of a sender; `nil` if it was not there in the minute. A store has only the first and the last time at which it
     /// was seen.
     fileprivate init?(_ agent: AgentRecord, in minute: Minute, latest: Minute) {

@@ -43,7 +43,7 @@ import Testing
         var fleet = FleetMinute(minute: SampleFleet.begin)
         fleet.rows = [minute("a", 0), minute("a", .max), minute("a", SampleFleet.begin + 1)]
         fleet.processes = [
-            ProcessReport(
+            ReportedProcess(
                 process: ProcessIdentity(service: "a", version: "1", instance: "i"), lastSeen: .nan, memory: .nan)
         ]
         #expect(engine.tick(fleet).isEmpty)
@@ -54,7 +54,7 @@ import Testing
         let process = ProcessIdentity(service: "orders", version: "1", instance: "a")
         var fleet = SampleFleet()
         fleet.play(10, []) {
-            $1.processes = [ProcessReport(process: process, lastSeen: Double($1.minute * 60 + 50), memory: nil)]
+            $1.processes = [ReportedProcess(process: process, lastSeen: Double($1.minute * 60 + 50), memory: nil)]
         }
         fleet.play(10, [])
         #expect(fleet.findings().map(\.kind) == [.silent])

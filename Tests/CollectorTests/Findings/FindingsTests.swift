@@ -87,7 +87,7 @@ import Testing
         func report(_ version: String, _ fleet: inout FleetMinute) {
             let process = ProcessIdentity(service: "orders", version: version, instance: version)
             fleet.processes.append(
-                ProcessReport(process: process, lastSeen: Double(fleet.minute * 60 + 50), memory: nil))
+                ReportedProcess(process: process, lastSeen: Double(fleet.minute * 60 + 50), memory: nil))
         }
         fleet.play(38, [orders] + others) { report("1", &$1) }
         fleet.play(2, [orders] + others) { report("2", &$1) }

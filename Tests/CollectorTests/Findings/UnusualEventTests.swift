@@ -12,9 +12,9 @@ import Testing
     }
 
     /// A report of each minute, with memory in MiB.
-    private func report(_ minute: Int, memory: Double = 80) -> ProcessReport {
+    private func report(_ minute: Int, memory: Double = 80) -> ReportedProcess {
         let seconds = Double((SampleFleet.begin + minute) * 60 + 55)
-        return ProcessReport(process: process("a"), lastSeen: seconds, memory: memory)
+        return ReportedProcess(process: process("a"), lastSeen: seconds, memory: memory)
     }
 
     @Test func processesThatEndAreFoundWithTheirCause() throws {

@@ -14,7 +14,7 @@ package struct ProcessIdentity: Sendable, Hashable, Comparable {
 }
 
 /// What a process reported in a minute.
-package struct ProcessReport: Sendable {
+package struct ReportedProcess: Sendable {
     package var process: ProcessIdentity
     /// Its last report, in seconds since 1970.
     package var lastSeen: Double
