@@ -17,6 +17,12 @@ struct FleetReading: Sendable {
         return try await storage.agents(seenSince: time, limit: Self.agents).agents
     }
 
+    /// Returns the names of the environments with requests in some minutes.
+    func environments(in minutes: ClosedRange<Minute>, limit: Int) async throws -> [String] {
+        let window = Self.window(minutes.lowerBound..<minutes.upperBound + 1)
+        return try await storage.values(ValuesQuery(.environment, window: window, limit: limit)).values
+    }
+
     // MARK: Minutes
 
     /// Returns some minutes of an environment.

@@ -22,6 +22,7 @@ package actor FleetWatch {
     /// The minute that the first tick began with, and the last one of the latest tick that was finished.
     private var first: Minute?
     private var last: Minute?
+    private var isReading = false
 
     package init(of storage: some Storage) {
         reading = FleetReading(storage: storage)
@@ -40,8 +41,10 @@ package actor FleetWatch {
     /// Reads the minutes that have ended since the last tick, or those of the last three hours. Throws if the store cannot be
     /// read; then the next tick reads the rest.
     package func tick(now: UnixNanoseconds) async throws {
-        let latest = Minute(clamping: (now - min(now, Self.delay)) / Self.minute) - 1
-        guard latest > last ?? -1 else { return }
+        let latest = Self.lastEnded(now)
+        guard latest > last ?? -1, !isReading else { return }
+        isReading = true
+        defer { isReading = false }
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
         first = first ?? begin
         let next = fleets.values.filter { !$0.isIdle(in: latest) }.map { $0.next(from: begin) }.min() ?? begin
@@ -52,6 +55,30 @@ package actor FleetWatch {
             try await play(environment, from: begin, to: latest, senders[environment] ?? [])
         }
         last = latest
+    }
+
+    /// Reads the last three hours of environments that have begun to send since the last tick, so that they have findings before the
+    /// next one. Does nothing while minutes are read.
+    package func meetNew(now: UnixNanoseconds) async throws {
+        let latest = Self.lastEnded(now)
+        guard last != nil, !isReading else { return }
+        isReading = true
+        defer { isReading = false }
+        let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
+        let new = try await reading.environments(in: begin...latest, limit: Self.environments).filter {
+            fleets[$0] == nil
+        }
+        guard !new.isEmpty else { return }
+        let senders = Dictionary(grouping: try await reading.agents(since: begin)) { $0.resource.environment ?? "" }
+        for environment in new {
+            meet(environment, latest)
+            try await play(environment, from: begin, to: latest, senders[environment] ?? [])
+        }
+    }
+
+    /// Returns the last minute that has ended so long ago that most of its points have arrived.
+    private static func lastEnded(_ now: UnixNanoseconds) -> Minute {
+        Minute(clamping: (now - min(now, delay)) / minute) - 1
     }
 
     /// Watches an environment that was just seen. If there are too many, it takes the place of an idle one.

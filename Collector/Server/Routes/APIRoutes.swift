@@ -45,9 +45,10 @@ struct APIRoutes: Sendable {
 
     private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
 
-    /// The answer of the last tick. It reads nothing.
+    /// The answer of the last tick. It reads only environments that no tick has met.
     private func findings(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let question = try FindingsParameters(request.queryPairs).question(now: now())
+        try await watch.meetNew(now: now())
         return try Response.json(await watch.report(question))
     }
 

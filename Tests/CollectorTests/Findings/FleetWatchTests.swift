@@ -45,6 +45,17 @@ import Testing
         #expect(finding.command.contains("--environment test"))
     }
 
+    /// The environment has begun to send since the last tick.
+    @Test func newEnvironmentHasFindingsBeforeTheNextTick() async throws {
+        let store = try await OutageStore(in: folder)
+        let watch = FleetWatch(of: try store.open())
+        try await watch.meetNew(now: store.now)
+        #expect(await watch.findings(question(store)).count == 0, "no tick has read the store")
+        try await watch.tick(now: store.start - 3_600_000_000_000)
+        try await watch.meetNew(now: store.now)
+        #expect(await watch.findings(question(store)).count == 1)
+    }
+
     @Test func quietStoreHasNoFindings() async throws {
         let store = try await OutageStore(in: folder, hasOutage: false)
         let answer = try await watch(store).findings(question(store))
