@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import MartletClickHouseStorage
+import MartletFindings
 import MartletSQLiteStorage
 import MartletServer
 import MartletStorage
@@ -259,5 +260,28 @@ struct ReloadOnHangup: Service {
         } catch {
             logger.error("\(subject) could not be reloaded, and stay unchanged", metadata: ["error": "\(error)"])
         }
+    }
+}
+
+/// Makes the watch read each minute soon after its end, until the collector stops. At the start it reads the last three hours.
+private struct FindingsService: Service {
+    let watch: FleetWatch
+    let logger: Logger
+
+    func run() async throws {
+        try? await cancelWhenGracefulShutdown {
+            while true {
+                do {
+                    try await watch.tick(now: SystemClock.now())
+                } catch is CancellationError {
+                    return
+                } catch {
+                    logger.error("the last minute could not be read for findings", metadata: ["error": "\(error)"])
+                }
+                try await Task.sleep(for: .nanoseconds(FleetWatch.timeToNextTick(now: SystemClock.now())))
+            }
+        }
+        // If this service returned before the others, it would stop them all.
+        try? await gracefulShutdown()
     }
 }

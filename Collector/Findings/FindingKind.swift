@@ -44,5 +44,5 @@ package enum FindingKind: String, Sendable, Hashable, Codable, CaseIterable {
     var hasNoEffectOnOthers: Bool { self == .memory || self == .silent || self == .lost }
 
     /// Whether an episode of this kind is a share of requests, which has a beginning and an end that counts show.
-    var isShareOfRequests: Bool { self == .failing || self == .slow || self == .newError }
+    package var isShareOfRequests: Bool { self == .failing || self == .slow || self == .newError }
 }

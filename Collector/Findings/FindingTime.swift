@@ -8,7 +8,7 @@ package typealias Slot = Int
 package typealias Minute = Int
 
 /// Converts between slots, minutes and text.
-enum FindingTime {
+package enum FindingTime {
     static let slotsOfMinute = 6
     /// The minutes that are taken: from 1970, after the first ones that are kept, to the year 9999.
     static let minutes = FindingConstants.keptMinutes..<4_222_000_000
@@ -49,8 +49,11 @@ enum FindingTime {
         return first..<max(first, last)
     }
 
-    /// Returns the beginning of a slot.
-    static func time(_ slot: Slot) -> UnixNanoseconds { UnixNanoseconds(clamping: slot) * nanosecondsOfSlot }
+    /// Returns the beginning of a slot; the end of time for later ones.
+    package static func time(_ slot: Slot) -> UnixNanoseconds {
+        let (time, isTooLate) = UnixNanoseconds(clamping: slot).multipliedReportingOverflow(by: nanosecondsOfSlot)
+        return isTooLate ? .max : time
+    }
 
     /// Returns the slot that a time lies in.
     static func slot(at time: UnixNanoseconds) -> Slot { Slot(clamping: time / nanosecondsOfSlot) }

@@ -63,7 +63,7 @@ struct Episode {
 
     // MARK: What is said of it
 
-    var who: [Carrier] = []
+    var who: [FindingCarrier] = []
     var side: Finding.Side?
     var what: [FailureForm] = []
     /// Whether ``who`` was looked for after it closed.

@@ -36,7 +36,7 @@ package struct FleetMinute: Sendable {
 package struct RowMinute: Sendable {
     package var row: FindingRow
     package var minute: Minute
-    /// Its six slots of 10 s, in order. What only coarser points tell may stand in one of them.
+    /// Its six slots of 10 s, in order. The requests of a coarser point are all in one of them.
     package var slots: [SlotCounts]
 
     package init(row: FindingRow, minute: Minute, slots: [SlotCounts]) {

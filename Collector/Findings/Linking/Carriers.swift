@@ -4,7 +4,7 @@ import Foundation
 /// that lived in the changed part, with a correction for how many were looked at.
 struct Carriers {
     fileprivate struct Key: Hashable {
-        let dimension: Carrier.Dimension
+        let dimension: FindingCarrier.Dimension
         let value: String
     }
 
@@ -42,16 +42,16 @@ struct Carriers {
     /// Adds the requests of a caller to the row.
     mutating func add(caller service: String, _ share: Share, usual: Double) { add(.caller, service, share, usual) }
 
-    private mutating func add(_ dimension: Carrier.Dimension, _ value: String, _ share: Share, _ usual: Double) {
+    private mutating func add(_ dimension: FindingCarrier.Dimension, _ value: String, _ share: Share, _ usual: Double) {
         counts[Key(dimension: dimension, value: value), default: Counts()].add(share, usual: usual)
     }
 
     /// Returns the one that carries it; none if nothing that was counted sets one apart.
-    func carriers() -> [Carrier] {
+    func carriers() -> [FindingCarrier] {
         let found = Dictionary(grouping: counts.keys, by: \.dimension).values.flatMap(candidates)
         return found.min(by: isSurer).map {
             [
-                Carrier(
+                FindingCarrier(
                     dimension: $0.key.dimension, value: $0.key.value, shareOfBad: rounded(min($0.shareOfBad, 1)),
                     shareOfAll: rounded($0.shareOfAll))
             ]
@@ -94,19 +94,19 @@ struct Carriers {
 
 extension Carriers.Key {
     fileprivate var order: (Int, String) {
-        (Carrier.Dimension.allCases.firstIndex(of: dimension) ?? 0, value)
+        (FindingCarrier.Dimension.allCases.firstIndex(of: dimension) ?? 0, value)
     }
 }
 
 extension Episode {
     /// The version of the processes that ended or that grow, if it is one and others lived.
-    func carriersOfProcesses(_ lastSeen: [ProcessIdentity: Double]) -> [Carrier] {
+    func carriersOfProcesses(_ lastSeen: [ProcessIdentity: Double]) -> [FindingCarrier] {
         let named = Set(versions)
         guard let version = named.first, named.count == 1, case .service(let service) = place else { return [] }
         let begin = Double(start) * FindingTime.secondsOfSlot
         let lived = Set(lastSeen.lazy.filter { $0.key.service == service && $0.value >= begin }.map(\.key.version))
         let isSetApart = kind == .memory || kind == .ended && versions.count >= 3 && lived.count > 1
-        return isSetApart ? [Carrier(dimension: .version, value: version)] : []
+        return isSetApart ? [FindingCarrier(dimension: .version, value: version)] : []
     }
 }
 

@@ -23,7 +23,7 @@ package struct Finding: Sendable, Equatable, Codable {
     package var before: FindingCounts?
     package var after: FindingCounts?
     /// Who carries it, if counts set somebody apart.
-    package var who: [Carrier]
+    package var who: [FindingCarrier]
     /// What the failures were.
     package var what: [FailureForm]
     package var side: Side?
@@ -126,7 +126,7 @@ package struct FindingCounts: Sendable, Equatable, Codable {
 }
 
 /// A version, an instance, a host or a caller that carries a finding.
-package struct Carrier: Sendable, Equatable, Codable {
+package struct FindingCarrier: Sendable, Equatable, Codable {
     package enum Dimension: String, Sendable, Hashable, Codable, CaseIterable {
         case version
         case instance

@@ -61,7 +61,8 @@ package actor FleetWatch {
     /// next one. Does nothing while minutes are read.
     package func meetNew(now: UnixNanoseconds) async throws {
         let latest = Self.lastEnded(now)
-        guard last != nil, !isReading else { return }
+        let room = Self.environments - fleets.count
+        guard last != nil, room > 0, !isReading else { return }
         isReading = true
         defer { isReading = false }
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
@@ -70,7 +71,7 @@ package actor FleetWatch {
         }
         guard !new.isEmpty else { return }
         let senders = Dictionary(grouping: try await reading.agents(since: begin)) { $0.resource.environment ?? "" }
-        for environment in new {
+        for environment in new.prefix(room) {
             meet(environment, latest)
             try await play(environment, from: begin, to: latest, senders[environment] ?? [])
         }

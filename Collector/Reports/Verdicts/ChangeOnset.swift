@@ -56,7 +56,7 @@ package struct ChangeOnset: Sendable, Equatable {
         let total = slots.sum
         let outside = total - change
         let least = 0.5 / max(total.all, 1)
-        let errors = slots.enumerated().filter { $0.element.all > 0 }.map { index, slot in
+        let errors = zip(slots.indices, slots).filter { $0.1.all > 0 }.map { index, slot in
             let share = min(max((inside.contains(index) ? change : outside).share, least), 1 - least)
             return (slot.having - slot.all * share) / (slot.all * share * (1 - share)).squareRoot()
         }

@@ -26,7 +26,7 @@ import Testing
             service: "storefront", kind: .client, method: "POST", host: "payments.internal:443", endpoint: "/payments"),
         cost: FindingCost(requests: 960, seconds: 0, processes: 0),
         before: FindingCounts(count: 1410, failures: 0), after: FindingCounts(count: 960, failures: 960),
-        who: [Carrier(dimension: .version, value: "1.9.0", shareOfBad: 0.98, shareOfAll: 0.31)],
+        who: [FindingCarrier(dimension: .version, value: "1.9.0", shareOfBad: 0.98, shareOfAll: 0.31)],
         what: [FailureForm(dimension: .status, value: "503", count: 960)], side: nil, deployment: nil,
         also: [FindingSubject(service: "edge", kind: .server, method: "POST", endpoint: "/buy")],
         command: "martlet-collector report --service storefront --endpoint /payments",

@@ -63,7 +63,7 @@ struct FindingItem {
             details.append(HTML(ChangeCarriersText.nobody.capitalizedFirst + ". "))
         }
         if let deployment = finding.deployment {
-            let time = ClockText.moment(Finding.time(deployment.at), in: pageRequest.window)
+            let time = ClockText.moment(FindingTime.time(deployment.at), in: pageRequest.window)
             details.append(HTML("Version \(deployment.version) was first seen at \(time). "))
         }
         if !finding.what.isEmpty { details.append(forms) }
@@ -76,7 +76,7 @@ struct FindingItem {
         return details
     }
 
-    private func sentence(about carrier: Carrier) -> HTML {
+    private func sentence(about carrier: FindingCarrier) -> HTML {
         var shares = ""
         if let bad = carrier.shareOfBad, let all = carrier.shareOfAll {
             let requests = finding.kind == .slow ? "slow requests" : "failed requests"
@@ -140,11 +140,8 @@ struct FindingItem {
 }
 
 extension Finding {
-    /// Returns the beginning of a slot.
-    static func time(_ slot: Slot) -> UnixNanoseconds { UInt64(clamping: slot) &* 10_000_000_000 }
-
-    var sinceTime: UnixNanoseconds? { since.map(Self.time) }
-    var untilTime: UnixNanoseconds? { until.map(Self.time) }
+    var sinceTime: UnixNanoseconds? { since.map(FindingTime.time) }
+    var untilTime: UnixNanoseconds? { until.map(FindingTime.time) }
 
     /// Returns the mark of its beginning in a chart; `nil` if it began outside the window.
     func mark(in window: TimeWindow) -> TimeMark? {
@@ -190,9 +187,6 @@ extension FindingKind {
         case .ended, .hung, .calls, .silent, .newError, .retries, .failing, .slow: true
         }
     }
-
-    /// Whether it is a share of requests, for which carriers are searched.
-    fileprivate var isShareOfRequests: Bool { self == .failing || self == .slow || self == .newError }
 
     /// How the rows in ``Finding/also`` are related to the finding.
     fileprivate var relation: String {

@@ -175,7 +175,7 @@ package struct FindingsEngine: Sendable {
         }
     }
 
-    private func carriers(_ answers: [CarrierAnswer]) -> [Carrier] {
+    private func carriers(_ answers: [CarrierAnswer]) -> [FindingCarrier] {
         var carriers = Carriers()
         for answer in answers {
             guard let episode = episodes[answer.episode], let index = episode.place.row else { continue }
