@@ -49,6 +49,64 @@ extension ClickHouseStorage {
         return Dictionary(rows) { first, _ in first }
     }
 
+    /// The ledger's table has no losses. Those of a sender's latest reading are in the minute of that reading.
+    package func histories(in window: TimeWindow, _ filter: RequestFilter) async throws -> [SenderHistory] {
+        let senders = try await lastReadings(with: filter, since: Int64(clamping: window.from))
+        var histories = SenderHistories(of: senders.mapValues(\.resource))
+        let times = PointSource.times(Int64(clamping: window.from), Int64(clamping: window.to))
+        for (sender, end) in try await minutesOfPoints("\(times) AND \(filter.conditionOnSender)") {
+            try histories.add(sender, end: end)
+        }
+        for (sender, end, figures) in try await minutesOfProcesses("\(times) AND \(filter.conditionOnSender)") {
+            try histories.add(sender, end: end, residentMemory: figures.gauges[.residentMemory]?.mean)
+        }
+        for (sender, reading) in senders {
+            guard let losses = reading.losses, losses.time > window.from, losses.time <= window.to else { continue }
+            try histories.add(sender, end: losses.time, losses: losses)
+        }
+        return histories.all
+    }
+
+    private static let bySenderAndMinute =
+        "GROUP BY sender, intDiv(end_ns - 1, \(Tier.minute.length)) LIMIT \(SenderHistories<UInt64>.maxMinutes + 1)"
+
+    private func minutesOfPoints(_ condition: String) async throws -> [(UInt64, UnixNanoseconds)] {
+        let points = ["point", "difference"].map { "SELECT sender, end_ns FROM \($0) WHERE \(condition)" }
+        return try await client.rows(
+            ["sender": "sender", "end": "max(end_ns)"],
+            "FROM (\(points.joined(separator: " UNION ALL "))) \(Self.bySenderAndMinute)"
+        ) { (try $0.number("sender"), try $0.time("end")) }
+    }
+
+    private func minutesOfProcesses(
+        _ condition: String
+    ) async throws -> [(UInt64, UnixNanoseconds, ProcessStatistics)] {
+        try await client.rows(
+            ["sender": "sender", "end": "max(end_ns)"] + ProcessStatistics.sums,
+            "FROM process FINAL WHERE \(condition) AND \(ProcessStatistics.hasFigures) \(Self.bySenderAndMinute)"
+        ) { (try $0.number("sender"), try $0.time("end"), try ProcessStatistics(&$0)) }
+    }
+
+    /// Returns the senders with points after a time, each with its latest ledger.
+    private func lastReadings(
+        with filter: RequestFilter, since from: Int64
+    ) async throws -> [UInt64: (resource: TelemetryResource, losses: LossReading?)] {
+        let rows = try await client.rows(
+            ["id": "id"] + Selection(SenderText.dimensions.map(\.column)) { "any(\($0))" }
+                + Selection(["time", "dropped", "age"]) { "argMax(\($0), (captured, time))" },
+            "FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id HAVING max(last_end) > \(from)"
+        ) { row in
+            let losses = LossReading(
+                time: try row.time("time"), dropped: DroppedText.dropped(from: try row.text("dropped")),
+                age: try row.number("age"))
+            return (
+                try row.number("id", UInt64.self),
+                (resource: try TelemetryResource(dimensions: &row), losses: losses.time > 0 ? losses : nil)
+            )
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
     private func senders(with filter: RequestFilter) async throws -> [UInt64: ProcessSums.Process] {
         let rows = try await client.rows(
             [

@@ -163,6 +163,10 @@ extension SQLiteStorage {
         }
     }
 
+    package func histories(in window: TimeWindow, _ filter: RequestFilter) async throws -> [SenderHistory] {
+        try await read { try SenderHistoryRows.find(in: window, filter, in: $0) }
+    }
+
     private static func sums(
         _ filter: RequestFilter, in grid: SlotGrid, _ limits: SQLiteLimits, in db: Database
     ) throws -> ProcessSums {

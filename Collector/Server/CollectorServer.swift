@@ -44,7 +44,7 @@ package struct CollectorServer: Sendable {
         self.activity = activity
         refusals = RefusedSenders(now: now)
         self.storage = ObservedStorage(storage: storage, activity: activity, refusals: refusals, now: now)
-        findings = FleetWatch(of: storage)
+        findings = FleetWatch(of: storage, late: activity.late)
         self.intake = intake
         self.intake.times = { storage.longestAge.map { AcceptedTimes(at: now(), upToAge: $0) } ?? .all }
         self.tokens = tokens

@@ -28,6 +28,10 @@ package protocol Storage: Sendable {
     /// Returns the figures of processes over time. Throws ``TooManyGroups`` if the answer would be too large.
     func processes(_ query: ProcessQuery) async throws -> ProcessAnswer
 
+    /// Returns what each sender reported in each minute of a window. Only dimensions that the sender decides have an effect in the
+    /// filter. Resolutions coarser than a minute are left out. Throws ``TooManyGroups`` if the answer would be too large.
+    func histories(in window: TimeWindow, _ filter: RequestFilter) async throws -> [SenderHistory]
+
     /// Returns the values of a dimension.
     func values(_ query: ValuesQuery) async throws -> ValuesAnswer
 
@@ -177,6 +181,10 @@ extension StorageWrapper {
     }
 
     package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer { try await storage.processes(query) }
+
+    package func histories(in window: TimeWindow, _ filter: RequestFilter) async throws -> [SenderHistory] {
+        try await storage.histories(in: window, filter)
+    }
 
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }
 

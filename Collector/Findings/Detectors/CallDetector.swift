@@ -5,6 +5,9 @@ struct CallDetector {
     private static let pace = 3, lags = [3, 10, longestLag], longestLag = 30, lagOfEnd = 5
     /// Slots before which a row is too young to say what is usual for it: ten minutes.
     private static let young = 60
+    /// Slots before which a change cannot have begun that is found now: an hour. If it seems to be older, other endpoints make the
+    /// calls.
+    private static let earliest = 360
     /// Endpoints of a service that are distinguished at most, the busiest ones.
     private static let endpoints = 48
 
@@ -59,6 +62,7 @@ struct CallDetector {
     private func find(_ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
         guard let ratio = Self.lags.lazy.compactMap({ ratio(calls, lag: $0, rows) }).first else { return }
         let start = start(of: ratio, rows)
+        guard ratio.before == nil || start >= now - Self.earliest else { return }
         let number = episodes.add(.calls, at: .row(ratio.served), opened: minute, start: start).number
         episodes.change(number) {
             $0.calls = ratio

@@ -19,7 +19,7 @@ struct MemoryDetector {
 
     /// - Parameter begin: the first minute of all data.
     mutating func take(_ fleet: FleetMinute, begin: Minute, _ episodes: inout EpisodeList) {
-        for report in fleet.processes { add(report, fleet.minute) }
+        for report in fleet.processes { add(report) }
         guard (fleet.minute + 1 - begin) % Self.pace == 0 else { return }
         readings = readings.filter { $0.value.minutes.last.map { $0 > fleet.minute - 2 } ?? false }
         for (process, readings) in readings.sorted(by: { $0.key < $1.key }) {
@@ -29,8 +29,12 @@ struct MemoryDetector {
         close(fleet.minute, &episodes)
     }
 
-    private mutating func add(_ report: ReportedProcess, _ minute: Minute) {
-        guard let memory = report.memory else { return }
+    /// A reading of a minute that is already known is left out.
+    private mutating func add(_ report: ReportedProcess) {
+        let minute = report.minute
+        guard let memory = report.memory, readings[report.process]?.minutes.last.map({ $0 < minute }) ?? true else {
+            return
+        }
         guard readings[report.process] != nil || readings.count < FindingConstants.instances else { return }
         var known = readings[report.process] ?? Readings(begin: minute)
         known.minutes.append(minute)

@@ -11,8 +11,8 @@ import Foundation
 /// - ``SlotCounts/durations`` are the buckets of both distributions at scale 2, by ``CoarseBuckets/bucket(ofIndex:)``;
 /// - ``SlotCounts/statuses`` come from the same query with `.status`, filtered by `4xx`.
 ///
-/// ``processes``, ``losses``: `agents(seenSince:)`. A report has the agent's `lastSeen` and the mean of `process` for
-/// `residentMemory`. A loss is the growth of `ledger.dropped` since the minute before.
+/// ``processes``: `histories(in:_:)`, what each sender reported in the minute. ``losses``: the growth of their losses since the report
+/// before.
 ///
 /// ``waits``: `processes(_:)` with a `step` of 10 s. The greatest sample of `poolDelay` in each service's slot.
 ///
@@ -23,7 +23,7 @@ package struct FleetMinute: Sendable {
     /// The counts of this minute, and again those of earlier minutes that have changed since. The latter replace what was
     /// there.
     package var rows: [RowMinute] = []
-    /// The processes that reported in this minute.
+    /// The processes that reported in this minute, and again those of earlier minutes that are read again.
     package var processes: [ReportedProcess] = []
     package var waits: [ThreadWait] = []
     package var ends: [ProcessEnd] = []

@@ -1,3 +1,5 @@
+import MartletStorage
+
 /// The identity of a process.
 package struct ProcessIdentity: Sendable, Hashable, Comparable {
     package var service: String
@@ -20,10 +22,15 @@ package struct ReportedProcess: Sendable {
     package var lastSeen: Double
     /// The mean of its memory in the minute, in MiB; `nil` if unknown.
     package var memory: Double?
+    /// What it had lost since its start; `nil` if unknown.
+    package var losses: LossReading?
 
-    package init(process: ProcessIdentity, lastSeen: Double, memory: Double?) {
-        (self.process, self.lastSeen, self.memory) = (process, lastSeen, memory)
+    package init(process: ProcessIdentity, lastSeen: Double, memory: Double?, losses: LossReading? = nil) {
+        (self.process, self.lastSeen, self.memory, self.losses) = (process, lastSeen, memory, losses)
     }
+
+    /// The minute of its last report.
+    var minute: Minute { FindingTime.minute(of: FindingTime.slot(at: lastSeen)) }
 }
 
 /// The longest time that a task of a service waited for a thread in 10 s.

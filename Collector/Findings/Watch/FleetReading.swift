@@ -6,16 +6,8 @@ import MartletTelemetry
 struct FleetReading: Sendable {
     let storage: any Storage
 
-    /// Senders of an answer at most. More would not be watched either.
-    private static let agents = 20_000
     /// Rows of a minute at most, those with the most requests. A store allows 20,000 slots of rows.
     private static let rows = 3_000
-
-    /// Returns the senders that were seen in a minute or later, the most recently seen first.
-    func agents(since minute: Minute) async throws -> [AgentRecord] {
-        let time = FindingTime.time(FindingTime.slot(of: max(0, minute)))
-        return try await storage.agents(seenSince: time, limit: Self.agents).agents
-    }
 
     /// Returns the names of the environments with requests in some minutes.
     func environments(in minutes: ClosedRange<Minute>, limit: Int) async throws -> [String] {
@@ -29,20 +21,20 @@ struct FleetReading: Sendable {
     ///
     /// - Parameters:
     ///   - environment: its name; empty for senders without one.
-    ///   - agents: the senders of the environment.
-    ///   - latest: the latest minute that has ended. The memory of processes is only known then.
-    ///   - again: the number of minutes before them whose rows are read again, because points come late.
+    ///   - again: the number of minutes before them that are read again, because points come late. Their rows replace what was
+    ///     read before, and their processes are among those of the first minute.
     func minutes(
-        _ minutes: ClosedRange<Minute>, of environment: String, _ agents: [AgentRecord], latest: Minute, again: Int = 0
+        _ minutes: ClosedRange<Minute>, of environment: String, again: Int = 0
     ) async throws -> [FleetMinute] {
         let first = minutes.lowerBound
-        let rows = try await rows(of: max(0, first - again)..<minutes.upperBound + 1, environment)
-        let rowsOfMinutes = Dictionary(grouping: rows) { max($0.minute, first) }
+        let all = max(0, first - again)..<minutes.upperBound + 1
+        let rows = Dictionary(grouping: try await rows(of: all, environment)) { max($0.minute, first) }
         let waits = Dictionary(grouping: try await waits(in: minutes, environment)) { FindingTime.minute(of: $0.slot) }
+        let processes = Dictionary(grouping: try await processes(in: all, environment)) { max($0.minute, first) }
         return minutes.map { minute in
             var fleet = FleetMinute(minute: minute)
-            (fleet.rows, fleet.waits) = (rowsOfMinutes[minute] ?? [], waits[minute] ?? [])
-            fleet.processes = agents.compactMap { ReportedProcess($0, in: minute, latest: latest) }
+            (fleet.rows, fleet.waits) = (rows[minute] ?? [], waits[minute] ?? [])
+            fleet.processes = processes[minute] ?? []
             return fleet
         }
     }
@@ -100,6 +92,18 @@ struct FleetReading: Sendable {
         rows.add(try answers[0].get()) { $0.add($1) }
         rows.add(try answers[1].get()) { $0.add(statusOf: $1) }
         return rows.rows
+    }
+
+    /// Processes are left out where a store has more than it answers for.
+    private func processes(in minutes: Range<Minute>, _ environment: String) async throws -> [ReportedProcess] {
+        do {
+            let filter = RequestFilter([.environment: [environment]])
+            return try await storage.histories(in: Self.window(minutes), filter).flatMap { sender in
+                sender.minutes.map { ReportedProcess(ProcessIdentity(sender.resource), $0) }
+            }
+        } catch is TooManyGroups {
+            return []
+        }
     }
 
     /// Waits are left out where a store has more processes than it answers for.
@@ -212,23 +216,15 @@ extension ExponentialHistogram {
 }
 
 extension ReportedProcess {
-    /// The report of a sender; `nil` if it was not there in the minute. A store has only the first and the last time at which it
-    /// was seen.
-    fileprivate init?(_ agent: AgentRecord, in minute: Minute, latest: Minute) {
-        let last = FindingTime.minute(of: FindingTime.slot(at: agent.lastSeen))
-        let first = FindingTime.minute(of: FindingTime.slot(at: agent.firstSeen))
-        guard (first...max(first, last)).contains(minute) else { return nil }
-        let isLatest = minute == min(last, latest)
-        let memory = isLatest ? agent.process?.gauges[.residentMemory].map { $0.mean / 1_048_576 } : nil
+    fileprivate init(_ process: ProcessIdentity, _ report: SenderMinute) {
         self.init(
-            process: ProcessIdentity(agent), lastSeen: min(Double(agent.lastSeen) / 1e9, Double((minute + 1) * 60)),
-            memory: memory)
+            process: process, lastSeen: Double(report.end) / 1e9, memory: report.residentMemory.map { $0 / 1_048_576 },
+            losses: report.losses)
     }
 }
 
 extension ProcessIdentity {
-    init(_ agent: AgentRecord) {
-        let sender = agent.resource
+    fileprivate init(_ sender: TelemetryResource) {
         self.init(service: sender.service, version: sender.version ?? "", instance: sender.instance)
     }
 }

@@ -17,6 +17,7 @@ package actor FleetWatch {
     private static let portion = 15, again = 2
 
     private let reading: FleetReading
+    private let late: LateArrivals
     /// The fleets by the name of their environment; empty for senders without one.
     private var fleets: [String: WatchedFleet] = [:]
     /// The minute that the first tick began with, and the last one of the latest tick that was finished.
@@ -24,8 +25,10 @@ package actor FleetWatch {
     private var last: Minute?
     private var isReading = false
 
-    package init(of storage: some Storage) {
+    /// - Parameter late: what the store notes of points that come late.
+    package init(of storage: some Storage, late: LateArrivals = LateArrivals()) {
         reading = FleetReading(storage: storage)
+        self.late = late
     }
 
     /// Returns the time in nanoseconds until the next minute can be read.
@@ -47,34 +50,42 @@ package actor FleetWatch {
         defer { isReading = false }
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
         first = first ?? begin
-        let next = fleets.values.filter { !$0.isIdle(in: latest) }.map { $0.next(from: begin) }.min() ?? begin
-        let agents = try await reading.agents(since: next - 1)
-        let senders = Dictionary(grouping: agents) { $0.resource.environment ?? "" }
-        for agent in agents { meet(agent.resource.environment ?? "", latest) }
+        late.expect(from: latest + 1 - Self.again)
+        let new = max(begin, last.map { $0 + 1 } ?? begin)...latest
+        for environment in try await reading.environments(in: new, limit: Self.environments) {
+            meet(environment, latest)
+        }
+        forgetLate()
         for environment in fleets.filter({ !$0.value.isIdle(in: latest) }).keys.sorted() {
-            try await play(environment, from: begin, to: latest, senders[environment] ?? [])
+            try await play(environment, from: begin, to: latest)
         }
         last = latest
     }
 
-    /// Reads the last three hours of environments that have begun to send since the last tick, so that they have findings before the
-    /// next one. Does nothing while minutes are read.
-    package func meetNew(now: UnixNanoseconds) async throws {
+    /// Reads the last three hours of environments that have begun to send since the last tick, and of those with late points, so that
+    /// their findings are right before the next tick. Does nothing while minutes are read.
+    package func catchUp(now: UnixNanoseconds) async throws {
         let latest = Self.lastEnded(now)
-        let room = Self.environments - fleets.count
-        guard last != nil, room > 0, !isReading else { return }
+        guard last != nil, !isReading else { return }
         isReading = true
         defer { isReading = false }
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
-        let new = try await reading.environments(in: begin...latest, limit: Self.environments).filter {
-            fleets[$0] == nil
+        var wanted = forgetLate()
+        if fleets.count < Self.environments {
+            let found = try await reading.environments(in: begin...latest, limit: Self.environments)
+            let new = found.filter { fleets[$0] == nil }.prefix(Self.environments - fleets.count)
+            for environment in new { meet(environment, latest) }
+            wanted.formUnion(new)
         }
-        guard !new.isEmpty else { return }
-        let senders = Dictionary(grouping: try await reading.agents(since: begin)) { $0.resource.environment ?? "" }
-        for environment in new.prefix(room) {
-            meet(environment, latest)
-            try await play(environment, from: begin, to: latest, senders[environment] ?? [])
-        }
+        for environment in wanted.sorted() { try await play(environment, from: begin, to: latest) }
+    }
+
+    /// Forgets what was read of environments with late points, and returns their names. Those that were read again often have to wait.
+    @discardableResult
+    private func forgetLate() -> Set<String> {
+        let late = self.late.environments.filter { fleets[$0]?.mayRestart ?? false }
+        for environment in late { fleets[environment]?.restart() }
+        return late
     }
 
     /// Returns the last minute that has ended so long ago that most of its points have arrived.
@@ -93,21 +104,22 @@ package actor FleetWatch {
     }
 
     /// Plays the minutes of an environment that have ended, in portions so that no answer of the store is too large.
-    private func play(
-        _ environment: String, from begin: Minute, to latest: Minute, _ agents: [AgentRecord]
-    ) async throws {
+    private func play(_ environment: String, from begin: Minute, to latest: Minute) async throws {
         var (portion, again) = (1, Self.again)
         var questions: [CarrierQuestion] = []
+        let start = ContinuousClock.now
+        if fleets[environment]?.isReadFromStart ?? false { late.forget(environment) }
         while let next = fleets[environment]?.next(from: begin), next <= latest {
             let minutes = next...min(next + portion - 1, latest)
-            let read = try await reading.minutes(minutes, of: environment, agents, latest: latest, again: again)
-            questions = fleets[environment]?.play(read, agents, latest: latest) ?? []
+            let read = try await reading.minutes(minutes, of: environment, again: again)
+            questions = fleets[environment]?.play(read) ?? []
             let rows = read.reduce(0) { $0 + $1.rows.count } / (minutes.count + again)
             portion = max(1, min(Self.portion, Self.rowMinutes / max(rows, 1)))
             again = 0
         }
         let answers = try await reading.answers(to: questions, in: environment)
         fleets[environment]?.take(answers)
+        fleets[environment]?.noteRead(since: start)
     }
 
     // MARK: Questions
@@ -144,6 +156,8 @@ package actor FleetWatch {
 private struct WatchedFleet {
     /// Findings that are remembered at most after the detector has forgotten them; the oldest are forgotten first.
     private static let past = 1_000
+    /// The time over which the cost of reading all minutes again is added up.
+    private static let watchedTime: Duration = .seconds(600)
 
     private var engine: FindingsEngine
     /// The last minute that was taken.
@@ -154,9 +168,41 @@ private struct WatchedFleet {
     private var present: [RankedFinding] = []
     private var past: [RankedFinding] = []
     private var losses = LedgerLosses()
+    /// When the minutes were read from the first one on, in the last ten minutes, and how long each time took.
+    private var readings: [(end: ContinuousClock.Instant, duration: Duration)] = []
+    private(set) var isReadFromStart = true
+    private let environment: String
 
     /// - Parameter environment: its name; empty for senders without one.
-    init(of environment: String) { engine = FindingsEngine(environment: environment.isEmpty ? nil : environment) }
+    init(of environment: String) {
+        self.environment = environment
+        engine = Self.engine(of: environment)
+    }
+
+    private static func engine(of environment: String) -> FindingsEngine {
+        FindingsEngine(environment: environment.isEmpty ? nil : environment)
+    }
+
+    /// Whether all minutes may be read again: that takes at most a thirtieth of the time.
+    var mayRestart: Bool {
+        let recent = readings.filter { ContinuousClock.now - $0.end <= Self.watchedTime }
+        return !isReadFromStart && recent.reduce(.zero) { $0 + $1.duration } < Self.watchedTime / 30
+    }
+
+    /// Forgets the minutes that were taken, but not the findings of the past.
+    mutating func restart() {
+        (engine, losses, last) = (Self.engine(of: environment), LedgerLosses(), nil)
+        isReadFromStart = true
+    }
+
+    /// Notes that all minutes were taken that have ended.
+    mutating func noteRead(since start: ContinuousClock.Instant) {
+        guard isReadFromStart else { return }
+        isReadFromStart = false
+        let now = ContinuousClock.now
+        readings.removeAll { now - $0.end > Self.watchedTime }
+        readings.append((now, now - start))
+    }
 
     /// Whether no sender was seen for so long that the detector has forgotten everything. Only findings of the past are left.
     func isIdle(in minute: Minute) -> Bool { minute - lastSeen > FindingConstants.keptMinutes + 10 }
@@ -165,10 +211,10 @@ private struct WatchedFleet {
     func next(from begin: Minute) -> Minute { max(begin, last.map { $0 + 1 } ?? begin) }
 
     /// Takes minutes, and returns the questions of the last one.
-    mutating func play(_ minutes: [FleetMinute], _ agents: [AgentRecord], latest: Minute) -> [CarrierQuestion] {
+    mutating func play(_ minutes: [FleetMinute]) -> [CarrierQuestion] {
         var questions: [CarrierQuestion] = []
         for var minute in minutes {
-            if minute.minute == latest { minute.losses = losses.growth(agents, in: latest) }
+            minute.losses = losses.growth(minute)
             questions = engine.tick(minute)
             last = minute.minute
         }
@@ -201,41 +247,38 @@ private struct WatchedFleet {
 
 /// The requests that processes said they lost.
 private struct LedgerLosses {
-    /// Senders that are remembered at most.
-    private static let senders = 20_000
+    /// Processes that are remembered at most. Losses of others are not found.
+    private static let processes = 20_000
 
-    /// The lost requests of each process so far.
-    private var lost: [ProcessIdentity: UInt64] = [:]
-    /// The minute of the last look.
-    private var last: Minute?
+    /// The lost requests of each process so far, and the minute of its last report.
+    private var lost: [ProcessIdentity: (requests: UInt64, minute: Minute)] = [:]
+    /// The first minute of all.
+    private var first: Minute?
 
-    /// Returns what the processes lost since the last look. At the first one nothing is known to be new.
-    mutating func growth(_ agents: [AgentRecord], in minute: Minute) -> [LostRequests] {
-        var growth: [String: UInt64] = [:]
-        for agent in agents {
-            guard let ledger = agent.ledger else { continue }
-            let process = ProcessIdentity(agent)
-            let sum = ledger.dropped.values.reduce(0 as UInt64) { $0.adding($1) }
-            let before: UInt64 = lost[process] ?? (isNew(agent) ? 0 : sum)
-            if sum > before {
-                growth[process.service, default: 0] = (growth[process.service] ?? 0).adding(sum - before)
-            }
-            lost[process] = max(sum, before)
+    /// Returns what the processes have lost since their last reports.
+    mutating func growth(_ minute: FleetMinute) -> [LostRequests] {
+        first = first ?? minute.minute
+        let losses = minute.processes.compactMap { growth($0, in: minute.minute) }
+        if lost.count >= Self.processes {
+            lost = lost.filter { $0.value.minute > minute.minute - FindingConstants.keptMinutes }
         }
-        forget(except: agents)
-        last = minute
-        let slot = FindingTime.slot(of: minute + 1) - 1
-        return growth.sorted { $0.key < $1.key }.map { LostRequests(service: $0.key, slot: slot, count: $0.value) }
+        return losses
     }
 
-    /// Whether a sender was first seen after the last look.
-    private func isNew(_ agent: AgentRecord) -> Bool {
-        last.map { FindingTime.slot(at: agent.firstSeen) >= FindingTime.slot(of: $0 + 1) } ?? false
+    private mutating func growth(_ report: ReportedProcess, in minute: Minute) -> LostRequests? {
+        let known = lost[report.process]?.requests
+        guard let reading = report.losses, known != nil || lost.count < Self.processes else { return nil }
+        // What an older process had lost before its first report in this time is not new.
+        let before = known ?? (isNew(reading) ? 0 : reading.requests)
+        lost[report.process] = (max(before, reading.requests), minute)
+        guard reading.requests > before else { return nil }
+        let slot = FindingTime.slot(at: max(reading.time, 1) - 1)
+        return LostRequests(service: report.process.service, slot: slot, count: reading.requests - before)
     }
 
-    private mutating func forget(except agents: [AgentRecord]) {
-        guard lost.count > Self.senders else { return }
-        let present = Set(agents.map(ProcessIdentity.init))
-        lost = lost.filter { present.contains($0.key) }
+    /// Whether a process began after the first minute.
+    private func isNew(_ reading: LossReading) -> Bool {
+        guard let first, reading.age > 0, reading.age < reading.time else { return false }
+        return reading.time - reading.age >= FindingTime.time(FindingTime.slot(of: first))
     }
 }

@@ -45,10 +45,10 @@ struct APIRoutes: Sendable {
 
     private typealias Read = @Sendable (Request, CollectorRequestContext) async throws -> Response
 
-    /// The answer of the last tick. It reads only environments that no tick has met.
+    /// The answer of the last tick. It reads only environments that no tick has met, and those with points that came late.
     private func findings(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         let question = try FindingsParameters(request.queryPairs).question(now: now())
-        try await watch.meetNew(now: now())
+        try await watch.catchUp(now: now())
         return try Response.json(await watch.report(question))
     }
 

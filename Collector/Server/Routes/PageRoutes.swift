@@ -28,7 +28,7 @@ struct PageRoutes: Sendable {
         group.add(middleware: ReadLimiterMiddleware(limiter: limiter))
         view("/", of: group) { request, _ in
             let pageRequest = try pageRequest(.overview, request)
-            try await watch.meetNew(now: now())
+            try await watch.catchUp(now: now())
             let findings = await watch.findings(pageRequest.findingsQuestion)
             return try await Overview(pageRequest, in: storage, histories, findings: findings).html
         }

@@ -1,3 +1,4 @@
+import MartletFindings
 import MartletPrometheus
 import MartletStorage
 import MartletTelemetry
@@ -8,6 +9,8 @@ package final class CollectorActivity: Sendable {
     private let countersState = Mutex(CollectorCounters())
     private let totalsState: Mutex<RequestTotals>
     private let now: @Sendable () -> ContinuousClock.Instant
+    /// What arrived too late for the findings of its minute.
+    let late = LateArrivals()
 
     /// - Parameter scrapeInterval: the longest interval of a Prometheus; see ``RequestTotals``.
     package init(
@@ -39,6 +42,7 @@ package final class CollectorActivity: Sendable {
             $0.points += UInt64(points)
             $0.spans += UInt64(spans)
         }
+        late.note(metrics)
         let now = now()
         totalsState.withLock { totals in
             for one in metrics { totals.add(one, at: now) }

@@ -52,7 +52,18 @@ import Testing
         try await watch.tick(now: Samples.time(2_800))
         let store = try await OutageStore(in: folder)
         #expect(await watch.findings(question(store)).count == 0)
-        try await watch.meetNew(now: store.now)
+        try await watch.catchUp(now: store.now)
+        #expect(await watch.findings(question(store)).count == 1)
+    }
+
+    @Test func outageThatArrivesLateIsFoundBeforeTheNextTick() async throws {
+        let late = LateArrivals()
+        let store = try await OutageStore(in: folder, services: ["stock", "users"])
+        let watch = FleetWatch(of: try SQLiteStorage(readingFrom: store.path), late: late)
+        try await watch.tick(now: store.now)
+        #expect(await watch.findings(question(store)).count == 0)
+        _ = try await OutageStore(in: folder, services: ["orders"], onStored: { points, _ in late.note(points) })
+        try await watch.catchUp(now: store.now)
         #expect(await watch.findings(question(store)).count == 1)
     }
 
@@ -128,6 +139,37 @@ import Testing
         #expect(text.contains("\"quiet_since\" : null"))
     }
 
+    /// A process grows by 4 MiB a minute, another one loses requests in one minute, and a third one falls silent. All of this is
+    /// read from the store at once.
+    @Test func pastOfProcessesIsFoundInTheStore() async throws {
+        let store = try await OutageStore(in: folder, hasOutage: false)
+        let storage = try store.open()
+        let faults: [(String, ClosedRange<UInt64>)] = [("leaky", 1...40), ("lossy", 1...40), ("mute", 1...30)]
+        for (service, minutes) in faults {
+            for minute in minutes {
+                let end = store.start + minute * 60_000_000_000
+                var statistics = ProcessStatistics()
+                statistics.add((100 + (service == "leaky" ? 4 * minute : minute % 2)) << 20, of: .residentMemory)
+                let lost: UInt64 = service == "lossy" && minute >= 20 ? 12 : 0
+                let ledger = LedgerReading(
+                    time: end, captured: minute + lost, dropped: lost > 0 ? ["buffer_full": lost] : [:],
+                    age: minute * 60_000_000_000)
+                let batch = InstanceMetrics(
+                    resource: Samples.resource(service, instance: service + "-1"), points: [], ledger: ledger,
+                    process: [ProcessPoint(start: end - 10_000_000_000, end: end, statistics: statistics)])
+                _ = try await storage.store([batch], of: nil)
+            }
+        }
+        let watch = FleetWatch(of: storage)
+        try await watch.tick(now: store.now)
+        let found = await watch.findings(question(store)).findings
+        #expect(Set(found.map { "\($0.kind) \($0.subject.service)" }) == ["memory leaky", "lost lossy", "silent mute"])
+        let begin = FindingTime.slot(at: store.start)
+        let since = Dictionary(found.map { ($0.kind, ($0.since ?? begin) - begin) }) { first, _ in first }
+        #expect(abs(try #require(since[.lost]) - 20 * 6) <= 6)
+        #expect(abs(try #require(since[.silent]) - 30 * 6) <= 6)
+    }
+
     // MARK: What is read
 
     @Test func minuteHasTheCountsOfItsSlots() async throws {
@@ -144,9 +186,7 @@ import Testing
         _ = try await storage.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
         let minute = FindingTime.minute(of: FindingTime.slot(at: Samples.time(2_800)))
         let reading = FleetReading(storage: storage)
-        let agents = try await reading.agents(since: minute)
-        let fleet = try #require(
-            try await reading.minutes(minute...minute, of: "test", agents, latest: minute).first)
+        let fleet = try #require(try await reading.minutes(minute...minute, of: "test").first)
         #expect(fleet.rows.count == 1)
         let row = try #require(fleet.rows.first)
         #expect(row.row.endpoint == "/users/{id}" && row.row.kind == .client && row.row.host == "api.example.com:443")
@@ -163,7 +203,7 @@ import Testing
         limits.maxGroups = 40
         let reading = FleetReading(storage: try store.open(limits: limits))
         let first = FindingTime.minute(of: FindingTime.slot(at: store.start))
-        let minutes = try await reading.minutes(first...first + 9, of: "test", [], latest: first + 9)
+        let minutes = try await reading.minutes(first...first + 9, of: "test")
         #expect(minutes.map(\.rows.count) == Array(repeating: 3, count: 10))
     }
 }

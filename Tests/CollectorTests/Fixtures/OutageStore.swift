@@ -23,13 +23,16 @@ struct OutageStore {
     /// - Parameters:
     ///   - start: a whole minute.
     ///   - end: the minute in which the outage ends, counted from the first one.
+    ///   - services: those that send, of which only `orders` has an outage.
+    ///   - onStored: called with what was stored.
     init(
         in folder: TemporaryFolder, start: UnixNanoseconds = Samples.time(2_800), minutes: Int = 40, end: Int = .max,
-        hasOutage: Bool = true
+        hasOutage: Bool = true, services: [String] = ["orders", "stock", "users"],
+        onStored: @escaping OnStored = { _, _ in }
     ) async throws {
         (self.start, self.minutes, path) = (start, minutes, folder.path("collector.sqlite"))
-        let storage = try open()
-        for service in ["orders", "stock", "users"] {
+        let storage = try open(onStored: onStored)
+        for service in services {
             let failing = hasOutage && service == "orders" ? Self.outage..<end : 0..<0
             let points = (0..<minutes * 6).flatMap { Self.points(in: $0, isFailing: failing.contains($0 / 6), start) }
             let resource = Samples.resource(service, instance: service + "-1")
@@ -39,8 +42,10 @@ struct OutageStore {
     }
 
     /// Opens the store at the end of its last minute.
-    func open(limits: SQLiteLimits = SQLiteLimits()) throws -> SQLiteStorage {
-        try SQLiteStorage(path: path, limits: limits, now: { [end] in end })
+    func open(
+        limits: SQLiteLimits = SQLiteLimits(), onStored: @escaping OnStored = { _, _ in }
+    ) throws -> SQLiteStorage {
+        try SQLiteStorage(path: path, limits: limits, now: { [end] in end }, onStored: onStored)
     }
 
     private static func points(in slot: Int, isFailing: Bool, _ start: UnixNanoseconds) -> [RequestPoint] {

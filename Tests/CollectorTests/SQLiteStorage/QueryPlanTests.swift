@@ -48,6 +48,7 @@ import Testing
         AllowedScan(
             "resource", "SELECT resource.service AS service, total(l.requests)",
             because: "a report has the account of all senders"),
+        AllowedScan("resource", "SELECT resource_id, max(time)", because: "findings look at all senders once a minute"),
         AllowedScan("spans", "SELECT DISTINCT spans.resource_id", because: "a report asks for all senders of spans"),
         AllowedScan(
             "resource", "SELECT id FROM resource WHERE last_seen", because: "maintenance looks for old senders"),
@@ -149,6 +150,7 @@ import Testing
         }
         for filter in filters {
             _ = try await storage.processes(ProcessQuery(window: window, filter: filter, step: 3_600_000_000_000))
+            _ = try await storage.histories(in: window, filter)
         }
         _ = try await storage.agents(seenSince: 0, limit: 10)
         _ = try await storage.state()

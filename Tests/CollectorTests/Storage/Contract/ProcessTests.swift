@@ -261,6 +261,41 @@ extension StorageContractTests {
             try await storage.maintain()
         }
 
+        /// Stores what a process reports: a request and a ledger in its first minute, and only figures and a ledger in its second.
+        private func storeTwoMinutes(_ resource: TelemetryResource) async throws {
+            func ledger(_ second: UInt64, lost: UInt64) -> LedgerReading {
+                LedgerReading(
+                    time: Samples.time(Self.start + second), captured: lost + second,
+                    dropped: lost > 0 ? ["buffer_full": lost] : [:], age: (100 + second) * 1_000_000_000)
+            }
+            let point = Samples.point(Samples.dimensions(), [0.1], end: Self.start + 20)
+            let batches = [
+                InstanceMetrics(resource: resource, points: [point], ledger: ledger(20, lost: 0)),
+                InstanceMetrics(
+                    resource: resource, points: [], ledger: ledger(115, lost: 7),
+                    process: [Self.point(end: 115, memory: 100), Self.point(end: 105, memory: 50)]),
+            ]
+            for batch in batches { _ = try await storage.store([batch], of: nil) }
+        }
+
+        @Test func historyHasTheLastSignTheMemoryAndTheLossesOfEachMinute() async throws {
+            let resource = Samples.resource("checkout", instance: "i-1")
+            try await storeTwoMinutes(resource)
+            try await storeTwoMinutes(TelemetryResource(service: "stock", environment: "other", instance: "i-2"))
+            let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 120))
+            let filter = RequestFilter([.environment: ["test"]])
+            let histories = try await storage.histories(in: window, filter)
+            #expect(histories.map(\.resource.service) == ["checkout"])
+            let minutes = try #require(histories.first?.minutes)
+            #expect(minutes.map(\.end) == [20, 115].map { Samples.time(Self.start + $0) })
+            #expect(minutes.map(\.residentMemory) == [nil, 75])
+            // ClickHouse keeps the losses of the latest ledger only.
+            #expect(minutes.map(\.losses?.requests) == [TestedStore.isClickHouse ? nil : 0, 7])
+            #expect(minutes.last?.losses?.age == 215_000_000_000)
+            let first = TimeWindow(from: window.from, to: Samples.time(Self.start + 60))
+            #expect(try await storage.histories(in: first, filter).first?.minutes.count == 1)
+        }
+
         @Test func answerWithTooManySlotsIsRefused() async throws {
             try await store([Self.point(end: 10)])
             await #expect(throws: TooManyGroups.self) {
