@@ -28,6 +28,11 @@ package protocol Storage: Sendable {
     /// Returns the figures of processes over time. Throws ``TooManyGroups`` if the answer would be too large.
     func processes(_ query: ProcessQuery) async throws -> ProcessAnswer
 
+    /// Returns the ends of processes in a window, the latest first, and at most `limit`. Only conditions on the process that ended
+    /// and on its service have an effect. Each end is stored once: the same process at the same time. They are kept as long as
+    /// hourly points.
+    func processEnds(in window: TimeWindow, _ filter: RequestFilter, limit: Int) async throws -> [StoredEnd]
+
     /// Returns the values of a dimension.
     func values(_ query: ValuesQuery) async throws -> ValuesAnswer
 
@@ -177,6 +182,12 @@ extension StorageWrapper {
     }
 
     package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer { try await storage.processes(query) }
+
+    package func processEnds(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> [StoredEnd] {
+        try await storage.processEnds(in: window, filter, limit: limit)
+    }
 
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }
 
