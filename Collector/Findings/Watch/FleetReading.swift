@@ -1,3 +1,4 @@
+import MartletReports
 import MartletStorage
 import MartletTelemetry
 
@@ -10,6 +11,8 @@ struct FleetReading: Sendable {
     private static let agents = 20_000
     /// Rows of a minute at most, those with the most requests. A store allows 20,000 slots of rows.
     private static let rows = 3_000
+    /// Ends of processes that are read at most, the latest.
+    private static let ends = 2_000
 
     /// Returns the senders that were seen in a minute or later, the most recently seen first.
     func agents(since minute: Minute) async throws -> [AgentRecord] {
@@ -39,9 +42,11 @@ struct FleetReading: Sendable {
         let rows = try await rows(of: max(0, first - again)..<minutes.upperBound + 1, environment)
         let rowsOfMinutes = Dictionary(grouping: rows) { max($0.minute, first) }
         let waits = Dictionary(grouping: try await waits(in: minutes, environment)) { FindingTime.minute(of: $0.slot) }
+        let ends = try await ends(in: minutes, environment)
         return minutes.map { minute in
             var fleet = FleetMinute(minute: minute)
             (fleet.rows, fleet.waits) = (rowsOfMinutes[minute] ?? [], waits[minute] ?? [])
+            fleet.ends = ends[minute] ?? []
             fleet.processes = agents.compactMap { ReportedProcess($0, in: minute, latest: latest) }
             return fleet
         }
@@ -100,6 +105,16 @@ struct FleetReading: Sendable {
         rows.add(try answers[0].get()) { $0.add($1) }
         rows.add(try answers[1].get()) { $0.add(statusOf: $1) }
         return rows.rows
+    }
+
+    /// Returns the ends without a shutdown that are known, by the minute that they are taken in. An end is reported once the service
+    /// runs again, so earlier ones are read with the first minute.
+    private func ends(in minutes: ClosedRange<Minute>, _ environment: String) async throws -> [Minute: [ProcessEnd]] {
+        let window = Self.window(max(0, minutes.lowerBound - FindingConstants.keptMinutes)..<minutes.upperBound + 1)
+        let filter = RequestFilter([.environment: [environment]])
+        let found = try await storage.processEnds(in: window, filter, limit: Self.ends)
+        let ends = found.reversed().filter { $0.end.cause != .clean }.map(ProcessEnd.init)
+        return Dictionary(grouping: ends) { max(FindingTime.minute(of: $0.slot), minutes.lowerBound) }
     }
 
     /// Waits are left out where a store has more processes than it answers for.
@@ -223,6 +238,15 @@ extension ReportedProcess {
         self.init(
             process: ProcessIdentity(agent), lastSeen: min(Double(agent.lastSeen) / 1e9, Double((minute + 1) * 60)),
             memory: memory)
+    }
+}
+
+extension ProcessEnd {
+    fileprivate init(_ stored: StoredEnd) {
+        let end = stored.end
+        let process = ProcessIdentity(
+            service: stored.service, version: end.version ?? "", instance: end.instance)
+        self.init(process: process, time: end.time, cause: end.causeText, endpoint: end.endpoint)
     }
 }
 
