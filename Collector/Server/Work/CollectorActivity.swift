@@ -7,6 +7,7 @@ import Synchronization
 package final class CollectorActivity: Sendable {
     private let countersState = Mutex(CollectorCounters())
     private let totalsState: Mutex<RequestTotals>
+    private let endsState: Mutex<EndTotals>
     private let now: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameter scrapeInterval: the longest interval of a Prometheus; see ``RequestTotals``.
@@ -14,6 +15,7 @@ package final class CollectorActivity: Sendable {
         scrapeInterval: Duration = .zero, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         totalsState = Mutex(RequestTotals(scrapeInterval: scrapeInterval))
+        endsState = Mutex(EndTotals(scrapeInterval: scrapeInterval))
         self.now = now
     }
 
@@ -21,6 +23,12 @@ package final class CollectorActivity: Sendable {
     var totals: RequestTotals { totalsState.withLock { $0 } }
     /// The requests as `/metrics` shows them now.
     package var requests: PrometheusRequests { PrometheusRequests(totals, at: now()) }
+
+    /// The ends of processes as `/metrics` shows them now.
+    var ends: String {
+        let now = now()
+        return endsState.withLock { $0.text(at: now) }
+    }
 
     func count(_ change: (inout CollectorCounters) -> Void) {
         countersState.withLock { change(&$0) }
@@ -42,6 +50,9 @@ package final class CollectorActivity: Sendable {
         let now = now()
         totalsState.withLock { totals in
             for one in metrics { totals.add(one, at: now) }
+        }
+        endsState.withLock { ends in
+            for one in metrics { ends.add(one, at: now) }
         }
     }
 }
