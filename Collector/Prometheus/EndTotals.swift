@@ -51,7 +51,7 @@ package struct EndTotals: Sendable {
             }, uniquingKeysWith: &+)
         var text = PrometheusText()
         let name = "martlet_process_ends_total"
-        text.begin(name, .counter, "Processes that ended, as the next process of the service reported it, by cause.")
+        text.begin(name, .counter, "Processes that ended, as agents reported it, by cause.")
         for (labels, count) in samples.sorted(by: { $0.key.text < $1.key.text }) { text.add(name, count, labels) }
         return text.text
     }

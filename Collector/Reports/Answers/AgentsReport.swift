@@ -66,7 +66,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var isShared: Bool?
         /// The refusals of the sender since the collector started; `nil` if there are none.
         package var refused: Refused?
-        /// How its process ended, as the next process of the service reported it; `nil` if nothing was reported.
+        /// How its process ended; `nil` if nothing was reported, as while it lives.
         package var ended: End?
 
         private enum CodingKeys: String, CodingKey {
