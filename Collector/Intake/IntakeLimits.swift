@@ -48,6 +48,8 @@ package struct IntakeLimits: Sendable, Equatable {
     /// Maximum points of one process in a body: about as many as a sender of one point a minute has buffered after three days
     /// without its collector.
     static let maxProcessPoints = 4096
+    /// Maximum ends of processes in a body, and bytes of what is said of an end. More ends are refused, a longer text is cut.
+    static let maxProcessEnds = 1024, endTextBytes = 256
     /// Maximum bytes of a reason for loss in an agent's ledger. A longer reason is cut.
     static let dropReasonBytes = 64
     /// Maximum reasons for loss in a ledger. The requests of further reasons count as ``LedgerReading/otherReason``.

@@ -18,13 +18,16 @@ struct MetricsDecoding {
     private var unwatched: OTLPSum?
     private var agentCPU: OTLPSum?
     private var process: ProcessDecoding
+    private var ends: ProcessEndDecoding
     private var hasService = false
+    private var version: String?
 
     init(limits: IntakeLimits, known: KnownAttributes, refusals: Refusals) {
         self.limits = limits
         self.known = known
         self.refusals = refusals
         process = ProcessDecoding(limits.times)
+        ends = ProcessEndDecoding(limits)
     }
 
     /// Returns the metrics; `nil` if Martlet needs none of them.
@@ -42,7 +45,7 @@ struct MetricsDecoding {
         }
         // A collector of host metrics sends all of the host's processes, few of which are services.
         isMartlet = resource.isMartlet
-        hasService = resource.service != TelemetryResource.unknownService
+        (hasService, version) = (resource.service != TelemetryResource.unknownService, resource.version)
         // Some instruments report the old and the new names in two scopes, which differ only in their schema.
         let names = part.scopes.reduce(into: [:]) {
             $0[StreamID($1.scope), default: Set()].formUnion($1.metrics.map(\.name))
@@ -52,11 +55,13 @@ struct MetricsDecoding {
         for metric in part.metrics where metric.name == MetricName.clientPhaseDuration { try takePhases(metric) }
         if let unwatched { ledger?.note(\.unwatched, unwatched) }
         if let agentCPU { ledger?.note(\.agentCPU, agentCPU) }
-        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil || !process.isEmpty else { return nil }
+        guard !points.isEmpty || !cumulative.isEmpty || ledger != nil || !process.isEmpty || !ends.ends.isEmpty else {
+            return nil
+        }
         var metrics = InstanceMetrics(
             resource: resource, points: points, cumulative: cumulative, ledger: ledger, process: process.points,
             processTotals: process.totals)
-        metrics.arrived = arrived
+        (metrics.arrived, metrics.ends) = (arrived, ends.ends)
         return metrics
     }
 
@@ -82,6 +87,8 @@ struct MetricsDecoding {
                 agentCPU = try metric.message().sum
             } else if hasService, let figures = ProcessMetric(named: metric.name) {
                 process.take(try metric.message(), as: figures, &refusals)
+            } else if hasService, metric.name == MetricName.processEnd {
+                ends.take(try metric.message(), version: version, &refusals)
             } else if metric.name != MetricName.clientPhaseDuration {
                 refusals.ignore(try metric.message().pointCount)
             }

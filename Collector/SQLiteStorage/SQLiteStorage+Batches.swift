@@ -55,7 +55,9 @@ extension SQLiteStorage {
                         one, of: resource, unlessKnown: isUnnumbered, limits, in: db)
                 }
                 if !one.resource.isMartlet { try StatisticsCoverRows.extend(by: points, of: resource, in: db) }
-                stored.points.append(InstanceMetrics(resource: one.resource, points: points))
+                var new = InstanceMetrics(resource: one.resource, points: points)
+                new.ends = try ProcessEndRows.insert(one.ends, from: one.resource, in: db)
+                stored.points.append(new)
                 isAllKnown = isAllKnown && isKnown
                 if let reading = one.ledger {
                     let requests = newRequests.reduce(one.requests) { $0 &+ $1.statistics.requests }

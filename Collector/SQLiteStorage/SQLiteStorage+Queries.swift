@@ -202,6 +202,12 @@ extension SQLiteStorage {
         return sums
     }
 
+    package func processEnds(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> [StoredEnd] {
+        try await read { try ProcessEndRows.find(in: window, filter, limit: limit, in: $0) }
+    }
+
     /// Returns the figures of the last minute that a sender reported; `nil` if the finest resolution has none.
     static func latestProcess(of resource: Int64, in db: Database) throws -> ProcessStatistics? {
         let rows = try Row.fetchAll(

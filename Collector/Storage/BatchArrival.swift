@@ -140,7 +140,7 @@ extension InstanceMetrics {
     package var estimatedBytes: Int {
         points.indices.reduce(1024 + arrived.estimatedBytes) { $0 + points[$1].statistics.estimatedBytes }
             + cumulative.reduce(0) { $0 + $1.point.statistics.estimatedBytes }
-            + 512 * (process.count + processTotals.count)
+            + 512 * (process.count + processTotals.count + ends.count)
     }
 
     /// The latest end of a point, by the sender's clock; 0 if there is none.

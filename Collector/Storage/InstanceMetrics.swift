@@ -14,6 +14,8 @@ package struct InstanceMetrics: Sendable, Equatable {
     /// The figures of the process, without its cumulative counters, which are in ``processTotals``.
     package var process: [ProcessPoint]
     package var processTotals: [ProcessTotal]
+    /// The ends of earlier processes of the service.
+    package var ends: [ReportedEnd] = []
 
     package init(
         resource: TelemetryResource, points: [RequestPoint], cumulative: [CumulativePoint] = [],

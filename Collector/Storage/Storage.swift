@@ -32,6 +32,11 @@ package protocol Storage: Sendable {
     /// filter. Resolutions coarser than a minute are left out. Throws ``TooManyGroups`` if the answer would be too large.
     func histories(in window: TimeWindow, _ filter: RequestFilter) async throws -> [SenderHistory]
 
+    /// Returns the ends of processes in a window, the latest first, and at most `limit`. Only conditions on the process that ended
+    /// and on its service have an effect. Each end is stored once: the same process at the same time. They are kept as long as
+    /// hourly points.
+    func processEnds(in window: TimeWindow, _ filter: RequestFilter, limit: Int) async throws -> [StoredEnd]
+
     /// Returns the values of a dimension.
     func values(_ query: ValuesQuery) async throws -> ValuesAnswer
 
@@ -184,6 +189,12 @@ extension StorageWrapper {
 
     package func histories(in window: TimeWindow, _ filter: RequestFilter) async throws -> [SenderHistory] {
         try await storage.histories(in: window, filter)
+    }
+
+    package func processEnds(
+        in window: TimeWindow, _ filter: RequestFilter, limit: Int
+    ) async throws -> [StoredEnd] {
+        try await storage.processEnds(in: window, filter, limit: limit)
     }
 
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer { try await storage.values(query) }

@@ -12,11 +12,13 @@ enum Schema {
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
         processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour, madeHour,
-        wholeHour, sharedSender,
+        wholeHour, sharedSender, processEnd,
     ]
 
     /// The tables that are kept as long as hours. Their parts have four weeks each.
-    static let keptAsHours = [hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender, sharedSender]
+    static let keptAsHours = [
+        hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender, sharedSender, processEnd,
+    ]
 
     /// The settings of the tables' engine that make a server write rows to disk before it answers. Old servers do not have
     /// them.
@@ -218,6 +220,26 @@ enum Schema {
         """
         hour UInt32
         sender UInt64
+        """)
+
+    /// The ends of processes, as the next process of the service reported them. `instance` and `version` are those of the process
+    /// that ended, and `end_ns` is its last sign of life.
+    static let processEnd = Table(
+        "process_end", key: "hour, service, environment, instance, end_ns", partition: "intDiv(hour, 672)",
+        """
+        hour UInt32
+        service String
+        environment String
+        version String
+        instance String
+        reporter String
+        end_ns Int64
+        cause String
+        signal String
+        function String
+        file String
+        line Int64
+        endpoint String
         """)
 
     /// The readings of the senders' ledgers, one for each batch.

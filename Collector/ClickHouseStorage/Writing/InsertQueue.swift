@@ -154,5 +154,7 @@ extension InstanceMetrics {
     /// Whether there are cumulative figures, of which only the differences count.
     var isCumulative: Bool { !cumulative.isEmpty || !processTotals.isEmpty }
 
-    fileprivate var rows: Int { points.count + cumulative.count + process.count + processTotals.count }
+    fileprivate var rows: Int {
+        points.count + cumulative.count + process.count + processTotals.count + ends.count
+    }
 }

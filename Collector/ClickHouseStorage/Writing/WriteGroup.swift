@@ -14,6 +14,7 @@ struct WriteGroup {
     private var arrivals = TableRows(Schema.arrival)
     private var ledgers = TableRows(Schema.ledger)
     private var countedSpans: CountedSpans
+    private var newEnds: NewEnds
     /// The rows for the batches' numbers, which are inserted last.
     private(set) var batches = TableRows(Schema.batch)
     /// The points and spans that were not stored before.
@@ -57,12 +58,16 @@ struct WriteGroup {
         knownSpans = try await Self.known(spans, in: client)
         traces = try await Self.outlines(ofTraces: requests, in: client)
         countedSpans = try await CountedSpans(named: names, in: client)
+        newEnds = try await NewEnds(in: batches, client)
     }
 
     /// The rows of each table except ``batches``, in the order of insertion. Details come after the points counted from them,
     /// because known spans are not counted again. Arrivals come after their figures.
     var inOrder: [TableRows] {
-        [points, processes, cumulative, totals, arrivals, ledgers, senders, series, countedSpans.rows, details]
+        [
+            points, processes, cumulative, totals, arrivals, ledgers, newEnds.rows, senders, series, countedSpans.rows,
+            details,
+        ]
     }
 
     /// The hours in which points and figures of processes end.
@@ -124,6 +129,11 @@ struct WriteGroup {
             processes.append(
                 point, sender: sender, batch: name ?? RowIdentity.contents(point, of: sender), ordinal: ordinal)
         }
+    }
+
+    /// Adds the ends of processes that are not stored yet, and returns them.
+    mutating func add(_ ends: [ReportedEnd], from reporter: TelemetryResource) -> [ReportedEnd] {
+        newEnds.add(ends, from: reporter)
     }
 
     /// Whether a span of a batch has not been stored yet. Records the span.

@@ -94,7 +94,9 @@ actor Writer {
             metrics.resource, id: sender, at: batch.arrival, until: metrics.latestEnd,
             points: metrics.resource.isMartlet ? points : points + metrics.cumulative.map(\.point),
             ledger: metrics.ledger, in: &group.senders)
-        group.added.append(InstanceMetrics(resource: metrics.resource, points: points))
+        var added = InstanceMetrics(resource: metrics.resource, points: points)
+        added.ends = group.add(metrics.ends, from: metrics.resource)
+        group.added.append(added)
         return isCumulativeNew == true || !points.isEmpty || (metrics.points.isEmpty && isCumulativeNew == nil)
     }
 

@@ -4,6 +4,8 @@ struct ProcessDetector {
     /// The last report of each process and of each service, in seconds since 1970.
     private(set) var lastSeen: [ProcessIdentity: Double] = [:]
     private var serviceSeen: [String: Double] = [:]
+    /// The ends that were taken. They are read again and again.
+    private var ends: Set<ProcessEnd> = []
     /// The minute of the first report of each version of a service.
     private var versions: [ServiceVersion: Minute] = [:]
     /// The minute of the first report of all. Versions of that time were there before.
@@ -11,7 +13,7 @@ struct ProcessDetector {
 
     mutating func take(_ fleet: FleetMinute, _ episodes: inout EpisodeList) {
         let minute = fleet.minute
-        for end in fleet.ends { note(end, minute, &episodes) }
+        for end in fleet.ends where ends.insert(end).inserted { note(end, minute, &episodes) }
         for loss in fleet.losses where loss.count > 0 {
             episodes.note(.lost, at: .service(loss.service), [loss.slot], minute: minute) { $0.lost += loss.count }
         }
@@ -24,7 +26,7 @@ struct ProcessDetector {
     private func note(_ end: ProcessEnd, _ minute: Minute, _ episodes: inout EpisodeList) {
         episodes.note(.ended, at: .service(end.process.service), [end.slot], minute: minute) {
             $0.versions.append(end.process.version)
-            $0.cause = end.cause ?? $0.cause
+            $0.ends.add(end)
         }
     }
 
@@ -73,6 +75,10 @@ struct ProcessDetector {
         serviceSeen = serviceSeen.filter { $0.value >= seconds }
         let alive = Set(lastSeen.keys.map { ServiceVersion(service: $0.service, version: $0.version) })
         versions = versions.filter { alive.contains($0.key) }
+        ends = ends.filter { Double($0.time) / 1e9 >= seconds }
+        if ends.count > FindingConstants.instances {
+            ends = Set(ends.sorted { $0.time > $1.time }.prefix(FindingConstants.instances))
+        }
         guard lastSeen.count > FindingConstants.instances else { return }
         let latest = lastSeen.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(FindingConstants.instances)
         lastSeen = Dictionary(latest.map { ($0.key, $0.value) }) { first, _ in first }

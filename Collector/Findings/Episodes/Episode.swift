@@ -50,8 +50,8 @@ struct Episode {
     var events: [Slot] = []
     /// The versions of the processes that it is about.
     var versions: [String] = []
-    /// Why processes ended, as far as is known.
-    var cause: String?
+    /// Why processes ended, and during what.
+    var ends = EndCounts()
     /// Requests that were lost.
     var lost: UInt64 = 0
     /// The growth of memory, in MiB a minute.
@@ -95,6 +95,30 @@ struct Episode {
         guard let counts else { return 0 }
         let share = counts.share(in: slots(until: now).clamped(to: range))
         return max(0, share.bad - usualShare * share.all)
+    }
+}
+
+/// Why processes ended and what was in flight, as far as is known, each with the number of its ends.
+struct EndCounts {
+    /// The causes, and the endpoints, that are counted at most.
+    private static let kept = 32
+
+    private(set) var causes: [String: Int] = [:]
+    private(set) var endpoints: [String: Int] = [:]
+
+    mutating func add(_ end: ProcessEnd) {
+        Self.count(end.cause, in: &causes)
+        Self.count(end.endpoint, in: &endpoints)
+    }
+
+    private static func count(_ text: String?, in counts: inout [String: Int]) {
+        guard let text, counts[text] != nil || counts.count < kept else { return }
+        counts[text, default: 0] += 1
+    }
+
+    /// Returns texts with their counts, the most frequent first.
+    static func sorted(_ counts: [String: Int]) -> [(text: String, count: Int)] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ($0.key, $0.value) }
     }
 }
 

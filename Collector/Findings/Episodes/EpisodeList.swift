@@ -68,10 +68,13 @@ extension EpisodeList {
         let known = all.last {
             $0.kind == kind && $0.place == place
                 && ($0.isOpen || first - ($0.end ?? first) < FindingConstants.sameEpisode)
+                && $0.start - first < FindingConstants.sameEpisode
         }
         let number = (known ?? add(kind, at: place, opened: minute, start: first)).number
         self.change(number) { episode in
             episode.events += kind == .ended ? slots : slots.filter { !episode.events.contains($0) }
+            // The end of a process is reported by the next one, which may start later than others.
+            if kind == .ended { episode.start = min(episode.start, first) }
             (episode.isOpen, episode.end) = (true, nil)
             change(&episode)
         }

@@ -16,7 +16,8 @@ import Foundation
 ///
 /// ``waits``: `processes(_:)` with a `step` of 10 s. The greatest sample of `poolDelay` in each service's slot.
 ///
-/// ``ends``: what processes said in the minute about the ones before them (`martlet.process.end`).
+/// ``ends``: `processEnds(in:_:limit:)`, without clean ones. A process reports the end of the one before it once it runs, so each
+/// minute has again the ends of the time that is kept. The detector takes each once.
 package struct FleetMinute: Sendable {
     /// The minute that has ended.
     package var minute: Minute

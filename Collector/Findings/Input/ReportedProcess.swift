@@ -1,4 +1,5 @@
 import MartletStorage
+import MartletTelemetry
 
 /// The identity of a process.
 package struct ProcessIdentity: Sendable, Hashable, Comparable {
@@ -45,16 +46,20 @@ package struct ThreadWait: Sendable {
 }
 
 /// A process that ended without a shutdown.
-package struct ProcessEnd: Sendable {
+package struct ProcessEnd: Sendable, Hashable {
     package var process: ProcessIdentity
     /// Its last sign of life.
-    package var slot: Slot
+    package var time: UnixNanoseconds
     /// Why it ended, as far as is known, such as `SIGILL at main.swift:41`.
     package var cause: String?
+    /// What most of its requests in flight were.
+    package var endpoint: String?
 
-    package init(process: ProcessIdentity, slot: Slot, cause: String?) {
-        (self.process, self.slot, self.cause) = (process, slot, cause)
+    package init(process: ProcessIdentity, time: UnixNanoseconds, cause: String?, endpoint: String? = nil) {
+        (self.process, self.time, self.cause, self.endpoint) = (process, time, cause, endpoint)
     }
+
+    var slot: Slot { FindingTime.slot(at: time) }
 }
 
 /// Requests that a process recorded, and that did not arrive.

@@ -35,6 +35,9 @@ package struct Finding: Sendable, Equatable, Codable {
     package var command: String
     package var page: String
 
+    /// The forms that the title does not name. A single cause of ended processes is in it.
+    package var formsToName: [FailureForm] { kind == .ended && what.count == 1 ? [] : what }
+
     private enum CodingKeys: String, CodingKey {
         case id, kind, since, until, title, subject, cost, before, after, who, what, side, deployment, also, command,
             page
@@ -148,11 +151,12 @@ package struct FindingCarrier: Sendable, Equatable, Codable {
     }
 }
 
-/// A form of the failures of a finding: a status or an error.
+/// A form of the failures of a finding: a status, an error, or why processes ended.
 package struct FailureForm: Sendable, Equatable, Codable {
     package enum Dimension: String, Sendable, Codable {
         case status
         case error
+        case cause
     }
 
     package var dimension: Dimension

@@ -30,6 +30,11 @@ struct FindingAssembly {
     }
 
     private func what(_ main: Episode) -> [FailureForm] {
+        if main.kind == .ended {
+            return EndCounts.sorted(main.ends.causes).prefix(5).map {
+                FailureForm(dimension: .cause, value: $0.text, count: $0.count)
+            }
+        }
         guard let status = main.status, let counts = main.counts else { return main.what }
         let count = Int(counts.share(in: main.slots(until: now)).bad)
         return [FailureForm(dimension: .status, value: String(status), count: count)]

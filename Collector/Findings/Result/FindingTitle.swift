@@ -14,7 +14,7 @@ struct FindingTitle {
         case .slow: "\(name) \(verb("takes", "took")) longer than \(bound) \(times) in \(share)"
         case .newError: "\(name) \(verb("answers", "answered")) \(status) \(times), never seen before"
         case .hung: "\(number(main.events.count)) requests to \(name) have had no answer for more than 5 min"
-        case .ended: "\(name) ended without shutdown \(counted(main.events.count, "time")) \(times)\(cause)"
+        case .ended: "\(name) ended without shutdown \(counted(main.events.count, "time")) \(times)\(ends)"
         case .starved: "Tasks of \(name) waited for a thread \(times)"
         case .silent: "\(name) \(verb("has sent", "sent")) nothing \(times)"
         case .lost: "\(number(main.lost)) requests of \(name) were recorded and lost"
@@ -64,7 +64,18 @@ struct FindingTitle {
 
     private var status: String { main.status.map { String($0) } ?? "an error" }
 
-    private var cause: String { main.cause.map { " (\($0))" } ?? "" }
+    /// Why most processes ended, and during what: ` (SIGILL at main.swift:41, 7 of 8 during GET /files/{name})`.
+    private var ends: String {
+        let all = main.events.count
+        let cause = EndCounts.sorted(main.ends.causes).first.map { cause, count in
+            count == all ? cause : "\(cause) in \(number(count)) of \(number(all))"
+        }
+        let endpoint = EndCounts.sorted(main.ends.endpoints).first.map { endpoint, count in
+            (count == all ? "" : "\(number(count)) of \(number(all)) ") + "during \(endpoint)"
+        }
+        let parts = [cause, endpoint].compactMap { $0 }
+        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
+    }
 
     private var growth: String { "\(decimal(main.growth ?? 0, 1)) MiB" }
 

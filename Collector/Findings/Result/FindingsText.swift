@@ -90,8 +90,8 @@ package enum FindingsText {
     }
 
     private static func what(_ finding: Finding) -> String? {
-        guard !finding.what.isEmpty else { return nil }
-        return finding.what.prefix(3).map { "\($0.value) in \($0.count)" }.joined(separator: ", ")
+        guard !finding.formsToName.isEmpty else { return nil }
+        return finding.formsToName.prefix(3).map { "\($0.value) in \($0.count)" }.joined(separator: ", ")
     }
 
     private static func who(_ finding: Finding) -> String? {

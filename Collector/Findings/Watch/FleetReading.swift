@@ -1,3 +1,4 @@
+import MartletReports
 import MartletStorage
 import MartletTelemetry
 
@@ -8,6 +9,8 @@ struct FleetReading: Sendable {
 
     /// Rows of a minute at most, those with the most requests. A store allows 20,000 slots of rows.
     private static let rows = 3_000
+    /// Ends of processes that are read at most, the latest.
+    private static let ends = 2_000
 
     /// Returns the names of the environments with requests in some minutes.
     func environments(in minutes: ClosedRange<Minute>, limit: Int) async throws -> [String] {
@@ -31,10 +34,11 @@ struct FleetReading: Sendable {
         let rows = Dictionary(grouping: try await rows(of: all, environment)) { max($0.minute, first) }
         let waits = Dictionary(grouping: try await waits(in: minutes, environment)) { FindingTime.minute(of: $0.slot) }
         let processes = Dictionary(grouping: try await processes(in: all, environment)) { max($0.minute, first) }
+        let ends = try await ends(in: minutes, environment)
         return minutes.map { minute in
             var fleet = FleetMinute(minute: minute)
             (fleet.rows, fleet.waits) = (rows[minute] ?? [], waits[minute] ?? [])
-            fleet.processes = processes[minute] ?? []
+            (fleet.processes, fleet.ends) = (processes[minute] ?? [], ends[minute] ?? [])
             return fleet
         }
     }
@@ -104,6 +108,16 @@ struct FleetReading: Sendable {
         } catch is TooManyGroups {
             return []
         }
+    }
+
+    /// Returns the ends without a shutdown that are known, by the minute that they are taken in. An end is reported once the service
+    /// runs again, so earlier ones are read with the first minute.
+    private func ends(in minutes: ClosedRange<Minute>, _ environment: String) async throws -> [Minute: [ProcessEnd]] {
+        let window = Self.window(max(0, minutes.lowerBound - FindingConstants.keptMinutes)..<minutes.upperBound + 1)
+        let filter = RequestFilter([.environment: [environment]])
+        let found = try await storage.processEnds(in: window, filter, limit: Self.ends)
+        let ends = found.reversed().filter { $0.end.cause != .clean }.map(ProcessEnd.init)
+        return Dictionary(grouping: ends) { max(FindingTime.minute(of: $0.slot), minutes.lowerBound) }
     }
 
     /// Waits are left out where a store has more processes than it answers for.
@@ -220,6 +234,15 @@ extension ReportedProcess {
         self.init(
             process: process, lastSeen: Double(report.end) / 1e9, memory: report.residentMemory.map { $0 / 1_048_576 },
             losses: report.losses)
+    }
+}
+
+extension ProcessEnd {
+    fileprivate init(_ stored: StoredEnd) {
+        let end = stored.end
+        let process = ProcessIdentity(
+            service: stored.service, version: end.version ?? "", instance: end.instance)
+        self.init(process: process, time: end.time, cause: end.causeText, endpoint: end.endpoint)
     }
 }
 

@@ -66,10 +66,12 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var isShared: Bool?
         /// The refusals of the sender since the collector started; `nil` if there are none.
         package var refused: Refused?
+        /// How its process ended; `nil` if nothing was reported, as while it lives.
+        package var ended: End?
 
         private enum CodingKeys: String, CodingKey {
             case service, version, environment, instance, host, capture, rules, agent, ledger, statistics, runtime,
-                process, refused
+                process, refused, ended
             case missingBatches = "missing_batches"
             case overlappingBatches = "overlapping_batches"
             case captureReason = "capture_reason"
@@ -93,6 +95,32 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var dropped: [String: UInt64]
     }
 
+    /// The end of a process.
+    package struct End: Sendable, Equatable, Codable {
+        /// Its last sign of life, RFC 3339, UTC, by its clock.
+        package var at: String
+        /// ``EndCause``
+        package var cause: String
+        /// The cause in words, with the line of a crash; `nil` if nothing is known.
+        package var reason: String?
+        /// The innermost function of a crash.
+        package var function: String?
+        /// What most of its requests in flight were.
+        package var endpoint: String?
+
+        fileprivate init(_ end: ReportedEnd) {
+            (at, cause, reason) = (TimeText.format(end.time), end.cause.rawValue, end.causeText)
+            (function, endpoint) = (end.function, end.endpoint)
+        }
+
+        /// `nil` for an end after a shutdown.
+        fileprivate var sentence: String? {
+            guard cause != EndCause.clean.rawValue else { return nil }
+            let parts = [reason, endpoint.map { "during \($0)" }].compactMap { $0 }
+            return "ended without shutdown at \(at)" + (parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))")
+        }
+    }
+
     /// Points and spans that the collector did not store.
     package struct Refused: Sendable, Equatable, Codable {
         package struct Reason: Sendable, Equatable, Codable {
@@ -109,9 +137,12 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var reasons: [Reason]
     }
 
-    /// - Parameter refused: what the collector refused of the selected senders.
+    /// - Parameters:
+    ///   - refused: what the collector refused of the selected senders.
+    ///   - ends: how processes ended, the latest first.
     package init(
-        _ answer: AgentsAnswer, since: UnixNanoseconds, busyWaits: [BusyWait] = [], refused: [RefusedTelemetry] = []
+        _ answer: AgentsAnswer, since: UnixNanoseconds, busyWaits: [BusyWait] = [], refused: [RefusedTelemetry] = [],
+        ends: [StoredEnd] = []
     ) {
         self.busyWaits = busyWaits.isEmpty ? nil : busyWaits
         from = TimeText.exact(since)
@@ -122,6 +153,21 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         agents = Array(all.prefix(Self.maxAgents))
         let more = answer.more + all.count - agents.count
         self.more = more > 0 ? more : nil
+        let ended = Dictionary(ends.map { (Sender($0), $0.end) }) { latest, _ in latest }
+        for index in agents.indices where !ended.isEmpty {
+            agents[index].ended = ended[Sender(agents[index])].map(End.init)
+        }
+    }
+
+    /// What the end of a process names it by.
+    private struct Sender: Hashable {
+        let service: String
+        let environment: String?
+        let instance: String
+
+        init(_ end: StoredEnd) { (service, environment, instance) = (end.service, end.environment, end.end.instance) }
+
+        init(_ agent: Agent) { (service, environment, instance) = (agent.service, agent.environment, agent.instance) }
     }
 
     private static func latestFirst(_ agents: [Agent]) -> [Agent] {
@@ -208,9 +254,11 @@ extension Storage {
         since: UnixNanoseconds, _ filter: RequestFilter, now: UnixNanoseconds
     ) async throws -> AgentsReport {
         let answer = try await agents(seenSince: since, filter, limit: AgentsReport.maxAgents)
+        let window = TimeWindow(from: since, to: max(since, now))
+        let ends = try await processEnds(in: window, filter, limit: AgentsReport.maxAgents)
         return AgentsReport(
             answer, since: since, busyWaits: try await recentBusyWaits(now: now, filter),
-            refused: refused.filter { filter.matches($0.resource) })
+            refused: refused.filter { filter.matches($0.resource) }, ends: ends)
     }
 }
 
@@ -262,6 +310,7 @@ extension AgentsReport.Agent {
     /// Facts that need attention. They are rare, and too long for a column.
     package var notes: [String] {
         var notes: [String] = []
+        if let sentence = ended?.sentence { notes.append(sentence) }
         if let refused { notes.append(refused.sentence) }
         if let reason = captureReason { notes.append("capture is \(capture ?? "off"), \(reason)") }
         if let rules {

@@ -39,6 +39,7 @@ struct Expiry {
             ProcessRows.delete(.minute, until: expired.minutes, in: db),
             ProcessRows.delete(.hour, until: oldest, in: db),
             db.delete(from: "observed_call", where: "last_time <= ?", [oldest], atMost: SQLiteLimits.deletedRows),
+            db.delete(from: "process_end", where: "time <= ?", [oldest], atMost: SQLiteLimits.deletedRows),
             UncountedRows.delete(until: oldest, in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with data left stays.

@@ -14,7 +14,7 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-29") { db in
+        migrator.registerMigration("tables of 2026-11-29, with ends of processes") { db in
             try db.execute(
                 sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
                     + observedCalls)
@@ -104,6 +104,24 @@ enum Schema {
             end_time INTEGER NOT NULL, value INTEGER NOT NULL,
             PRIMARY KEY (resource_id, counter, start_time)
         ) STRICT, WITHOUT ROWID;
+
+        -- The ends of processes, as the next process of the service reported them.
+        CREATE TABLE process_end (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL, environment TEXT NOT NULL,
+            -- The process that ended, and the instance that reported it.
+            version TEXT NOT NULL, instance TEXT NOT NULL, reporter TEXT NOT NULL,
+            -- Its last sign of life, by the clock of its host.
+            time INTEGER NOT NULL,
+            cause TEXT NOT NULL, signal TEXT NOT NULL,
+            function TEXT NOT NULL, file TEXT NOT NULL, line INTEGER NOT NULL,
+            -- What most of its requests in flight were.
+            endpoint TEXT NOT NULL,
+            UNIQUE (service, environment, instance, time)
+        ) STRICT;
+        CREATE INDEX process_end_by_time ON process_end (time);
+        -- The oldest ends of a service are deleted if it has too many.
+        CREATE INDEX process_end_by_service ON process_end (service, time);
 
         """
 

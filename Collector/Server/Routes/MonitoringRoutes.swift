@@ -48,7 +48,7 @@ struct MetricsRoute: Sendable {
             of: activity.counters, series: activity.totals.count, storeBytes: try? await storage.size(),
             store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: OTLPScope.version)
         let process = OwnProcessFigures.current().map(PrometheusProcess.text) ?? ""
-        let agents = await agents()
+        let agents = await agents() + activity.ends
         let body = ResponseBody { writer in
             // The body is written after the middleware has returned, so the writer itself leaves the event loop.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {

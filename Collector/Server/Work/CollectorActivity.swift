@@ -8,6 +8,7 @@ import Synchronization
 package final class CollectorActivity: Sendable {
     private let countersState = Mutex(CollectorCounters())
     private let totalsState: Mutex<RequestTotals>
+    private let endsState: Mutex<EndTotals>
     private let now: @Sendable () -> ContinuousClock.Instant
     /// What arrived too late for the findings of its minute.
     let late = LateArrivals()
@@ -17,6 +18,7 @@ package final class CollectorActivity: Sendable {
         scrapeInterval: Duration = .zero, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         totalsState = Mutex(RequestTotals(scrapeInterval: scrapeInterval))
+        endsState = Mutex(EndTotals(scrapeInterval: scrapeInterval))
         self.now = now
     }
 
@@ -24,6 +26,12 @@ package final class CollectorActivity: Sendable {
     var totals: RequestTotals { totalsState.withLock { $0 } }
     /// The requests as `/metrics` shows them now.
     package var requests: PrometheusRequests { PrometheusRequests(totals, at: now()) }
+
+    /// The ends of processes as `/metrics` shows them now.
+    var ends: String {
+        let now = now()
+        return endsState.withLock { $0.text(at: now) }
+    }
 
     func count(_ change: (inout CollectorCounters) -> Void) {
         countersState.withLock { change(&$0) }
@@ -46,6 +54,9 @@ package final class CollectorActivity: Sendable {
         let now = now()
         totalsState.withLock { totals in
             for one in metrics { totals.add(one, at: now) }
+        }
+        endsState.withLock { ends in
+            for one in metrics { ends.add(one, at: now) }
         }
     }
 }

@@ -45,6 +45,29 @@ import Testing
         #expect(finding.command.contains("--environment test"))
     }
 
+    /// Each tick reads the ends again, and the second one brings an end that was reported late. A clean end is no trouble.
+    @Test func endsOfProcessesAreAFindingWithTheirLineAndWhatWasInFlight() async throws {
+        let store = try await OutageStore(in: folder, hasOutage: false)
+        let storage = try store.open()
+        let watch = FleetWatch(of: storage)
+        for (number, minutes) in [[30, 33, 37], [35]].enumerated() {
+            var metrics = InstanceMetrics(resource: Samples.resource("orders", instance: "new-\(number)"), points: [])
+            metrics.ends = minutes.map { minute in
+                ReportedEnd(
+                    instance: "old-\(minute)", version: "1.2", time: store.start + UInt64(minute) * 60_000_000_000,
+                    cause: minute == 30 ? .clean : .signal, signal: minute == 30 ? nil : "SIGILL",
+                    file: "App/main.swift", line: 41, endpoint: minute == 33 ? nil : "GET /orders")
+            }
+            _ = try await storage.store([metrics], of: nil)
+            try await watch.tick(now: store.now + UInt64(number) * 60_000_000_000)
+        }
+        let finding = try #require(await watch.findings(question(store)).findings.first)
+        #expect(finding.kind == .ended && finding.subject == FindingSubject(service: "orders"))
+        #expect(finding.cost.processes == 3 && finding.since == FindingTime.slot(at: store.start) + 33 * 6)
+        #expect(finding.title.contains("ended without shutdown 3 times"))
+        #expect(finding.title.hasSuffix("(SIGILL at main.swift:41, 2 of 3 during GET /orders)"))
+    }
+
     @Test func newEnvironmentHasFindingsBeforeTheNextTick() async throws {
         let path = folder.path("collector.sqlite")
         try SQLiteStorage(path: path).close()

@@ -17,17 +17,71 @@ import Testing
         return ReportedProcess(process: process("a"), lastSeen: seconds, memory: memory)
     }
 
-    @Test func processesThatEndAreFoundWithTheirCause() throws {
+    /// The end of a process at the beginning of a minute.
+    private func end(
+        _ minute: Int, _ version: String = "1", cause: String? = "SIGILL at main.swift:41",
+        during endpoint: String? = nil
+    ) -> ProcessEnd {
+        ProcessEnd(
+            process: process("a\(minute)", version), time: FindingTime.time(SampleFleet.slot(minute)), cause: cause,
+            endpoint: endpoint)
+    }
+
+    /// Each end is read again with all later minutes, and counts once.
+    @Test func processesThatEndAreFoundWithTheirCauseAndWhatWasInFlight() throws {
         var fleet = SampleFleet()
         fleet.play(30, [orders]) { minute, fleet in
-            guard minute >= 20, minute % 2 == 0 else { return }
-            let slot = SampleFleet.slot(minute)
-            fleet.ends = [ProcessEnd(process: process("a\(minute)"), slot: slot, cause: "SIGILL at main.swift:41")]
+            fleet.ends = (20..<30).filter { $0 <= minute && $0 % 2 == 0 }.map {
+                end($0, during: $0 == 24 ? "POST /orders" : "GET /files/{name}")
+            }
         }
         let finding = try #require(fleet.findings().first)
         #expect(finding.kind == .ended && finding.subject == FindingSubject(service: "orders"))
         #expect(finding.since == SampleFleet.slot(20) && finding.cost.processes == 5)
-        #expect(finding.title.contains("5 times") && finding.title.contains("SIGILL at main.swift:41"))
+        let since = FindingTime.clock(SampleFleet.slot(20))
+        #expect(
+            finding.title == "orders ended without shutdown 5 times since \(since) "
+                + "(SIGILL at main.swift:41, 4 of 5 during GET /files/{name})")
+        #expect(finding.what == [FailureForm(dimension: .cause, value: "SIGILL at main.swift:41", count: 5)])
+    }
+
+    @Test func causesOfEndsAreCountedAndUnknownOnesAreNotNamed() throws {
+        var fleet = SampleFleet()
+        fleet.play(23, [orders]) { minute, fleet in
+            let causes = [20: "killed by SIGKILL", 21: "killed by SIGKILL", 22: "out of memory"]
+            if let cause = causes[minute] { fleet.ends = [end(minute, cause: cause)] }
+        }
+        let finding = try #require(fleet.findings().first)
+        #expect(finding.title.hasSuffix("(killed by SIGKILL in 2 of 3)"))
+        #expect(finding.what.map(\.value) == ["killed by SIGKILL", "out of memory"])
+        var unknown = SampleFleet()
+        unknown.play(21, [orders]) { if $0 == 20 { $1.ends = [end(20, cause: nil)] } }
+        #expect(unknown.findings().first?.title.contains("(") == false)
+    }
+
+    /// The process that reports the first end starts after the one that reports the second.
+    @Test func endThatIsReportedLateMovesTheBeginning() throws {
+        var fleet = SampleFleet()
+        fleet.play(30, [orders]) { minute, fleet in
+            if minute == 21 { fleet.ends = [end(20)] }
+            if minute == 25 { fleet.ends = [end(17)] }
+        }
+        let finding = try #require(fleet.findings().first)
+        #expect(finding.since == SampleFleet.slot(17) && finding.cost.processes == 2)
+    }
+
+    @Test func versionWhoseProcessesEndIsNamedIfAnotherLives() throws {
+        var fleet = SampleFleet()
+        fleet.play(30, [orders]) { minute, fleet in
+            fleet.processes = [report(minute)]
+            guard minute >= 20 else { return }
+            let version = process("b\(minute)", "2")
+            fleet.processes.append(
+                ReportedProcess(process: version, lastSeen: report(minute).lastSeen, memory: nil))
+            fleet.ends = [end(minute, "2")]
+        }
+        let finding = try #require(fleet.findings().first { $0.kind == .ended })
+        #expect(finding.who.map(\.dimension) == [.version] && finding.who.map(\.value) == ["2"])
     }
 
     @Test func hungRequestsAreFoundAndBeganFiveMinutesBefore() throws {

@@ -59,6 +59,28 @@ enum Samples {
             ledger: LedgerReading(time: time(end), captured: captured, waiting: UInt64(requests)))
     }
 
+    /// Returns the end of a process by a trap in second 7.
+    static func end(of instance: String) -> InstanceEnd {
+        var end = InstanceEnd(instance: instance, cause: .signal, time: time(7))
+        (end.signal, end.inFlight) = ("SIGILL", 9)
+        end.places = [CodePlace(function: "crash()", file: "App/main.swift", line: 41), CodePlace(function: "main")]
+        end.requests = [
+            InstanceEnd.Requests(kind: .client, name: "GET /prices", count: 5),
+            InstanceEnd.Requests(kind: .server, name: "GET /files/{name}", count: 4),
+        ]
+        return end
+    }
+
+    /// Returns a batch that reports ends, without requests.
+    static func batch(
+        _ ends: [InstanceEnd], from resource: TelemetryResource = resource()
+    ) -> MetricsBatch {
+        var batch = MetricsBatch(
+            resource: resource, start: time(0), end: time(10), series: [:], ledger: Ledger())
+        batch.ends = ends
+        return batch
+    }
+
     static func detail(_ number: UInt8) -> SpanRecord {
         let (low, request) = (UInt64(number), dimensions(status: 503, error: "503"))
         guard let traceID = TraceID(high: low << 56, low: low), let spanID = SpanID(low) else {

@@ -45,6 +45,24 @@ import Testing
         }
     }
 
+    @Test func agentWhoseProcessEndedWithoutAShutdownSaysWhy() async throws {
+        try await withServer(clock: { Samples.time(58) }) { client in
+            let ends = [Samples.end(of: "i-1"), InstanceEnd(instance: "i-2", cause: .clean, time: Samples.time(8))]
+            for end in ends {
+                let resource = Samples.resource(instance: end.instance)
+                _ = try await client.post(try Samples.batch([end], from: resource).otlp())
+            }
+            let sentence =
+                "ended without shutdown at 2026-09-21T14:13:27Z: SIGILL at main.swift:41, during GET /files/{name}"
+            #expect(try await client.read("/agents").text.contains("i-1 needs attention i-1 \(sentence)."))
+            let answer = try await client.get("/api/v1/agents")
+            let report = try ReportJSON.value(of: AgentsReport.self, in: Data(buffer: answer.body))
+            let causes = Dictionary(uniqueKeysWithValues: report.agents.map { ($0.instance, $0.ended?.cause) })
+            #expect(causes == ["i-1": "signal", "i-2": "clean"])
+            #expect(AgentsTable.text(of: report).contains("checkout i-1: \(sentence)\n"))
+        }
+    }
+
     @Test(
         arguments: [
             (2, "Each agent keeps a ledger, so missing requests are counted."),

@@ -21,6 +21,18 @@ import Testing
         }
     }
 
+    @Test func chartsOfAServiceMarkTheEndsOfItsProcesses() async throws {
+        try await withServer { client in
+            try await client.storeTwoMinutes()
+            let ends = [Samples.end(of: "old"), InstanceEnd(instance: "older", cause: .clean, time: Samples.time(30))]
+            #expect(try await client.post(try Samples.batch(ends).otlp()).status == .ok)
+            let page = try await client.read("/endpoint?since=1m&service=checkout")
+            #expect(page.markup.contains("SIGILL at main.swift:41"))
+            #expect(!page.markup.contains("shut down"))
+            #expect(try await !client.read("/endpoint?since=1m&kind=client").markup.contains("SIGILL"))
+        }
+    }
+
     @Test func viewShowsTheEndpointAndTheMinuteBefore() async throws {
         try await withServer { client in
             try await client.storeTwoMinutes()

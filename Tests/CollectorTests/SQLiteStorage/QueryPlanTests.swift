@@ -66,7 +66,7 @@ import Testing
     @Test func noStatementScansAGrowingTable() async throws {
         var limits = SQLiteLimits()
         (limits.maxDetails, limits.maxCumulativeSeries, limits.cumulativeSilence) = (20, 5, 0)
-        (limits.maxStoreBytes, limits.clockPatience) = (230_000, .max)
+        (limits.maxStoreBytes, limits.clockPatience) = (246_000, .max)
         let storage = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
         let statements = Statements()
         try await storage.pool.write { $0.trace { statements.add($0) } }
@@ -112,6 +112,7 @@ import Testing
             var process = Samples.metrics(requests: 0, end: end)
             process.process = [ProcessPoint(start: clock.time - 10, end: clock.time, .cpuUser, 1)]
             process.processTotals = [ProcessTotal(.cpuSystem, start: step + 1, end: clock.time, value: 1)]
+            process.ends = [ReportedEnd(instance: "i-0", time: clock.time, cause: .killed)]
             _ = try await storage.store([process], of: nil)
             if step % 8 == 3 { try await storage.maintain() }
         }
@@ -132,6 +133,7 @@ import Testing
             }
             _ = try await storage.account(in: window, filter)
             _ = try await storage.calls(in: window, filter, limit: 100)
+            _ = try await storage.processEnds(in: window, filter, limit: 100)
             for key in RequestsQuery.Order.Key.allCases {
                 var query = RequestsQuery(window: window, filter: filter, order: .init(key), limit: 2)
                 (query.onlyFailed, query.slowerThan, query.fasterThan, query.text) = (true, 1, 2, "x")

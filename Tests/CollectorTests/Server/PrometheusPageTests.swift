@@ -84,6 +84,27 @@ import Testing
         }
     }
 
+    /// The second batch brings the first end again.
+    @Test func endOfAProcessCountsOnceByServiceVersionAndCause() async throws {
+        try await withServer { client in
+            #expect(try await !client.page().lines.contains { $0.contains("process_ends") })
+            for (number, instances) in [["a", "b"], ["a", "c"]].enumerated() {
+                let points = instances.map { instance in
+                    IntakeEndTests.point(
+                        [
+                            "martlet.ended.instance": instance, "martlet.reason": instance == "b" ? "clean" : "killed",
+                        ])
+                }
+                let body: [UInt8] = try IntakeEndTests.request(points).serializedBytes()
+                #expect(try await client.post(body, batch: "new/\(number + 1)/metrics").status == .ok)
+            }
+            let page = try await client.page()
+            let labels = #"service_name="shop",service_version="1.5.0",cause="#
+            #expect(page.value("martlet_process_ends_total{\(labels)\"killed\"}") == 2)
+            #expect(page.value("martlet_process_ends_total{\(labels)\"clean\"}") == 1)
+        }
+    }
+
     @Test func serverRequestsHaveARouteAndTheReceivedBytes() async throws {
         let batch = MetricsBatch(
             resource: Samples.resource(), start: Samples.time(0), end: Samples.time(10),

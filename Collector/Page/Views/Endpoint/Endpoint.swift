@@ -8,6 +8,8 @@ import MartletTelemetry
 package struct Endpoint: Sendable {
     /// The number of slots in the charts.
     static let slots: UInt64 = 30
+    /// Ends of processes that charts mark at most, the latest.
+    private static let maxEnds = 100
     /// Returns the number of slots for finding when failures of a kind first and last occurred. In an hour the slots are as
     /// short as a sender's interval. A window of more than six hours has fewer slots, because with short ones a store would
     /// have to read tens of thousands of points.
@@ -89,9 +91,11 @@ package struct Endpoint: Sendable {
         let seen = SeenVersions(agents.filter { queries.environment.matches($0.resource) })
         versions = EndpointVersion.all(of: senders, kind, other.answer, seen)
         rules = RulesNotice(pageRequest, [requests], agents)
+        let ends = try await Self.ends(pageRequest, in: overTime.window, from: storage)
         marks =
             versions.compactMap { version in version.new.map { TimeMark(time: $0, label: version.name) } }
-            + (findings?.findings ?? []).compactMap { $0.mark(in: overTime.window) }
+            + (findings?.findings ?? []).filter { $0.kind != .ended || ends.isEmpty }
+            .compactMap { $0.mark(in: overTime.window) } + ends
         heatMap = HeatMap(totals.slots.map { $0.group.statistics.duration })
         examples = try await EndpointExamples(queries.kept, in: storage)
         processes = try await ServiceProcesses(pageRequest, TimeAxis(window, marks: marks), in: storage)
@@ -99,6 +103,16 @@ package struct Endpoint: Sendable {
         compared = try await Self.compared(pageRequest, kind, in: storage, histories)
         who = try await Self.carriers(
             of: compared, queries.carriersOfFailures(requests.failedCount), queries.filter, in: storage)
+    }
+
+    /// Returns marks for the processes of a service that ended without a shutdown; none for a view of several services.
+    private static func ends(
+        _ pageRequest: PageRequest, in window: TimeWindow, from storage: some Storage
+    ) async throws -> [TimeMark] {
+        guard pageRequest.filter.wanted[.service]?.count == 1 else { return [] }
+        return try await storage.processEnds(in: window, pageRequest.filter, limit: maxEnds)
+            .filter { $0.end.cause != .clean }
+            .map { TimeMark(time: $0.end.time, label: $0.end.causeText ?? FindingKind.ended.word) }
     }
 
     /// - Parameter failures: the query if the selection is not worse.

@@ -66,7 +66,7 @@ struct FindingItem {
             let time = ClockText.moment(FindingTime.time(deployment.at), in: pageRequest.window)
             details.append(HTML("Version \(deployment.version) was first seen at \(time). "))
         }
-        if !finding.what.isEmpty { details.append(forms) }
+        if !finding.formsToName.isEmpty { details.append(forms) }
         switch finding.side {
         case .server: details.append(HTML("The server’s own time grew. "))
         case .network: details.append(HTML("The network’s time grew. "))

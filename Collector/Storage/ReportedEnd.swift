@@ -1,0 +1,41 @@
+import MartletTelemetry
+
+/// The end of a process as a store keeps it: of an ``InstanceEnd``, the innermost place and the most frequent requests.
+package struct ReportedEnd: Sendable, Hashable {
+    /// The process that ended.
+    package var instance: String
+    package var version: String?
+    /// Its last sign of life.
+    package var time: UnixNanoseconds
+    package var cause: EndCause
+    /// The name of the signal, such as `SIGILL`.
+    package var signal: String?
+    /// The innermost function and its place, as far as they are known.
+    package var function: String?
+    package var file: String?
+    package var line: Int?
+    /// What most of the requests in flight were, such as `GET /files/{name}`.
+    package var endpoint: String?
+
+    package init(
+        instance: String, version: String? = nil, time: UnixNanoseconds, cause: EndCause, signal: String? = nil,
+        function: String? = nil, file: String? = nil, line: Int? = nil, endpoint: String? = nil
+    ) {
+        (self.instance, self.version, self.time) = (instance, version, time)
+        (self.cause, self.signal) = (cause, signal)
+        (self.function, self.file, self.line, self.endpoint) = (function, file, line, endpoint)
+    }
+}
+
+/// The end of a process in a store.
+package struct StoredEnd: Sendable, Equatable {
+    package var service: String
+    package var environment: String?
+    /// The instance that reported it.
+    package var reporter: String
+    package var end: ReportedEnd
+
+    package init(service: String, environment: String?, reporter: String, end: ReportedEnd) {
+        (self.service, self.environment, self.reporter, self.end) = (service, environment, reporter, end)
+    }
+}
