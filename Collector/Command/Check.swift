@@ -1,4 +1,5 @@
 import ArgumentParser
+import MartletFindings
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -38,6 +39,16 @@ struct Check: AsyncParsableCommand {
     var compare: String?
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Nothing of these kinds may have happened in the window: \(FindingsCheck.all), or some of \
+            \(FindingsCommand.kinds.joined(separator: ", ")), separated by commas.
+            """,
+            valueName: "kinds"),
+        completion: .list([FindingsCheck.all] + FindingsCommand.kinds))
+    var noFindings: String?
+
+    @Option(
         help: """
             How long to wait at most until every sender has reported up to the window's end, such as 15s; 0 takes the data as \
             they are.
@@ -67,14 +78,21 @@ struct Check: AsyncParsableCommand {
 
     private func answer() async throws -> (text: String, outcome: CheckResult.Outcome) {
         let limits = try limits
+        let findingsCheck = try noFindings.map { text throws(ParameterError) in try FindingsCheck(text) }
         let late = try await settleWait.lateSenders(in: parameters, selected.filters)
         let report = try await source.report(parameters)
+        let found = try await findings(findingsCheck)
         guard !report.rows.isEmpty else {
-            return (explanation(of: report) + late.map { $0.line(on: color.device) }.joined(), .unknown)
+            // Without requests no limit is known to be met, but a finding may say why there are none.
+            let results = found.filter { $0.outcome == .fails } + late
+            return (
+                explanation(of: report) + results.map { $0.line(on: color.device) }.joined(),
+                results.contains { $0.outcome == .fails } ? .fails : .unknown
+            )
         }
         let unknown = report.unknownNames ?? []
         let results =
-            try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
+            try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to) + found
             + unknown.map { CheckResult(.unknown, $0.sentence + ".") } + late
         let (device, outcome) = (color.device, CheckResult.outcome(of: results))
         var text = results.map { $0.line(on: device) }.joined()
@@ -90,6 +108,12 @@ struct Check: AsyncParsableCommand {
         context.flags = parameters.flags + source.flags
         let sentence = NoResultsText.sentence(of: report, context).dropLast()
         return CheckResult(.unknown, String(sentence)).line(on: color.device)
+    }
+
+    private func findings(_ check: FindingsCheck?) async throws -> [CheckResult] {
+        guard let check else { return [] }
+        let findings = SelectedFindings(source: source, selection: selection, compare: compare)
+        return check.results(for: try await findings.report(of: check.kinds))
     }
 
     /// Queries the burn-rate windows of an objective. They end when the report ends, by the collector's clock.
@@ -118,7 +142,7 @@ struct Check: AsyncParsableCommand {
             let window = try parameters.query(now: SystemClock.now()).window
             return try CheckLimits(
                 maxFailureRate: maxFailureRate, maxP99: maxP99, objective: slo, isCompared: compare != nil,
-                window: window)
+                hasOthers: noFindings != nil, window: window)
         }
     }
 

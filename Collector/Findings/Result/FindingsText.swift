@@ -31,15 +31,9 @@ package enum FindingsText {
 
     private static func notes(_ report: FindingsReport) -> [String] {
         var notes: [String] = []
-        if report.count > report.findings.count {
-            notes.append("\(report.count - report.findings.count) more; --kind and filters select fewer.")
-        }
+        if report.others > 0 { notes.append("\(report.others) more; --kind and filters select fewer.") }
         if let quiet = report.quietSince, !report.findings.isEmpty { notes.append("Quiet since \(quiet).") }
-        if !report.isComplete {
-            notes.append(
-                "Findings may be missing: at its start the collector reads the last three hours, and what was before them is "
-                    + "unknown.")
-        }
+        if !report.isComplete { notes.append(FindingsReport.gap) }
         return notes
     }
 
