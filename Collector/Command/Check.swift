@@ -78,7 +78,7 @@ struct Check: AsyncParsableCommand {
 
     private func answer() async throws -> (text: String, outcome: CheckResult.Outcome) {
         let limits = try limits
-        let findingsCheck = try noFindings.map { text throws(ParameterError) in try FindingsCheck(text) }
+        let findingsCheck = try noFindings.map { try FindingsCheck($0) }
         let late = try await settleWait.lateSenders(in: parameters, selected.filters)
         let report = try await source.report(parameters)
         let found = try await findings(findingsCheck)

@@ -20,6 +20,14 @@ struct SelectedFindings: Sendable {
         }
     }
 
+    /// The lines above a report. There are none if a store is read, because only a collector watches.
+    var lines: FindingLines {
+        get async throws {
+            guard source.store == nil, let report = try await report() else { return FindingLines() }
+            return FindingLines(report, try parameters.commandFlags + source.flags)
+        }
+    }
+
     /// The window, and the filters that findings have.
     private var parameters: FindingsParameters {
         get throws {
