@@ -49,6 +49,24 @@ import Testing
         }
     }
 
+    @Test func metricsHaveEachKindOfTheWatchedEnvironments() async throws {
+        try await withOutage { client in
+            let lines = try await client.page().lines.filter { $0.hasPrefix("martlet_findings{") }
+            let expected = FindingKind.allCases.map { kind in
+                "martlet_findings{deployment_environment_name=\"test\",kind=\"\(kind.rawValue)\"} \(kind == .failing ? 1 : 0)"
+            }
+            #expect(Set(lines) == Set(expected) && lines.count == expected.count, "\(lines)")
+        }
+    }
+
+    @Test func metricsHaveNoEnvironmentBeforeTheStoreWasRead() async throws {
+        try await withOutage(isRead: false) { client in
+            let page = try await client.page()
+            #expect(page.lines.contains("# TYPE martlet_findings gauge"))
+            #expect(!page.lines.contains { $0.hasPrefix("martlet_findings{") })
+        }
+    }
+
     @Test func answerIsNotCompleteBeforeTheStoreWasRead() async throws {
         try await withOutage(isRead: false) { client in
             let report = try await report("", client)
