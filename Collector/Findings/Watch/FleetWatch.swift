@@ -200,8 +200,9 @@ private struct WatchedFleet {
 
     /// The number of open findings of each kind.
     var openFindings: [FindingKind: Int] {
-        present.reduce(into: [:]) { counts, found in
-            if found.finding.isOpen { counts[found.finding.kind, default: 0] += 1 }
+        let end = FindingTime.slot(of: (last ?? 0) + 1)
+        return findings(in: end - 1..<end).map(\.finding).filter(\.isOpen).reduce(into: [:]) {
+            $0[$1.kind, default: 0] += 1
         }
     }
 
