@@ -82,14 +82,7 @@ struct Check: AsyncParsableCommand {
         let late = try await settleWait.lateSenders(in: parameters, selected.filters)
         let report = try await source.report(parameters)
         let found = try await findings(findingsCheck)
-        guard !report.rows.isEmpty else {
-            // Without requests no limit is known to be met, but a finding may say why there are none.
-            let results = found.filter { $0.outcome == .fails } + late
-            return (
-                explanation(of: report) + results.map { $0.line(on: color.device) }.joined(),
-                results.contains { $0.outcome == .fails } ? .fails : .unknown
-            )
-        }
+        guard !report.rows.isEmpty else { return withoutRequests(report, found, late) }
         let unknown = report.unknownNames ?? []
         let results =
             try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to) + found
@@ -102,12 +95,16 @@ struct Check: AsyncParsableCommand {
         return (text, outcome)
     }
 
-    /// Returns a line that explains why the report has no rows, as the command `report` does.
-    private func explanation(of report: Report) -> String {
+    /// Returns the answer for a report without rows, which explains why it has none, as the command `report` does. No limit is
+    /// known to be met then, but what happened may be the reason.
+    private func withoutRequests(
+        _ report: Report, _ found: [CheckResult], _ late: [CheckResult]
+    ) -> (text: String, outcome: CheckResult.Outcome) {
         var context = ReportContext()
         context.flags = parameters.flags + source.flags
         let sentence = NoResultsText.sentence(of: report, context).dropLast()
-        return CheckResult(.unknown, String(sentence)).line(on: color.device)
+        let results = [CheckResult(.unknown, String(sentence))] + found.filter { $0.outcome == .fails } + late
+        return (results.map { $0.line(on: color.device) }.joined(), CheckResult.outcome(of: results))
     }
 
     private func findings(_ check: FindingsCheck?) async throws -> [CheckResult] {
