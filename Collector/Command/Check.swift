@@ -1,4 +1,5 @@
 import ArgumentParser
+import MartletFindings
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -38,6 +39,16 @@ struct Check: AsyncParsableCommand {
     var compare: String?
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Nothing of these kinds may have happened in the window: \(FindingsCheck.all), or some of \
+            \(FindingsCommand.kinds.joined(separator: ", ")), separated by commas.
+            """,
+            valueName: "kinds"),
+        completion: .list([FindingsCheck.all] + FindingsCommand.kinds))
+    var noFindings: String?
+
+    @Option(
         help: """
             How long to wait at most until every sender has reported up to the window's end, such as 15s; 0 takes the data as \
             they are.
@@ -67,14 +78,14 @@ struct Check: AsyncParsableCommand {
 
     private func answer() async throws -> (text: String, outcome: CheckResult.Outcome) {
         let limits = try limits
+        let findingsCheck = try noFindings.map { try FindingsCheck($0) }
         let late = try await settleWait.lateSenders(in: parameters, selected.filters)
         let report = try await source.report(parameters)
-        guard !report.rows.isEmpty else {
-            return (explanation(of: report) + late.map { $0.line(on: color.device) }.joined(), .unknown)
-        }
+        let found = try await findings(findingsCheck)
+        guard !report.rows.isEmpty else { return withoutRequests(report, found, late) }
         let unknown = report.unknownNames ?? []
         let results =
-            try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to)
+            try await limits.results(for: report) + burnRates(limits.burnRate, until: report.to) + found
             + unknown.map { CheckResult(.unknown, $0.sentence + ".") } + late
         let (device, outcome) = (color.device, CheckResult.outcome(of: results))
         var text = results.map { $0.line(on: device) }.joined()
@@ -84,12 +95,22 @@ struct Check: AsyncParsableCommand {
         return (text, outcome)
     }
 
-    /// Returns a line that explains why the report has no rows, as the command `report` does.
-    private func explanation(of report: Report) -> String {
+    /// Returns the answer for a report without rows, which explains why it has none, as the command `report` does. No limit is
+    /// known to be met then, but what happened may be the reason.
+    private func withoutRequests(
+        _ report: Report, _ found: [CheckResult], _ late: [CheckResult]
+    ) -> (text: String, outcome: CheckResult.Outcome) {
         var context = ReportContext()
         context.flags = parameters.flags + source.flags
         let sentence = NoResultsText.sentence(of: report, context).dropLast()
-        return CheckResult(.unknown, String(sentence)).line(on: color.device)
+        let results = [CheckResult(.unknown, String(sentence))] + found.filter { $0.outcome == .fails } + late
+        return (results.map { $0.line(on: color.device) }.joined(), CheckResult.outcome(of: results))
+    }
+
+    private func findings(_ check: FindingsCheck?) async throws -> [CheckResult] {
+        guard let check else { return [] }
+        let findings = SelectedFindings(source: source, selection: selection, compare: compare)
+        return check.results(for: try await findings.report(of: check.kinds))
     }
 
     /// Queries the burn-rate windows of an objective. They end when the report ends, by the collector's clock.
@@ -118,7 +139,7 @@ struct Check: AsyncParsableCommand {
             let window = try parameters.query(now: SystemClock.now()).window
             return try CheckLimits(
                 maxFailureRate: maxFailureRate, maxP99: maxP99, objective: slo, isCompared: compare != nil,
-                window: window)
+                hasOthers: noFindings != nil, window: window)
         }
     }
 

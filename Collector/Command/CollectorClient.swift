@@ -22,6 +22,8 @@ struct CollectorClient {
     struct Failure: Error, CustomStringConvertible {
         var description: String
         var code = ExitCode.unavailable
+        /// Whether the server has nothing at the asked address: it is no collector, or an older one.
+        var isUnknownRoute = false
     }
 
     func get<Answer: Decodable>(_ path: String, _ query: [(String, String)] = []) async throws -> Answer {
@@ -87,7 +89,11 @@ struct CollectorClient {
         if status == 404, sentence == UnknownRequest.sentence {
             return Failure(description: UnknownRequest.sentence, code: .failure)
         }
-        if status == 404 { return notCollector }
+        if status == 404 {
+            var failure = notCollector
+            failure.isUnknownRoute = true
+            return failure
+        }
         if status == 400, let sentence { return ParameterError(sentence) }
         return Failure(description: "the collector answers \(status)\(sentence.map { ": " + $0 } ?? "")")
     }

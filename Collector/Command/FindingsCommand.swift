@@ -25,7 +25,7 @@ struct FindingsCommand: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions<OutputFormat>
 
-    private static let kinds = FindingKind.allCases.map(\.rawValue)
+    static let kinds = FindingKind.allCases.map(\.rawValue)
 
     func run() async throws {
         let report = try await reportingFailure { try await source.findings(parameters) }

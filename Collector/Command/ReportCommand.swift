@@ -35,20 +35,32 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         let answer = try await reportingFailure {
             let report = try await source.report(parameters)
-            return try text(of: report)
+            return try text(of: report, try await findings)
         }
         try Output.answer(answer)
     }
 
-    private var context: ReportContext {
+    /// What happened, for a person. The formats for programs have only the report.
+    private var findings: FindingLines {
+        get async throws {
+            switch output.format {
+            case .table, .markdown:
+                try await SelectedFindings(source: source, selection: selection, compare: compare).lines
+            case .json, .csv: FindingLines()
+            }
+        }
+    }
+
+    private func context(_ findings: FindingLines) -> ReportContext {
         let flags = parameters.flags + (phases ? [CommandFlag("phases")] : []) + source.flags
         var context = ReportContext(flags, on: output.device)
         context.showsPhases = phases
+        context.findings = findings
         return context
     }
 
-    private func text(of report: Report) throws -> String {
-        let device = output.device
+    private func text(of report: Report, _ findings: FindingLines) throws -> String {
+        let (device, context) = (output.device, context(findings))
         return switch output.format {
         case .table: ReportTable.text(of: report, context, on: device)
         case .json: try ReportJSON.text(of: report)

@@ -166,6 +166,7 @@ struct TopAnswers: Sendable {
         let report = try await source.report(parameters)
         var context = ReportContext()
         context.flags = parameters.flags.filter { $0.name != "top" } + source.flags
+        context.findings = try await SelectedFindings(source: source, selection: selection).lines
         return .report(report, context)
     }
 

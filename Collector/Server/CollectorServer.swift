@@ -182,7 +182,7 @@ package struct CollectorServer: Sendable {
     }
 
     private func addMetrics(to group: RouterGroup<CollectorRequestContext>, _ access: ReaderAccess) {
-        MetricsRoute(storage: storage, limiter: metricsLimiter, activity: activity, now: now).add(
+        MetricsRoute(storage: storage, limiter: metricsLimiter, activity: activity, watch: findings, now: now).add(
             to: group, access: access)
     }
 }

@@ -39,6 +39,24 @@ package struct FindingsReport: Sendable, Equatable, Codable {
     }
 }
 
+extension FindingsReport {
+    /// Returns the listed findings that a filter of requests selects, also by dimensions that the question cannot have. Findings
+    /// that are not listed stay counted.
+    package func selecting(_ filter: RequestFilter) -> FindingsReport {
+        var report = self
+        report.findings = findings.filter { $0.isSelected(by: filter) }
+        report.count -= findings.count - report.findings.count
+        return report
+    }
+
+    /// The findings that are counted and not listed.
+    var others: Int { max(0, count - findings.count) }
+
+    /// Why findings may be missing.
+    static let gap =
+        "Findings may be missing: at its start the collector reads the last three hours, and what was before them is unknown."
+}
+
 extension FleetWatch {
     package func report(_ question: FindingsQuestion) -> FindingsReport {
         FindingsReport(findings(question), to: question)

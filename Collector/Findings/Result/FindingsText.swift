@@ -8,7 +8,8 @@ package enum FindingsText {
     ) -> String {
         var lines = [headline(report) + "  " + window(report)]
         for (index, finding) in report.findings.enumerated() {
-            lines += [""] + self.lines(index + 1, finding, on: device)
+            let line = FindingLines.Line(finding)
+            lines += [""] + line.text(number: index + 1, details: details(finding), on: device)
         }
         let notes = notes(report)
         if !notes.isEmpty { lines += [""] + notes }
@@ -31,59 +32,18 @@ package enum FindingsText {
 
     private static func notes(_ report: FindingsReport) -> [String] {
         var notes: [String] = []
-        if report.count > report.findings.count {
-            notes.append("\(report.count - report.findings.count) more; --kind and filters select fewer.")
-        }
+        if report.others > 0 { notes.append("\(report.others) more; --kind and filters select fewer.") }
         if let quiet = report.quietSince, !report.findings.isEmpty { notes.append("Quiet since \(quiet).") }
-        if !report.isComplete {
-            notes.append(
-                "Findings may be missing: at its start the collector reads the last three hours, and what was before them is "
-                    + "unknown.")
-        }
+        if !report.isComplete { notes.append(FindingsReport.gap) }
         return notes
     }
 
     private static func next(_ first: Finding, of report: FindingsReport, _ source: [CommandFlag]) -> String {
-        let name = CommandText.text("", [])
-        let flags = CommandText.text("", source).dropFirst(name.count)
         let title = report.findings.count == 1 ? "See it:" : "See the first:"
-        return "\(title)  \(TerminalText.plain(first.command))\(flags)"
+        return title + "  " + TerminalText.plain(CommandText.adding(source, to: first.command))
     }
 
     // MARK: A finding
-
-    /// The columns before the text.
-    private static let indent = 14
-    /// The most columns of a line of text.
-    private static let width = 120
-
-    private static func lines(_ number: Int, _ finding: Finding, on device: OutputDevice) -> [String] {
-        let columns = max(40, min(device.columns ?? width, width)) - indent
-        let title = TerminalText.plain(finding.title) + (finding.isOpen ? " (ongoing)" : "")
-        let details = details(finding)
-        let text = wrapped(title, columns) + (details.isEmpty ? [] : wrapped(TerminalText.plain(details), columns))
-        let kind = finding.kind.rawValue.padded(to: 9)
-        let head = "\(String(number).padded(to: 2))\(finding.kind.sign) " + (device.isColored ? bold(kind) : kind) + " "
-        let blank = String(repeating: " ", count: indent)
-        return text.enumerated().map { ($0 == 0 ? head : blank) + $1 }
-    }
-
-    private static func bold(_ text: String) -> String { "\u{1b}[1m\(text)\u{1b}[0m" }
-
-    private static func wrapped(_ text: String, _ columns: Int) -> [String] {
-        var lines = [""]
-        for word in text.split(separator: " ") {
-            let last = lines[lines.count - 1]
-            if last.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if last.count + 1 + word.count <= columns {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines
-    }
 
     private static func details(_ finding: Finding) -> String {
         [what(finding), who(finding), side(finding), also(finding)].compactMap { $0 }.joined(separator: ". ")
@@ -132,6 +92,21 @@ extension FindingKind {
     }
 }
 
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+extension FindingLines.Line {
+    init(_ finding: Finding) {
+        self.init(
+            sign: finding.kind.sign, kind: finding.kind.rawValue,
+            sentence: finding.title + (finding.isOpen ? " (ongoing)" : ""))
+    }
+}
+
+extension FindingLines {
+    /// The most findings above a table.
+    private static let most = 3
+
+    /// - Parameter flags: those of the command that lists all findings, and of its source.
+    package init(_ report: FindingsReport, _ flags: [CommandFlag]) {
+        let lines = report.findings.prefix(Self.most).map(Line.init)
+        self.init(lines, others: report.count - lines.count, command: CommandText.text("findings", flags))
+    }
 }

@@ -13,10 +13,25 @@ extension Parameters<FindingsParameter> {
     /// Returns the wanted kinds, which may be given as repeated parameters or separated by commas.
     private func kinds() throws(ParameterError) -> Set<FindingKind> {
         var kinds: Set<FindingKind> = []
-        for name in all(.kind).flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
-            guard let kind = FindingKind(rawValue: String(name)) else {
-                let names = FindingKind.allCases.map(\.rawValue).joined(separator: ", ")
-                throw ParameterError("kind must be one of \(names)")
+        for text in all(.kind) { kinds.formUnion(try FindingKind.list(text, of: "kind")) }
+        return kinds
+    }
+}
+
+extension FindingKind {
+    /// Reads kinds that are separated by commas.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the flag.
+    ///   - other: a word that the flag takes instead of kinds.
+    static func list(
+        _ text: String, of name: String, or other: String? = nil
+    ) throws(ParameterError) -> Set<FindingKind> {
+        var kinds: Set<FindingKind> = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let kind = FindingKind(rawValue: String(word)) else {
+                let names = [other].compactMap { $0 } + allCases.map(\.rawValue)
+                throw ParameterError("\(name) must be one of \(names.joined(separator: ", "))")
             }
             kinds.insert(kind)
         }

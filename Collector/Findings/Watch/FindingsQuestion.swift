@@ -21,20 +21,23 @@ extension FindingsQuestion {
     }
 
     func selects(_ finding: Finding) -> Bool {
-        guard kinds.isEmpty || kinds.contains(finding.kind) else { return false }
-        return filter.wanted.allSatisfy { dimension, wanted in
-            let values = finding.values(of: dimension)
+        (kinds.isEmpty || kinds.contains(finding.kind)) && finding.isSelected(by: filter)
+    }
+}
+
+extension Finding {
+    func isSelected(by filter: RequestFilter) -> Bool {
+        filter.wanted.allSatisfy { dimension, wanted in
+            let values = values(of: dimension)
             return values.isEmpty
                 || values.contains { value in
                     dimension == .host ? filter.matches(host: value) : wanted.contains(value)
                 }
         }
     }
-}
 
-extension Finding {
     /// The values that it names of a dimension; none if it is about all of them.
-    fileprivate func values(of dimension: Dimension) -> [String] {
+    private func values(of dimension: Dimension) -> [String] {
         switch dimension {
         case .service: [subject.service]
         case .kind: [subject.kind?.rawValue].compactMap { $0 }

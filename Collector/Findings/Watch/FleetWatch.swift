@@ -135,6 +135,11 @@ package actor FleetWatch {
             quietSince: quietSince(asked, question, before: slots.upperBound), isComplete: isComplete(slots))
     }
 
+    /// Returns the number of open findings of each kind as of the last tick, by environment: empty for senders without one.
+    package func openFindings() -> [String: [FindingKind: Int]] {
+        fleets.filter { !$0.value.isIdle(in: last ?? 0) }.mapValues(\.openFindings)
+    }
+
     /// Whether everything that a window's findings come from was read.
     private func isComplete(_ slots: Range<Slot>) -> Bool {
         guard let first, last != nil else { return false }
@@ -237,6 +242,14 @@ private struct WatchedFleet {
         }
         past.removeFirst(max(0, past.count - Self.past))
         present = all
+    }
+
+    /// The number of open findings of each kind.
+    var openFindings: [FindingKind: Int] {
+        let end = FindingTime.slot(of: (last ?? 0) + 1)
+        return findings(in: end - 1..<end).map(\.finding).filter(\.isOpen).reduce(into: [:]) {
+            $0[$1.kind, default: 0] += 1
+        }
     }
 
     /// Returns the findings that reach into some slots.

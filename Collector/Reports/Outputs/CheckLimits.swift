@@ -1,6 +1,6 @@
 import MartletStorage
 
-/// The limits of a check; at least one.
+/// The limits of a check.
 package struct CheckLimits: Sendable {
     private let rows: [any RowCheck]
     /// `nil` if there is no objective.
@@ -11,12 +11,15 @@ package struct CheckLimits: Sendable {
     ///   - maxP99: a duration, such as `800ms`.
     ///   - objective: a share of successful requests, such as `99.9%`.
     ///   - isCompared: whether rows must not be worse than in another window.
+    ///   - hasOthers: whether something is checked that needs no report.
     ///   - window: the checked window.
     package init(
-        maxFailureRate: String?, maxP99: String?, objective: String?, isCompared: Bool, window: TimeWindow
+        maxFailureRate: String?, maxP99: String?, objective: String?, isCompared: Bool, hasOthers: Bool = false,
+        window: TimeWindow
     ) throws(ParameterError) {
-        guard maxFailureRate != nil || maxP99 != nil || objective != nil || isCompared else {
-            throw ParameterError("there is nothing to check; give max-failure-rate, max-p99, slo or compare")
+        guard maxFailureRate != nil || maxP99 != nil || objective != nil || isCompared || hasOthers else {
+            throw ParameterError(
+                "there is nothing to check; give max-failure-rate, max-p99, slo, compare or no-findings")
         }
         var rows: [any RowCheck] = []
         if let maxFailureRate {

@@ -13,7 +13,7 @@ package enum ReportMarkdown {
         let changes = table.changes.split(separator: "\n").map {
             "- \(MarkdownText.escaped(String($0.drop { $0 == " " })))\n"
         }
-        return MarkdownText.paragraphs(paragraphs) + rows(of: table)
+        return context.findings.markdown + MarkdownText.paragraphs(paragraphs) + rows(of: table)
             + (changes.isEmpty ? "" : "\n" + changes.joined())
     }
 

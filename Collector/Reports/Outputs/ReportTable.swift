@@ -18,7 +18,7 @@ package struct ReportTable {
         of report: Report, _ context: ReportContext = ReportContext(), on device: OutputDevice = .file
     ) -> String {
         let table = ReportTable(report, context, device)
-        let heading = ReportHeading(table).lines.map { $0 + "\n" }.joined()
+        let heading = table.heading + "\n"
         let changes = table.changes.isEmpty ? "" : table.changes + "\n"
         guard !report.rows.isEmpty else { return heading + NoResultsText.sentence(of: report, context) + changes }
         var next = device.paint("See them:", .dim) + "  " + NextCommand.text(for: report, context) + "\n"
@@ -103,8 +103,10 @@ package struct ReportTable {
         return (table.text(on: device).split(separator: "\n", omittingEmptySubsequences: false).map(String.init), rows)
     }
 
-    /// The lines above the table.
-    var heading: String { ReportHeading(self).lines.joined(separator: "\n") }
+    /// The lines above the table: what happened, and then the answer.
+    var heading: String {
+        (context.findings.heading(on: device) + ReportHeading(self).lines).joined(separator: "\n")
+    }
 
     private var sectioned: (table: TextTable, rows: [Int: Int]) {
         let figures = ReportColumn.terminal(phases: knownPhases, fullBar: fullBar, sortedBy: context.sortedBy)

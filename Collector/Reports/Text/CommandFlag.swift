@@ -28,7 +28,12 @@ package enum CollectorAddress {
 /// A command for a person to copy into a shell.
 package enum CommandText {
     package static func text(_ subcommand: String, _ flags: [CommandFlag]) -> String {
-        "martlet-collector \(subcommand)" + (flags.isEmpty ? "" : " " + CommandFlag.text(flags))
+        adding(flags, to: "martlet-collector \(subcommand)")
+    }
+
+    /// Returns a command with further flags.
+    package static func adding(_ flags: [CommandFlag], to command: String) -> String {
+        command + (flags.isEmpty ? "" : " " + CommandFlag.text(flags))
     }
 }
 

@@ -1,4 +1,5 @@
 import Hummingbird
+import MartletFindings
 import MartletOTLP
 import MartletPrometheus
 import MartletStorage
@@ -26,12 +27,13 @@ private struct HealthAnswer: Encodable {
     var status: String
 }
 
-/// `GET /metrics`, for Prometheus: every service's requests, its agents and the collector's own figures. Prometheus sends the
+/// `GET /metrics`, for Prometheus: every service's requests, its agents, what is wrong, and the collector's own figures. Prometheus sends the
 /// read token as `authorization.credentials` of a scrape configuration.
 struct MetricsRoute: Sendable {
     let storage: any Storage
     let limiter: ReadLimiter
     let activity: CollectorActivity
+    let watch: FleetWatch
     let now: @Sendable () -> UnixNanoseconds
 
     func add(to router: RouterGroup<CollectorRequestContext>, access: ReaderAccess) {
@@ -48,11 +50,11 @@ struct MetricsRoute: Sendable {
             of: activity.counters, series: activity.totals.count, storeBytes: try? await storage.size(),
             store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: OTLPScope.version)
         let process = OwnProcessFigures.current().map(PrometheusProcess.text) ?? ""
-        let agents = await agents() + activity.ends
+        let (agents, findings) = (await agents() + activity.ends, await findings())
         let body = ResponseBody { writer in
             // The body is written after the middleware has returned, so the writer itself leaves the event loop.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                var waiting = own + process + agents
+                var waiting = own + process + agents + findings
                 for part in activity.requests.parts {
                     waiting += part
                     guard waiting.utf8.count >= PiecewiseWriter.pieceBytes else { continue }
@@ -64,6 +66,16 @@ struct MetricsRoute: Sendable {
             }
         }
         return Response(status: .ok, headers: [.contentType: PrometheusText.contentType], body: body)
+    }
+
+    /// Returns the findings that were open at the last tick, with 0 for kinds without any.
+    private func findings() async -> String {
+        let samples = await watch.openFindings().flatMap { environment, counts in
+            FindingKind.allCases.map { kind in
+                PrometheusFindings.Sample(environment: environment, kind: kind.rawValue, count: counts[kind] ?? 0)
+            }
+        }
+        return PrometheusFindings.text(of: samples)
     }
 
     /// Returns the agents' part of the page. It is empty if the store does not answer, and the rest of the page reports that.

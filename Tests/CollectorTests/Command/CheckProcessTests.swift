@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import Hummingbird
 import MartletReports
 import MartletSQLiteStorage
 import MartletStorage
@@ -154,13 +155,64 @@ import Testing
             [], ["--max-failure-rate", "5"], ["--max-p99", "fast"], ["--slo", "100%"],
             ["--slo", "99%", "--since", "30m"],
             ["--compare", "someday"], ["--slo", "99%", "--settle", "15"], ["--max-p99", "1s", "--since", "someday"],
-            ["--max-everything", "1"],
+            ["--max-everything", "1"], ["--no-findings", "broken"], ["--no-findings", "failing,"],
         ])
     func invalidFlagGivesStatus64(flags: [String]) async throws {
         let result = try await check(flags + source)
         #expect(result.status == 64)
         #expect(result.output.isEmpty && !result.errors.isEmpty)
     }
+
+    // MARK: Findings
+
+    /// Checks a store in which GET /orders of the service orders fails since ten minutes ago.
+    private func checkOutage(_ flags: [String]) async throws -> (status: Int32, output: String, errors: String) {
+        let (folder, minute) = (try TemporaryFolder(), 60_000_000_000 as UInt64)
+        let store = try await OutageStore(in: folder, start: SystemClock.now() / minute * minute - 40 * minute)
+        return try await check(flags + ["--settle", "0", "--store", "sqlite:" + store.path])
+    }
+
+    @Test(
+        arguments: [
+            (["all"], 1), (["failing,slow"], 1), (["slow,hung"], 0), (["all", "--service", "users"], 0),
+            (["all", "--service", "orders", "--kind", "server"], 1), (["all", "--until", "15m"], 0),
+            // Not all that happened in so long a time is known.
+            (["slow", "--since", "31d"], 2), (["failing", "--since", "31d"], 1),
+        ] as [([String], Int32)])
+    func findingsOfTheWindowDecide(flags: [String], status: Int32) async throws {
+        let result = try await checkOutage(["--no-findings"] + flags)
+        #expect(result.status == status, "\(result)")
+        switch status {
+        case 0: #expect(result.output.hasPrefix("✓ No findings"))
+        case 1: #expect(result.output.hasPrefix("✗ failing: GET /orders of orders fails since "))
+        default: #expect(result.output.hasPrefix("? Findings may be missing: "))
+        }
+    }
+
+    @Test func findingIsNamedAfterTheLimitsAndAlsoWithoutRequests() async throws {
+        let limited = try await checkOutage(["--max-p99", "1m", "--no-findings", "all"])
+        #expect(limited.status == 1)
+        let signs = limited.output.split(separator: "\n").compactMap(\.first)
+        #expect(signs == ["✓", "✗"], "\(limited.output)")
+        let empty = try await checkOutage(["--no-findings", "all", "--status", "404"])
+        #expect(empty.status == 1)
+        #expect(empty.output.hasPrefix("? ") && empty.output.contains("\n✗ failing: "), "\(empty.output)")
+    }
+
+    @Test func collectorThatDoesNotKnowFindingsGivesStatus2() async throws {
+        let router = Router(context: BasicRequestContext.self)
+        let report = try ReportJSON.text(of: SampleReport.report)
+        router.get("api/v1/report") { _, _ in Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: report)))
+        }
+        try await LoopbackServer.run(router) { url in
+            let result = try await check(
+                ["--no-findings", "all", "--settle", "0", "--collector", url.absoluteString])
+            #expect(result.status == 2, "\(result)")
+            #expect(result.output.hasPrefix("? The collector is too old to list findings"))
+        }
+    }
+
+    // MARK: Commands
 
     @Test func failedComparisonPrintsTheCommandThatShowsItsVerdicts() async throws {
         let flags = ["--compare", "previous", "--service", "storefront"] + source

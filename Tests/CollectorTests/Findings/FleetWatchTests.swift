@@ -96,6 +96,20 @@ import Testing
         #expect(answer.findings.isEmpty && answer.count == 0 && answer.isComplete && answer.quietSince == nil)
     }
 
+    @Test func findingsAreCountedWhileTheyAreOpenAndTheirEnvironmentIsSeen() async throws {
+        let store = try await OutageStore(in: folder, end: 34)
+        let watch = FleetWatch(of: try store.open())
+        #expect(await watch.openFindings().isEmpty)
+        var counts: [Int?] = []
+        for minute in [34, 40] {
+            try await watch.tick(now: store.start + UInt64(minute) * 60_000_000_000 + 10_000_000_000)
+            counts.append(await watch.openFindings()["test"]?[.failing])
+        }
+        #expect(counts == [1, nil])
+        try await watch.tick(now: store.now + 5 * 3_600_000_000_000)
+        #expect(await watch.openFindings().isEmpty)
+    }
+
     @Test func findingKeepsItsIDFromTickToTick() async throws {
         let store = try await OutageStore(in: folder)
         let watch = FleetWatch(of: try store.open())

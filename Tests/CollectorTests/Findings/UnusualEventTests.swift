@@ -123,6 +123,18 @@ import Testing
         #expect(finding.kind == .starved && finding.since == SampleFleet.slot(25) + 2 && !finding.isOpen)
     }
 
+    @Test func findingOfProcessesLeadsToTheProcessesOfItsService() throws {
+        var fleet = SampleFleet()
+        fleet.play(30, [orders]) { minute, fleet in
+            let seconds = minute == 25 ? 1.1 : 0.004
+            fleet.waits = [ThreadWait(service: "o'r", slot: SampleFleet.slot(minute) + 2, seconds: seconds)]
+        }
+        let finding = try #require(fleet.findings().first)
+        #expect(finding.command.hasPrefix(#"martlet-collector agents --service 'o'\''r' --since 20"#))
+        #expect(finding.page.hasPrefix("/agents?service=o%27r&since=20"))
+        #expect(!finding.command.contains("--until") && !finding.page.contains("until="))
+    }
+
     @Test(arguments: [(0.0, []), (1.0, [FindingKind.memory])])
     func memoryThatGrowsIsFound(growth: Double, expected: [FindingKind]) {
         var fleet = SampleFleet()

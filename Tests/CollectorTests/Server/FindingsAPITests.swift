@@ -2,6 +2,7 @@ import Fixtures
 import Foundation
 import HummingbirdTesting
 import MartletFindings
+import MartletPrometheus
 import MartletReports
 import MartletServer
 import Testing
@@ -47,6 +48,37 @@ import Testing
                 #expect(answer.status == .badRequest, "\(query)")
             }
         }
+    }
+
+    @Test func metricsHaveEachKindOfTheWatchedEnvironments() async throws {
+        try await withOutage { client in
+            let lines = try await client.page().lines.filter { $0.hasPrefix("martlet_findings{") }
+            let expected = FindingKind.allCases.map { kind in
+                "martlet_findings{deployment_environment_name=\"test\",kind=\"\(kind.rawValue)\"} \(kind == .failing ? 1 : 0)"
+            }
+            #expect(Set(lines) == Set(expected) && lines.count == expected.count, "\(lines)")
+        }
+    }
+
+    @Test func metricsHaveNoEnvironmentBeforeTheStoreWasRead() async throws {
+        try await withOutage(isRead: false) { client in
+            let page = try await client.page()
+            #expect(page.lines.contains("# TYPE martlet_findings gauge"))
+            #expect(!page.lines.contains { $0.hasPrefix("martlet_findings{") })
+        }
+    }
+
+    /// Prometheus refuses a page with two samples of the same name and labels.
+    @Test func environmentsThatDifferOnlyInControlCharactersAreOneSample() {
+        let samples = [("a\u{1}", 1), ("a\u{2}", 2), ("", 0)].map { environment, count in
+            PrometheusFindings.Sample(environment: environment, kind: "slow", count: count)
+        }
+        let lines = PrometheusFindings.text(of: samples).split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(
+            lines == [
+                "martlet_findings{deployment_environment_name=\"a\u{FFFD}\",kind=\"slow\"} 3",
+                "martlet_findings{kind=\"slow\"} 0",
+            ])
     }
 
     @Test func answerIsNotCompleteBeforeTheStoreWasRead() async throws {

@@ -132,11 +132,7 @@ struct FindingItem {
         return parts.joined(separator: ", ")
     }
 
-    private var command: String {
-        let prefix = "martlet-collector "
-        guard finding.command.hasPrefix(prefix) else { return finding.command }
-        return CommandText.text(String(finding.command.dropFirst(prefix.count)), pageRequest.collectorFlags)
-    }
+    private var command: String { CommandText.adding(pageRequest.collectorFlags, to: finding.command) }
 }
 
 extension Finding {
