@@ -112,6 +112,13 @@ package actor FleetWatch {
 
     // MARK: Questions
 
+    /// Returns the findings that go on, and those that ended within the last three hours, as of the last tick.
+    package func present() -> [WatchedFinding] {
+        fleets.sorted { $0.key < $1.key }.flatMap { environment, fleet in
+            fleet.present.map { WatchedFinding(environment: environment.isEmpty ? nil : environment, $0.finding) }
+        }
+    }
+
     /// Returns the findings of a window, as of the last tick.
     package func findings(_ question: FindingsQuestion) -> FindingsAnswer {
         let slots = FindingTime.slots(question.window)
@@ -140,6 +147,17 @@ package actor FleetWatch {
     }
 }
 
+/// A finding with its environment.
+package struct WatchedFinding: Sendable, Equatable {
+    /// `nil` for senders without one.
+    package var environment: String?
+    package var finding: Finding
+
+    package init(environment: String?, _ finding: Finding) {
+        (self.environment, self.finding) = (environment, finding)
+    }
+}
+
 /// An environment with its detector.
 private struct WatchedFleet {
     /// Findings that are remembered at most after the detector has forgotten them; the oldest are forgotten first.
@@ -151,7 +169,7 @@ private struct WatchedFleet {
     /// The last minute in which a sender was seen.
     var lastSeen: Minute = 0
     /// The findings of the last minute, and those that ended before what the detector keeps.
-    private var present: [RankedFinding] = []
+    private(set) var present: [RankedFinding] = []
     private var past: [RankedFinding] = []
     private var losses = LedgerLosses()
 
