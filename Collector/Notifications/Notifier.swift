@@ -125,6 +125,8 @@ package actor Notifier: Service {
     private func fail(
         _ message: MessageQueue.Message, of index: Int, _ reason: String, isRefused: Bool = false, wait: Duration? = nil
     ) {
+        // The collector stops, and cuts off what is being sent.
+        guard !Task.isCancelled else { return }
         setFault(reason, of: index)
         giveUp(
             outlets[index].queue.fail(message, isRefused: isRefused, wait: wait, at: .now), of: index, reason)
