@@ -45,6 +45,14 @@ import Testing
         #expect(finding.command.contains("--environment test"))
     }
 
+    @Test func presentFindingsHaveTheirEnvironment() async throws {
+        let store = try await OutageStore(in: folder)
+        let watch = try await watch(store)
+        let present = await watch.present()
+        #expect(present.map(\.environment) == ["test"])
+        #expect(present.map(\.finding.id) == (await watch.findings(question(store))).findings.map(\.id))
+    }
+
     @Test func newEnvironmentHasFindingsBeforeTheNextTick() async throws {
         let path = folder.path("collector.sqlite")
         try SQLiteStorage(path: path).close()
