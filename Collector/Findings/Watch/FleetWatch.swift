@@ -112,10 +112,12 @@ package actor FleetWatch {
 
     // MARK: Questions
 
-    /// Returns the findings that go on, and those that ended within the last three hours, as of the last tick.
+    /// Returns all findings that are remembered, as of the last tick: those that go on, and those that ended.
     package func present() -> [WatchedFinding] {
         fleets.sorted { $0.key < $1.key }.flatMap { environment, fleet in
-            fleet.present.map { WatchedFinding(environment: environment.isEmpty ? nil : environment, $0.finding) }
+            fleet.findings(in: 0..<Slot.max).map {
+                WatchedFinding(environment: environment.isEmpty ? nil : environment, $0.finding)
+            }
         }
     }
 
@@ -169,7 +171,7 @@ private struct WatchedFleet {
     /// The last minute in which a sender was seen.
     var lastSeen: Minute = 0
     /// The findings of the last minute, and those that ended before what the detector keeps.
-    private(set) var present: [RankedFinding] = []
+    private var present: [RankedFinding] = []
     private var past: [RankedFinding] = []
     private var losses = LedgerLosses()
 
