@@ -96,6 +96,18 @@ let package = Package(
             name: "MartletPrometheus", dependencies: ["MartletStorage", "MartletTelemetry"],
             path: "Collector/Prometheus"),
         .target(
+            name: "MartletNotifications",
+            dependencies: [
+                "MartletFindings", "MartletPrometheus", "MartletReports", "MartletStorage", "MartletTelemetry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            path: "Collector/Notifications"),
+        .target(
             name: "MartletServer",
             dependencies: [
                 "MartletFindings", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPrometheus", "MartletReports",
@@ -113,8 +125,8 @@ let package = Package(
         .executableTarget(
             name: "martlet-collector",
             dependencies: [
-                "MartletClickHouseStorage", "MartletFindings", "MartletIntake", "MartletReports",
-                "MartletSQLiteStorage",
+                "MartletClickHouseStorage", "MartletFindings", "MartletIntake", "MartletNotifications",
+                "MartletReports", "MartletSQLiteStorage",
                 "MartletServer", "MartletStorage", "MartletTelemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -197,8 +209,8 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Fixtures", "MartletClickHouseStorage", "MartletFindings", "MartletIntake", "MartletOTLP",
-                "MartletPage", "MartletPrometheus",
+                "Fixtures", "MartletClickHouseStorage", "MartletFindings", "MartletIntake",
+                "MartletNotifications", "MartletOTLP", "MartletPage", "MartletPrometheus",
                 "MartletReports", "MartletServer", "MartletSQLiteStorage", "MartletStorage", "MartletTelemetry",
                 "martlet-collector",
                 .product(name: "GRDB", package: "GRDB.swift"),

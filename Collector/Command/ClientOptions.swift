@@ -99,6 +99,13 @@ struct ClientTLS: ParsableArguments {
         return configuration
     }
 
+    /// Returns the TLS configuration for webhooks. It trusts the system's authorities.
+    static func ofWebhooks(_ variables: [String: String]) throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        try configuration.trust(systemsAuthorities: variables)
+        return configuration
+    }
+
     private static func read<Content>(_ flag: String, _ read: () throws -> Content) throws -> Content {
         try naming("--\(flag) (\(CollectorEnvironment.variable(flag)))", read)
     }

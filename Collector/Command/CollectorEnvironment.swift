@@ -40,6 +40,13 @@ struct CollectorEnvironment {
         return text ?? self[flag]
     }
 
+    /// Returns the values of a flag that may be repeated, otherwise those of the variable, separated by commas.
+    func values(_ texts: [String], _ flag: String) -> [String] {
+        guard texts.isEmpty else { return texts }
+        let parts = (self[flag] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return parts.filter { !$0.isEmpty }
+    }
+
     /// Refuses an empty flag, because it usually comes from a forgotten shell variable.
     static func refuseEmpty(_ text: String?, _ flag: String) throws {
         guard text != "" else { throw ValidationError("--\(flag) must not be empty") }
@@ -56,8 +63,7 @@ struct CollectorEnvironment {
                 }
                 return isSet ? ["--\(flag)"] : []
             case is Option<[String]>:
-                let parts = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-                return parts.filter { !$0.isEmpty }.map { "--\(flag)=\($0)" }
+                return values([], flag).map { "--\(flag)=\($0)" }
             case is Option<Int>, is Option<Int?>:
                 guard Int(text) != nil else {
                     throw ValidationError("\(Self.variable(flag)) must be a whole number")

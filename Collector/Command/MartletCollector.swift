@@ -12,7 +12,7 @@ struct MartletCollector: AsyncParsableCommand {
         abstract: "Receives data about HTTP requests from Martlet agents and OpenTelemetry senders, and reports on it.",
         subcommands: [
             Serve.self, FindingsCommand.self, ReportCommand.self, Check.self, RequestsCommand.self, Top.self,
-            MapCommand.self, Agents.self, Backup.self, Restore.self, Migrate.self, Health.self,
+            MapCommand.self, Agents.self, Backup.self, Restore.self, Migrate.self, Health.self, Notify.self,
         ],
         defaultSubcommand: Serve.self)
 }

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import MartletClickHouseStorage
 import MartletFindings
+import MartletNotifications
 import MartletSQLiteStorage
 import MartletServer
 import MartletStorage
@@ -103,6 +104,16 @@ struct Serve: AsyncParsableCommand {
             """)
     var scrapeInterval = "1m"
 
+    @Option(
+        help: """
+            The URL of a webhook that gets a message when a finding opens and when it ends; may be repeated. If the URL is a \
+            secret, put it into a file, because other users of this machine can see flags.
+            """)
+    var notify: [String] = []
+
+    @Option(help: "A file with more webhooks, one per line: a URL, and after a space its bearer token if it needs one.")
+    var notifyFile: String?
+
     @Flag(help: "Allow other machines to connect even if a token is missing.")
     var insecure = false
 
@@ -140,13 +151,14 @@ struct Serve: AsyncParsableCommand {
             }
             return ListeningService(service: service, url: settings.url(port: address.port))
         }
+        let notifier = try reportingFailure { try makeNotifier(settings, server.storage, activity, logger) }
         let manager = ServiceManager(ProcessInfo.processInfo.environment, logger: logger)
         // The group stops its services in reverse order.
         let services: [(any Service)?] = [
             manager.watchdog.map { Watchdog(manager: manager, period: $0) },
             ReloadOnHangup(tokens: settings.tokenSource, tls: settings.tls, logger: logger),
             StoreMaintenance(storage: server.storage, logger: logger),
-            FindingsService(watch: server.findings, logger: logger), admin,
+            notifier, FindingsService(watch: server.findings, notifier: notifier, logger: logger), admin,
             ListeningService(service: application, url: settings.url(port: settings.address.port)),
             Draining(requests: server.requests, logger: logger),
             ReadinessNotifier(manager: manager, listening: listening, addresses: admin == nil ? 1 : 2),
@@ -175,6 +187,15 @@ struct Serve: AsyncParsableCommand {
                     onStored: activity.add)
             }
         }
+    }
+
+    /// Returns the notifier; `nil` without webhooks.
+    private func makeNotifier(
+        _ settings: ServeSettings, _ storage: any Storage, _ activity: CollectorActivity, _ logger: Logger
+    ) throws -> Notifier? {
+        guard !settings.receivers.isEmpty else { return nil }
+        let tls = try ClientTLS.ofWebhooks(ProcessInfo.processInfo.environment)
+        return Notifier(settings.receivers, storage: storage, tls: tls, logger: logger) { activity.note($0, of: $1) }
     }
 
     /// Opens a store on ClickHouse, and waits for servers that do not answer yet. SIGTERM during the wait ends the process.
@@ -263,9 +284,11 @@ struct ReloadOnHangup: Service {
     }
 }
 
-/// Makes the watch read each minute soon after its end, until the collector stops. At the start it reads the last three hours.
+/// Makes the watch read each minute soon after its end, until the collector stops, and hands its findings to the notifier. At the
+/// start it reads the last three hours.
 private struct FindingsService: Service {
     let watch: FleetWatch
+    let notifier: Notifier?
     let logger: Logger
 
     func run() async throws {
@@ -273,6 +296,7 @@ private struct FindingsService: Service {
             while true {
                 do {
                     try await watch.tick(now: SystemClock.now())
+                    await notifier?.take(watch.present(), now: SystemClock.now())
                 } catch is CancellationError {
                     return
                 } catch {

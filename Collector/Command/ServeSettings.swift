@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import MartletClickHouseStorage
+import MartletNotifications
 import MartletReports
 import MartletSQLiteStorage
 import MartletServer
@@ -19,6 +20,7 @@ struct ServeSettings {
     var tokenSource: IngestTokenSource?
     var tls: ServerTLS?
     var allowedHosts: [String]
+    var receivers: [Receiver]
     var log: LogSettings
     /// See ``CollectorActivity``.
     var scrapeInterval: Duration
@@ -52,6 +54,7 @@ struct ServeSettings {
             throw ValidationError(objection)
         }
         allowedHosts = flags.allowedHost
+        receivers = try Receiver.receivers(flags.notify, file: flags.notifyFile)
         tls = try Self.tls(certificate: flags.tlsCertificate, key: flags.tlsKey)
         asksForConnections = flags.maxConnections != nil
         if let maxConnections = flags.maxConnections {

@@ -21,6 +21,7 @@ package enum PrometheusCollector {
         writeStore(counters, bytes: storeBytes, to: &text)
         writeMaintenance(counters, freeBytes: freeBytes, to: &text)
         if let store { write(store, to: &text) }
+        writeNotifications(counters.notifications, to: &text)
         text.gauge("exported_series", "Series of requests; this page has at most as many.", UInt64(series))
         return text.text
     }
@@ -69,6 +70,21 @@ package enum PrometheusCollector {
 }
 
 extension PrometheusCollector {
+    private static func writeNotifications(
+        _ receivers: [String: NotificationCounts], to text: inout PrometheusText
+    ) {
+        guard !receivers.isEmpty else { return }
+        let (messages, waiting) = (prefix + "notifications_total", prefix + "notifications_waiting")
+        let sorted = receivers.sorted { $0.key < $1.key }
+        text.begin(messages, .counter, "Messages about findings, by receiver and what became of them.")
+        for (receiver, counts) in sorted {
+            text.add(messages, counts.sent, ["receiver": receiver, "result": "sent"])
+            text.add(messages, counts.failed, ["receiver": receiver, "result": "failed"])
+        }
+        text.begin(waiting, .gauge, "Messages about findings that a receiver has not acknowledged yet.")
+        for (receiver, counts) in sorted { text.add(waiting, counts.waiting, ["receiver": receiver]) }
+    }
+
     private static func write(_ store: StorageState, to text: inout PrometheusText) {
         text.gauge("store_used_bytes", "Size of the store's pages in use, which --max-store limits.", store.bytesInUse)
         text.gauge("store_limit_bytes", "The value of --max-store.", store.maxBytes)
@@ -144,6 +160,8 @@ package struct CollectorCounters: Sendable, Equatable {
     /// When the latest complete pass of maintenance ended, in seconds since 1970. If none has ended, the collector's start.
     package var maintained = 0.0
     package var failedMaintenance: UInt64 = 0
+    /// By the name of the receiver.
+    package var notifications: [String: NotificationCounts] = [:]
 
     package init() {}
 
@@ -159,6 +177,16 @@ package struct CollectorCounters: Sendable, Equatable {
             counts[isKept ? reason : otherReason, default: 0] &+= UInt64(clamping: count)
         }
     }
+}
+
+/// The messages about findings that a receiver was to get since the collector started.
+package struct NotificationCounts: Sendable, Equatable {
+    package var sent: UInt64 = 0
+    /// Those that were given up.
+    package var failed: UInt64 = 0
+    package var waiting: UInt64 = 0
+
+    package init() {}
 }
 
 /// The resources of a process as metrics for Prometheus, under the names that all Prometheus client libraries use (Prometheus

@@ -256,3 +256,14 @@ extension SQLiteStorage {
         }
     }
 }
+
+extension SQLiteStorage {
+    package func notified(_ key: NotificationKey) async throws -> NotifiedState? {
+        try await read { try NotificationRows.state(of: key, in: $0) }
+    }
+
+    package func setNotified(_ key: NotificationKey, _ state: NotifiedState) async throws {
+        let time = Int64(clamping: now())
+        try await write { try NotificationRows.set(state, of: key, at: time, in: $0) }
+    }
+}

@@ -62,6 +62,13 @@ package protocol Storage: Sendable {
     /// recently seen come first, and at most `limit`.
     func agents(seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int) async throws -> AgentsAnswer
 
+    /// Returns what a receiver of notifications acknowledged last about a finding; `nil` if nothing, or too long ago
+    /// (``NotifiedState/age``).
+    func notified(_ key: NotificationKey) async throws -> NotifiedState?
+
+    /// Keeps what a receiver has acknowledged about a finding.
+    func setNotified(_ key: NotificationKey, _ state: NotifiedState) async throws
+
     /// The refusals of each sender since the collector that serves this store started; none for a store without a collector. Other
     /// collectors on the same store have refused other telemetry. Reading it is free and never waits.
     var refused: [RefusedTelemetry] { get }
@@ -219,6 +226,12 @@ extension StorageWrapper {
         seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
     ) async throws -> AgentsAnswer {
         try await storage.agents(seenSince: time, filter, limit: limit)
+    }
+
+    package func notified(_ key: NotificationKey) async throws -> NotifiedState? { try await storage.notified(key) }
+
+    package func setNotified(_ key: NotificationKey, _ state: NotifiedState) async throws {
+        try await storage.setNotified(key, state)
     }
 
     package var refused: [RefusedTelemetry] { storage.refused }

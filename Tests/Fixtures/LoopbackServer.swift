@@ -3,18 +3,19 @@ import Hummingbird
 import Logging
 import ServiceLifecycle
 
-/// A real HTTP server on a free loopback port that runs for as long as `body` does.
+/// A real HTTP server on loopback that runs for as long as `body` does.
 package enum LoopbackServer {
+    /// - Parameter port: 0 takes a free port.
     package static func run(
-        _ router: Router<BasicRequestContext>, _ body: @escaping @Sendable (URL) async throws -> Void
+        _ router: Router<BasicRequestContext>, port: Int = 0, _ body: @escaping @Sendable (URL) async throws -> Void
     ) async throws {
-        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let (ports, bound) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "test-server")
         logger.logLevel = .critical
         let application = Application(
             responder: EndingResponder(responder: router.buildResponder()),
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { port.yield($0.localAddress?.port ?? 0) }, logger: logger)
+            configuration: .init(address: .hostname("127.0.0.1", port: port)),
+            onServerRunning: { bound.yield($0.localAddress?.port ?? 0) }, logger: logger)
         var configuration = ServiceGroupConfiguration(services: [.init(service: application)], logger: logger)
         // A client that does not take its answer delays the shutdown by this much at most.
         configuration.maximumGracefulShutdownDuration = .seconds(10)

@@ -12,7 +12,7 @@ enum Schema {
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
         processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour, madeHour,
-        wholeHour, sharedSender, processEnd,
+        wholeHour, sharedSender, processEnd, notification,
     ]
 
     /// The tables that are kept as long as hours. Their parts have four weeks each.
@@ -296,6 +296,17 @@ enum Schema {
         served_host String
         caller String
         called_host String
+        """)
+
+    /// What receivers of notifications have acknowledged about findings, by day: see `NotificationKey` and `NotifiedState`. The
+    /// latest row of a name counts.
+    static let notification = Table(
+        "notification", key: "name, day", version: "time", partition: "day",
+        """
+        name FixedString(16)
+        day UInt32
+        time Int64
+        state UInt8
         """)
 
     /// Kept spans, by the day on which they started. The kind is `''` for a span that is not a request.

@@ -124,6 +124,15 @@ package actor FleetWatch {
 
     // MARK: Questions
 
+    /// Returns all findings that are remembered, as of the last tick: those that go on, and those that ended.
+    package func present() -> [WatchedFinding] {
+        fleets.sorted { $0.key < $1.key }.flatMap { environment, fleet in
+            fleet.findings(in: 0..<Slot.max).map {
+                WatchedFinding(environment: environment.isEmpty ? nil : environment, $0.finding)
+            }
+        }
+    }
+
     /// Returns the findings of a window, as of the last tick.
     package func findings(_ question: FindingsQuestion) -> FindingsAnswer {
         let slots = FindingTime.slots(question.window)
@@ -154,6 +163,17 @@ package actor FleetWatch {
         let ends = known.map { $0.finding.until ?? .max }
         guard let last = ends.max(), last <= end else { return nil }
         return FindingTime.time(last)
+    }
+}
+
+/// A finding with its environment.
+package struct WatchedFinding: Sendable, Equatable {
+    /// `nil` for senders without one.
+    package var environment: String?
+    package var finding: Finding
+
+    package init(environment: String?, _ finding: Finding) {
+        (self.environment, self.finding) = (environment, finding)
     }
 }
 

@@ -14,10 +14,10 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-29, with ends of processes") { db in
+        migrator.registerMigration("tables of 2026-11-29, with ends of processes and notifications") { db in
             try db.execute(
                 sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
-                    + observedCalls)
+                    + observedCalls + notifications)
         }
         return migrator
     }
@@ -314,6 +314,20 @@ enum Schema {
             UNIQUE (service, environment, served_host, caller, called_host)
         ) STRICT;
         CREATE INDEX observed_call_by_time ON observed_call (last_time);
+
+        """
+
+    /// What receivers of notifications have acknowledged: see ``NotificationRows``.
+    private static let notifications = """
+        CREATE TABLE notification (
+            -- See NotificationKey.
+            name BLOB PRIMARY KEY,
+            -- See NotifiedState.
+            state INTEGER NOT NULL,
+            -- The collector's clock.
+            time INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX notification_by_time ON notification (time);
 
         """
 }

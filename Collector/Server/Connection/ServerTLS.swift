@@ -70,7 +70,7 @@ package struct FileFailure: Error, CustomStringConvertible {
 }
 
 extension Data {
-    init(ofFile path: String) throws(FileFailure) {
+    package init(ofFile path: String) throws(FileFailure) {
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else {
             throw FileFailure(description: "\(path) is missing or cannot be read")
         }

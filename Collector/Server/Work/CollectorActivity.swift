@@ -37,6 +37,11 @@ package final class CollectorActivity: Sendable {
         countersState.withLock { change(&$0) }
     }
 
+    /// Notes the messages about findings of a receiver.
+    package func note(_ notifications: NotificationCounts, of receiver: String) {
+        count { $0.notifications[receiver] = notifications }
+    }
+
     /// Adds the newly stored telemetry of a batch. The store calls this once for each batch.
     ///
     /// - Parameters:

@@ -68,6 +68,14 @@ import Testing
         #expect(finding.title.hasSuffix("(SIGILL at main.swift:41, 2 of 3 during GET /orders)"))
     }
 
+    @Test func presentFindingsHaveTheirEnvironment() async throws {
+        let store = try await OutageStore(in: folder)
+        let watch = try await watch(store)
+        let present = await watch.present()
+        #expect(present.map(\.environment) == ["test"])
+        #expect(present.map(\.finding.id) == (await watch.findings(question(store))).findings.map(\.id))
+    }
+
     @Test func newEnvironmentHasFindingsBeforeTheNextTick() async throws {
         let path = folder.path("collector.sqlite")
         try SQLiteStorage(path: path).close()
