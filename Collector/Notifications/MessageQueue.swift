@@ -77,7 +77,7 @@ struct MessageQueue {
 
     mutating func accept(_ message: Message) { change(message) { $0.isAccepted = true } }
 
-    /// Notes an attempt that failed, and how long the receiver is left alone.
+    /// Notes an attempt that failed, and until when nothing is sent.
     ///
     /// - Parameters:
     ///   - wait: the wait that the receiver asked for.

@@ -48,7 +48,7 @@ package actor Notifier: Service {
 
     // MARK: Findings
 
-    /// Takes the findings of a tick, and returns without waiting for a receiver.
+    /// Takes the findings of a tick, none if another collector computes them. Returns without waiting for a receiver.
     package func take(_ findings: [WatchedFinding], now: UnixNanoseconds) {
         let present = Dictionary(findings.map { ($0.name, $0) }) { first, _ in first }
         let news = findings.filter { isNew($0, now) }

@@ -12,7 +12,7 @@ import Testing
     @Test(arguments: ["bash", "zsh", "fish"])
     func eachShellGetsAScriptWithTheCommands(shell: String) async throws {
         let script = try await script(for: shell)
-        for word in ["findings", "new-error", "report", "requests", "top", "map", "agents", "markdown"] {
+        for word in ["findings", "new-error", "report", "requests", "top", "map", "agents", "notify", "markdown"] {
             #expect(script.contains(word))
         }
     }

@@ -72,11 +72,11 @@ struct SampleFindings {
             return WatchedFinding(environment: environment, finding)
         }
         fleet.play(40, [traffic])
-        fleet.play(5, [traffic.failing(0.9)])
+        fleet.play(10, [traffic.failing(0.9)])
         open = try finding()
         fleet.play(1, [traffic.failing(0.9)])
         later = try finding()
-        fleet.play(12, [traffic])
+        fleet.play(20, [traffic])
         ended = try finding()
         now = FindingTime.time(SampleFleet.slot(fleet.minutes))
     }
