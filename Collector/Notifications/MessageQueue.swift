@@ -92,6 +92,7 @@ struct MessageQueue {
         notBefore = now + max(pause, min(wait ?? .zero, limits.longestPause))
         if isRefused { change(message) { $0.refusals += 1 } }
         let count = waiting.count
+        let limits = limits
         waiting.removeAll { $0.refusals >= limits.refusals || now - $0.since >= limits.patience }
         return count - waiting.count
     }
