@@ -13,11 +13,11 @@ struct ProcessDetector {
 
     mutating func take(_ fleet: FleetMinute, _ episodes: inout EpisodeList) {
         let minute = fleet.minute
-        for end in fleet.ends where ends.insert(end).inserted { note(end, minute, &episodes) }
+        for report in fleet.processes { see(report, minute) }
+        for end in fleet.ends where ends.insert(end).inserted && !isReplaced(end) { note(end, minute, &episodes) }
         for loss in fleet.losses where loss.count > 0 {
             episodes.note(.lost, at: .service(loss.service), [loss.slot], minute: minute) { $0.lost += loss.count }
         }
-        for report in fleet.processes { see(report, minute) }
         noteSilence(minute, &episodes)
         noteWaits(fleet.waits, minute, &episodes)
         forget(before: Double((minute - FindingConstants.keptMinutes) * 60))
@@ -27,6 +27,17 @@ struct ProcessDetector {
         episodes.note(.ended, at: .service(end.process.service), [end.slot], minute: minute) {
             $0.versions.append(end.process.version)
             $0.ends.add(end)
+        }
+    }
+
+    /// Whether a newer version took the place of a process: who deploys asks the processes before to end.
+    private func isReplaced(_ end: ProcessEnd) -> Bool {
+        let version = ServiceVersion(service: end.process.service, version: end.process.version)
+        guard end.mayBeStop, let own = versions[version] else { return false }
+        let near = FindingConstants.deployed / FindingTime.slotsOfMinute
+        let minute = FindingTime.minute(of: end.slot)
+        return versions.contains { other, first in
+            other.service == version.service && first > own && (minute - near...minute + near).contains(first)
         }
     }
 

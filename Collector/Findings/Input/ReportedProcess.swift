@@ -54,9 +54,16 @@ package struct ProcessEnd: Sendable, Hashable {
     package var cause: String?
     /// What most of its requests in flight were.
     package var endpoint: String?
+    /// Whether it may have been asked to end: it was killed without a trace, or ended by itself, and a service that does not handle
+    /// SIGTERM leaves no trace of it.
+    package var mayBeStop: Bool
 
-    package init(process: ProcessIdentity, time: UnixNanoseconds, cause: String?, endpoint: String? = nil) {
-        (self.process, self.time, self.cause, self.endpoint) = (process, time, cause, endpoint)
+    package init(
+        process: ProcessIdentity, time: UnixNanoseconds, cause: String?, endpoint: String? = nil,
+        mayBeStop: Bool = false
+    ) {
+        (self.process, self.time, self.cause) = (process, time, cause)
+        (self.endpoint, self.mayBeStop) = (endpoint, mayBeStop)
     }
 
     var slot: Slot { FindingTime.slot(at: time) }

@@ -242,7 +242,9 @@ extension ProcessEnd {
         let end = stored.end
         let process = ProcessIdentity(
             service: stored.service, version: end.version ?? "", instance: end.instance)
-        self.init(process: process, time: end.time, cause: end.causeText, endpoint: end.endpoint)
+        self.init(
+            process: process, time: end.time, cause: end.causeText, endpoint: end.endpoint,
+            mayBeStop: [.killed, .exit, .noTime].contains(end.cause))
     }
 }
 

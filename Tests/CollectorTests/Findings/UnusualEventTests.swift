@@ -45,6 +45,22 @@ import Testing
         #expect(finding.what == [FailureForm(dimension: .cause, value: "SIGILL at main.swift:41", count: 5)])
     }
 
+    /// A service that does not handle SIGTERM is killed with each deployment. The same happens to the new version's process.
+    @Test(arguments: ["1", "2"])
+    func killedProcessOfTheVersionBeforeADeploymentIsNoFinding(version: String) {
+        var fleet = SampleFleet()
+        fleet.play(30, [orders]) { minute, fleet in
+            let reports = process("a", minute < 20 ? "1" : "2")
+            fleet.processes = [
+                ReportedProcess(process: reports, lastSeen: Double(fleet.minute * 60 + 50), memory: nil)
+            ]
+            var killed = end(20, version, cause: "killed")
+            killed.mayBeStop = true
+            fleet.ends = minute < 20 ? [] : [killed]
+        }
+        #expect(fleet.findings().map(\.kind) == (version == "1" ? [] : [.ended]))
+    }
+
     @Test func causesOfEndsAreCountedAndUnknownOnesAreNotNamed() throws {
         var fleet = SampleFleet()
         fleet.play(23, [orders]) { minute, fleet in
