@@ -40,6 +40,7 @@ struct Expiry {
             ProcessRows.delete(.hour, until: oldest, in: db),
             db.delete(from: "observed_call", where: "last_time <= ?", [oldest], atMost: SQLiteLimits.deletedRows),
             UncountedRows.delete(until: oldest, in: db),
+            FindingRows.delete(until: before(Int64(FindingRecord.age)), in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with data left stays.
         let isThereMore = try deleted.contains(SQLiteLimits.deletedRows) || deleteResources(in: db)
