@@ -40,7 +40,7 @@ package struct FindingsReport: Sendable, Equatable, Codable {
 }
 
 extension FleetWatch {
-    package func report(_ question: FindingsQuestion) -> FindingsReport {
-        FindingsReport(findings(question), to: question)
+    package func report(_ question: FindingsQuestion) async -> FindingsReport {
+        FindingsReport(await findings(question), to: question)
     }
 }

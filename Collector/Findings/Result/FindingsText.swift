@@ -37,8 +37,8 @@ package enum FindingsText {
         if let quiet = report.quietSince, !report.findings.isEmpty { notes.append("Quiet since \(quiet).") }
         if !report.isComplete {
             notes.append(
-                "Findings may be missing: at its start the collector reads the last three hours, and what was before them is "
-                    + "unknown.")
+                "Findings may be missing: the collector has just started, or the window has more than it can read or begins "
+                    + "more than 30 days ago.")
         }
         return notes
     }

@@ -4,7 +4,8 @@ import MartletTelemetry
 /// Watches a store: once a minute it reads the counts of the minute that has ended, and finds what happened in each environment.
 /// Safe to use from any task, but only one task may call ``tick(now:)`` at a time.
 ///
-/// Findings are kept in memory only. After a start, those of the last three hours are found again.
+/// The store keeps what was found. Of several collectors on one store, one computes findings (``Storage/leaseFindings(to:seconds:)``),
+/// and the others answer from what it stored.
 package actor FleetWatch {
     /// The environments that are watched at most: those that were seen most recently when they were found.
     package static let environments = 16
@@ -15,18 +16,31 @@ package actor FleetWatch {
     private static let rowMinutes = 3_000
     /// Minutes that are read at once, at most, and minutes before the new ones that are read again, because points come late.
     private static let portion = 15, again = 2
+    /// The seconds for which a tick takes the lease: two ticks and a half, so that one late tick does not lose it.
+    private static let lease = 150
+    /// Kept findings that are read for an answer at most, and those among which the latest end is looked for.
+    private static let records = 2_000, latestRecords = 100
 
     private let reading: FleetReading
-    /// The fleets by the name of their environment; empty for senders without one.
+    private let owner: String?
+    /// The fleets by the name of their environment; empty for senders without one. None while another collector computes.
     private var fleets: [String: WatchedFleet] = [:]
-    /// The minute that the first tick began with, and the last one of the latest tick that was finished.
-    private var first: Minute?
+    /// The last minute of the latest tick that was finished.
     private var last: Minute?
     private var isReading = false
+    /// Whether this collector computes the findings of its store.
+    private var isComputing = false
+    /// Whether findings that an earlier collector left open are closed in environments that are not watched any more.
+    private var hasClosedLeft = false
 
-    package init(of storage: some Storage) {
+    /// - Parameter owner: the collector's name, for ``Storage/leaseFindings(to:seconds:)``; `nil` for a reader, which computes for
+    ///   itself and stores nothing.
+    package init(of storage: some Storage, as owner: String? = nil) {
         reading = FleetReading(storage: storage)
+        self.owner = owner
     }
+
+    private var storage: any Storage { reading.storage }
 
     /// Returns the time in nanoseconds until the next minute can be read.
     package static func timeToNextTick(now: UnixNanoseconds) -> UnixNanoseconds {
@@ -38,15 +52,35 @@ package actor FleetWatch {
 
     // MARK: A tick
 
-    /// Reads the minutes that have ended since the last tick, or those of the last three hours. Throws if the store cannot be
-    /// read; then the next tick reads the rest.
-    package func tick(now: UnixNanoseconds) async throws {
+    /// Reads the minutes that have ended since the last tick, or those of the last three hours, and stores what has changed. Throws
+    /// if the store cannot be read or written; then the next tick does the rest.
+    ///
+    /// - Returns: whether this collector is the one that computes the findings of its store.
+    @discardableResult
+    package func tick(now: UnixNanoseconds) async throws -> Bool {
         let latest = Self.lastEnded(now)
-        guard latest > last ?? -1, !isReading else { return }
+        guard latest > last ?? -1, !isReading else { return isComputing }
         isReading = true
         defer { isReading = false }
+        try await takeTurn()
+        if isComputing { try await playAll(to: latest) }
+        last = latest
+        if isComputing, owner != nil {
+            try await keep(at: now)
+            try await closeLeft(at: now)
+        }
+        return isComputing
+    }
+
+    /// Finds out whether this collector computes. If not, it forgets what it has found: another one goes on with it.
+    private func takeTurn() async throws {
+        guard let owner else { return isComputing = true }
+        isComputing = try await storage.leaseFindings(to: owner, seconds: Self.lease)
+        if !isComputing { (fleets, hasClosedLeft) = ([:], false) }
+    }
+
+    private func playAll(to latest: Minute) async throws {
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
-        first = first ?? begin
         let next = fleets.values.filter { !$0.isIdle(in: latest) }.map { $0.next(from: begin) }.min() ?? begin
         let agents = try await reading.agents(since: next - 1)
         let senders = Dictionary(grouping: agents) { $0.resource.environment ?? "" }
@@ -54,15 +88,14 @@ package actor FleetWatch {
         for environment in fleets.filter({ !$0.value.isIdle(in: latest) }).keys.sorted() {
             try await play(environment, from: begin, to: latest, senders[environment] ?? [])
         }
-        last = latest
     }
 
     /// Reads the last three hours of environments that have begun to send since the last tick, so that they have findings before the
-    /// next one. Does nothing while minutes are read.
+    /// next one. Does nothing while minutes are read, or if another collector computes.
     package func meetNew(now: UnixNanoseconds) async throws {
         let latest = Self.lastEnded(now)
         let room = Self.environments - fleets.count
-        guard last != nil, room > 0, !isReading else { return }
+        guard isComputing, last != nil, room > 0, !isReading else { return }
         isReading = true
         defer { isReading = false }
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
@@ -96,6 +129,11 @@ package actor FleetWatch {
     private func play(
         _ environment: String, from begin: Minute, to latest: Minute, _ agents: [AgentRecord]
     ) async throws {
+        if let fleet = fleets[environment], fleet.isNew {
+            let kept = TimeWindow(from: FindingTime.time(FindingTime.slot(of: begin)), to: .max)
+            let query = FindingRecordsQuery(window: kept, environments: [environment], limit: Self.records)
+            fleets[environment]?.restore(try await storage.findings(query))
+        }
         var (portion, again) = (1, Self.again)
         var questions: [CarrierQuestion] = []
         while let next = fleets[environment]?.next(from: begin), next <= latest {
@@ -110,30 +148,86 @@ package actor FleetWatch {
         fleets[environment]?.take(answers)
     }
 
-    // MARK: Questions
+    // MARK: Keeping
 
-    /// Returns the findings of a window, as of the last tick.
-    package func findings(_ question: FindingsQuestion) -> FindingsAnswer {
-        let slots = FindingTime.slots(question.window)
-        let asked = fleets.filter { question.selects(environment: $0.key) }.sorted { $0.key < $1.key }.map(\.value)
-        let found = RankedFinding.sorted(asked.flatMap { $0.findings(in: slots) }).map(\.finding)
-            .filter(question.selects)
-        return FindingsAnswer(
-            findings: Array(found.prefix(FindingConstants.findings)), count: found.count,
-            quietSince: quietSince(asked, question, before: slots.upperBound), isComplete: isComplete(slots))
+    /// Stores what has changed in all environments at once.
+    private func keep(at now: UnixNanoseconds) async throws {
+        let changes = fleets.mapValues { $0.changes }
+        let changed = changes.flatMap { name, changes in changes.changed.compactMap { $0.record(in: name, at: now) } }
+        let removed = changes.flatMap { name, changes in changes.removed.compactMap { $0.record(in: name, at: now) } }
+        if !changed.isEmpty || !removed.isEmpty { try await storage.keep(changed, removing: removed) }
+        for (name, changes) in changes { fleets[name]?.note(changes) }
     }
 
-    /// Whether everything that a window's findings come from was read.
-    private func isComplete(_ slots: Range<Slot>) -> Bool {
-        guard let first, last != nil else { return false }
-        return slots.lowerBound >= FindingTime.slot(of: first)
+    /// Closes what an earlier collector left open in environments that are not watched any more.
+    private func closeLeft(at now: UnixNanoseconds) async throws {
+        guard !hasClosedLeft else { return }
+        let query = FindingRecordsQuery(window: TimeWindow(from: now, to: .max), limit: FindingRecord.limit)
+        let left = try await storage.findings(query).filter { $0.end == nil && fleets[$0.environment] == nil }
+        let closed = left.compactMap { record in
+            RankedFinding(record)?.closed(at: FindingTime.slot(at: record.changed))
+                .record(in: record.environment, at: now)
+        }
+        if !closed.isEmpty { try await storage.keep(closed, removing: []) }
+        hasClosedLeft = true
+    }
+
+    // MARK: Questions
+
+    /// Returns the findings of a window, as of the last tick. If the store has to be read for it and cannot be, the answer has what is
+    /// in memory, and is not complete.
+    package func findings(_ question: FindingsQuestion) async -> FindingsAnswer {
+        let slots = FindingTime.slots(question.window)
+        let kept = isInMemory(slots) ? [] : await records(in: slots, question, limit: Self.records)
+        let found = RankedFinding.sorted(findings(in: slots, question, besides: kept ?? []))
+        let isComplete = isKept(slots) && kept.map { $0.count < Self.records } ?? false
+        return FindingsAnswer(
+            findings: found.prefix(FindingConstants.findings).map(\.finding), count: found.count,
+            quietSince: await quietSince(question, before: slots.upperBound, besides: kept ?? []),
+            isComplete: isComplete)
+    }
+
+    /// Returns the findings in memory, and those of the store that are not among them.
+    private func findings(
+        in slots: Range<Slot>, _ question: FindingsQuestion, besides records: [FindingRecord]
+    ) -> [RankedFinding] {
+        let asked = fleets.filter { question.selects(environment: $0.key) }.sorted { $0.key < $1.key }
+        let present = asked.map { (name: $0.key, found: $0.value.findings(in: slots)) }
+        let known = Set(present.flatMap { name, found in found.map { [name, $0.finding.id] } })
+        let others = records.filter { !known.contains([$0.environment, $0.id]) }.compactMap { RankedFinding($0) }
+        return (present.flatMap(\.found) + others).filter { question.selects($0.finding) }
+    }
+
+    /// Returns kept findings; `nil` if the store cannot be read.
+    private func records(
+        in slots: Range<Slot>, _ question: FindingsQuestion, limit: Int
+    ) async -> [FindingRecord]? {
+        let environments = question.filter.wanted[.environment].map { Set($0) }
+        return try? await storage.findings(
+            FindingRecordsQuery(window: FindingTime.window(slots), environments: environments, limit: limit))
+    }
+
+    /// Whether the detectors have all findings that reach into some slots.
+    private func isInMemory(_ slots: Range<Slot>) -> Bool {
+        guard isComputing, let last else { return false }
+        return slots.lowerBound >= FindingTime.slot(of: last + 1 - FindingConstants.keptMinutes)
+    }
+
+    /// Whether everything was read since the start, and findings of some slots are still kept.
+    private func isKept(_ slots: Range<Slot>) -> Bool {
+        guard let last else { return false }
+        let end = FindingTime.time(FindingTime.slot(of: last + 1))
+        return FindingTime.time(slots.lowerBound).adding(FindingRecord.age) >= end
     }
 
     /// Returns the end of the last finding that began before a slot, if it ended before it.
     private func quietSince(
-        _ fleets: [WatchedFleet], _ question: FindingsQuestion, before end: Slot
-    ) -> UnixNanoseconds? {
-        let known = fleets.flatMap { $0.findings(in: 0..<end) }.filter { question.selects($0.finding) }
+        _ question: FindingsQuestion, before end: Slot, besides records: [FindingRecord]
+    ) async -> UnixNanoseconds? {
+        var known = findings(in: 0..<end, question, besides: records)
+        if known.isEmpty, let latest = await self.records(in: 0..<end, question, limit: Self.latestRecords) {
+            known = findings(in: 0..<end, question, besides: latest)
+        }
         let ends = known.map { $0.finding.until ?? .max }
         guard let last = ends.max(), last <= end else { return nil }
         return FindingTime.time(last)
@@ -142,27 +236,30 @@ package actor FleetWatch {
 
 /// An environment with its detector.
 private struct WatchedFleet {
-    /// Findings that are remembered at most after the detector has forgotten them; the oldest are forgotten first.
-    private static let past = 1_000
-
     private var engine: FindingsEngine
+    private var kept = KeptFindings()
     /// The last minute that was taken.
     private var last: Minute?
     /// The last minute in which a sender was seen.
     var lastSeen: Minute = 0
-    /// The findings of the last minute, and those that ended before what the detector keeps.
-    private var present: [RankedFinding] = []
-    private var past: [RankedFinding] = []
+    /// Whether the last three hours were taken, so that findings have the ids under which they are kept.
+    private var isReady = false
     private var losses = LedgerLosses()
 
     /// - Parameter environment: its name; empty for senders without one.
     init(of environment: String) { engine = FindingsEngine(environment: environment.isEmpty ? nil : environment) }
 
-    /// Whether no sender was seen for so long that the detector has forgotten everything. Only findings of the past are left.
+    /// Whether no minute was taken yet.
+    var isNew: Bool { last == nil }
+
+    /// Whether no sender was seen for so long that the detector has forgotten everything.
     func isIdle(in minute: Minute) -> Bool { minute - lastSeen > FindingConstants.keptMinutes + 10 }
 
     /// Returns the first minute that was not taken yet.
     func next(from begin: Minute) -> Minute { max(begin, last.map { $0 + 1 } ?? begin) }
+
+    /// Takes the findings that the store has of the time that is about to be read.
+    mutating func restore(_ records: [FindingRecord]) { kept.restore(records) }
 
     /// Takes minutes, and returns the questions of the last one.
     mutating func play(_ minutes: [FleetMinute], _ agents: [AgentRecord], latest: Minute) -> [CarrierQuestion] {
@@ -172,31 +269,37 @@ private struct WatchedFleet {
             questions = engine.tick(minute)
             last = minute.minute
         }
-        remember()
         return questions
     }
 
+    /// Takes the answers to the questions of the latest minute.
     mutating func take(_ answers: [CarrierAnswer]) {
         engine.take(answers)
-        remember()
+        kept.recognize(engine.ranked(in: 0..<engine.now) + engine.forgotten)
+        isReady = true
     }
 
-    /// Keeps findings that the detector is about to forget. Others that are gone have become a part of another finding.
-    private mutating func remember() {
-        let begin = FindingTime.slot(of: (last ?? 0) + 1 - FindingConstants.keptMinutes)
-        let all = engine.ranked(in: 0..<FindingTime.slot(of: (last ?? 0) + 1))
-        let known = Set(all.map(\.finding.id))
-        past += present.filter { found in
-            !known.contains(found.finding.id) && found.finding.until.map { $0 <= begin } ?? false
-        }
-        past.removeFirst(max(0, past.count - Self.past))
-        present = all
+    /// What has to be stored.
+    var changes: KeptFindings.Changes {
+        kept.changes(found(in: 0..<engine.now), engine.forgotten.map(named), now: engine.now)
     }
 
-    /// Returns the findings that reach into some slots.
+    /// Notes that changes are stored.
+    mutating func note(_ changes: KeptFindings.Changes) {
+        kept.note(changes)
+        engine.forgotten = []
+    }
+
+    /// Returns the findings that reach into some slots, as far as the detector keeps them.
     func findings(in slots: Range<Slot>) -> [RankedFinding] {
-        engine.ranked(in: slots) + past.filter { $0.reaches(into: slots) }
+        isReady ? found(in: slots) + kept.earlier(in: slots) : []
     }
+
+    private func found(in slots: Range<Slot>) -> [RankedFinding] {
+        engine.ranked(in: slots).map(named)
+    }
+
+    private func named(_ found: RankedFinding) -> RankedFinding { kept.named(found, begin: engine.begin) }
 }
 
 /// The requests that processes said they lost.
