@@ -25,6 +25,8 @@ extension ClickHouseStorage {
         let oldestDetail = (clock.time - Int64(clamping: limits.detailAge)) / StoredDay.length
         for table in [Schema.detail, Schema.countedSpans] { try await drop(table, past: oldestDetail, of: 1) }
         try await drop(Schema.notification, past: (clock.time - NotifiedState.age) / StoredDay.length, of: 1)
+        try await drop(Schema.finding, past: (clock.time - Int64(FindingRecord.age)) / StoredDay.length, of: 1)
+        try await drop(Schema.findingsLease, past: clock.time / StoredDay.length - 1, of: 1)
         // The days of spans whose calls are remembered have not been dropped yet.
         try await rememberCalls()
     }

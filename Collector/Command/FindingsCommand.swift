@@ -8,7 +8,8 @@ struct FindingsCommand: AsyncParsableCommand {
         commandName: "findings",
         abstract: "Lists what happened: failures, slowness, silence and more, the most expensive first.",
         discussion: """
-            Judges HTTP requests and processes. With --store, it reads the three hours before the end of the window. \
+            Judges HTTP requests and processes. Findings are kept for 30 days. With --store, the three hours before the end of \
+            the window are judged again. \
             \(TimeExpression.help)
             """)
 

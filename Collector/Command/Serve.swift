@@ -300,7 +300,7 @@ private struct FindingsService: Service {
                 } catch is CancellationError {
                     return
                 } catch {
-                    logger.error("the last minute could not be read for findings", metadata: ["error": "\(error)"])
+                    logger.error("findings could not be computed or stored", metadata: ["error": "\(error)"])
                 }
                 try await Task.sleep(for: .nanoseconds(FleetWatch.timeToNextTick(now: SystemClock.now())))
             }

@@ -72,6 +72,10 @@ enum FindingConstants {
     /// Slots without trouble before an episode may be closed: a minute.
     static let quiet = 6
 
+    /// Slots before now in which a finding is dropped that is not found again when late points have come: an hour. An older one may be
+    /// gone because its time before is.
+    static let corrected = 360
+
     // MARK: Shares
 
     /// The share of a service's trouble that makes one endpoint the subject. Otherwise it is the service.

@@ -44,7 +44,8 @@ package struct CollectorServer: Sendable {
         self.activity = activity
         refusals = RefusedSenders(now: now)
         self.storage = ObservedStorage(storage: storage, activity: activity, refusals: refusals, now: now)
-        findings = FleetWatch(of: storage, late: activity.late)
+        findings = FleetWatch(
+            of: storage, as: String(UInt64.random(in: 0 ... .max), radix: 16), late: activity.late)
         self.intake = intake
         self.intake.times = { storage.longestAge.map { AcceptedTimes(at: now(), upToAge: $0) } ?? .all }
         self.tokens = tokens

@@ -69,6 +69,20 @@ package protocol Storage: Sendable {
     /// Keeps what a receiver has acknowledged about a finding.
     func setNotified(_ key: NotificationKey, _ state: NotifiedState) async throws
 
+    /// Stores findings. A record replaces the one with its environment and id.
+    ///
+    /// - Parameter removed: records that are no finding any more, with the time at which that was found.
+    func keep(_ findings: [FindingRecord], removing removed: [FindingRecord]) async throws
+
+    /// Returns the kept findings that reach into a window.
+    func findings(_ query: FindingRecordsQuery) async throws -> [FindingRecord]
+
+    /// Returns whether a collector computes the findings of this store for the next seconds. One of its collectors does at a time.
+    /// The one that does keeps the lease as long as it renews it in time. With 0 seconds it gives the lease back.
+    ///
+    /// - Parameter owner: the collector's name: letters and digits, a new one in each process.
+    func leaseFindings(to owner: String, seconds: Int) async throws -> Bool
+
     /// The refusals of each sender since the collector that serves this store started; none for a store without a collector. Other
     /// collectors on the same store have refused other telemetry. Reading it is free and never waits.
     var refused: [RefusedTelemetry] { get }
@@ -98,6 +112,9 @@ package protocol Storage: Sendable {
 
 extension Storage {
     package var refused: [RefusedTelemetry] { [] }
+
+    /// A store that only one collector can open needs no lease.
+    package func leaseFindings(to owner: String, seconds: Int) async throws -> Bool { true }
 
     /// Returns an answer whose figures are all from the same moment. Throws ``TooManyGroups`` if it would be too large.
     package func statistics(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
@@ -232,6 +249,18 @@ extension StorageWrapper {
 
     package func setNotified(_ key: NotificationKey, _ state: NotifiedState) async throws {
         try await storage.setNotified(key, state)
+    }
+
+    package func keep(_ findings: [FindingRecord], removing removed: [FindingRecord]) async throws {
+        try await storage.keep(findings, removing: removed)
+    }
+
+    package func findings(_ query: FindingRecordsQuery) async throws -> [FindingRecord] {
+        try await storage.findings(query)
+    }
+
+    package func leaseFindings(to owner: String, seconds: Int) async throws -> Bool {
+        try await storage.leaseFindings(to: owner, seconds: seconds)
     }
 
     package var refused: [RefusedTelemetry] { storage.refused }

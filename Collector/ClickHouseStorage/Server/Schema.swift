@@ -12,7 +12,7 @@ enum Schema {
     static let all = [
         migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
         processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour, madeHour,
-        wholeHour, sharedSender, processEnd, notification,
+        wholeHour, sharedSender, processEnd, notification, finding, findingsLease,
     ]
 
     /// The tables that are kept as long as hours. Their parts have four weeks each.
@@ -307,6 +307,30 @@ enum Schema {
         day UInt32
         time Int64
         state UInt8
+        """)
+
+    /// Each state of each finding, by the day on which it changed: see ``FindingRecord``. An environment and an id name a
+    /// finding, and its latest state counts. `end_ns` is 0 while it goes on, and `text` is `''` once it is no finding any more.
+    static let finding = Table(
+        "finding", key: "environment, id", version: "changed", partition: "intDiv(changed, \(StoredDay.length))",
+        """
+        environment String
+        id String
+        began Int64
+        end_ns Int64
+        changed Int64
+        text String
+        """)
+
+    /// The collectors that computed findings, by the day on which their lease ends. Times are by ClickHouse's clock. Of the leases
+    /// that have not ended, the one that began first counts: see ``FindingsLease``.
+    static let findingsLease = Table(
+        "findings_lease", key: "owner", version: "revision", partition: "intDiv(until, \(StoredDay.length))",
+        """
+        owner String
+        revision UInt64
+        since Int64
+        until Int64
         """)
 
     /// Kept spans, by the day on which they started. The kind is `''` for a span that is not a request.

@@ -18,7 +18,8 @@ struct ProcessDetector {
         for loss in fleet.losses where loss.count > 0 {
             episodes.note(.lost, at: .service(loss.service), [loss.slot], minute: minute) { $0.lost += loss.count }
         }
-        noteSilence(minute, &episodes)
+        noteSilence(
+            until: fleet.isSettled ? Double((minute + 1) * 60) : serviceSeen.values.max() ?? 0, minute, &episodes)
         noteWaits(fleet.waits, minute, &episodes)
         forget(before: Double((minute - FindingConstants.keptMinutes) * 60))
     }
@@ -49,8 +50,8 @@ struct ProcessDetector {
         serviceSeen[report.process.service] = max(report.lastSeen, serviceSeen[report.process.service] ?? 0)
     }
 
-    private func noteSilence(_ minute: Minute, _ episodes: inout EpisodeList) {
-        let now = Double((minute + 1) * 60)
+    /// - Parameter now: until when reports are expected, in seconds since 1970.
+    private func noteSilence(until now: Double, _ minute: Minute, _ episodes: inout EpisodeList) {
         for (service, seen) in serviceSeen.sorted(by: { $0.key < $1.key }) {
             let known = episodes.last { $0.kind == .silent && $0.place == .service(service) && $0.isOpen }
             if now - seen > FindingConstants.silence, known == nil {

@@ -29,6 +29,8 @@ package struct FleetMinute: Sendable {
     package var waits: [ThreadWait] = []
     package var ends: [ProcessEnd] = []
     package var losses: [LostRequests] = []
+    /// Whether all senders have had time to deliver the minute. After a time without a collector, one delivers later than another.
+    package var isSettled = true
 
     package init(minute: Minute) { self.minute = minute }
 }

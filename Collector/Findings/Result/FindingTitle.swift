@@ -28,8 +28,10 @@ struct FindingTitle {
 
     private func verb(_ present: String, _ past: String) -> String { finding.isOpen ? present : past }
 
-    private var times: String {
-        switch (finding.since.map(FindingTime.clock), finding.until.map(FindingTime.clock)) {
+    private var times: String { Self.times(finding.since, finding.until) }
+
+    static func times(_ since: Slot?, _ until: Slot?) -> String {
+        switch (since.map(FindingTime.clock), until.map(FindingTime.clock)) {
         case (let since?, let until?): since == until ? "at \(since)" : "from \(since) to \(until)"
         case (let since?, nil): "since \(since)"
         case (nil, let until?): "until \(until)"

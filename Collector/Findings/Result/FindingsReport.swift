@@ -54,11 +54,12 @@ extension FindingsReport {
 
     /// Why findings may be missing.
     static let gap =
-        "Findings may be missing: at its start the collector reads the last three hours, and what was before them is unknown."
+        "Findings may be missing: the collector has just started, or the window has more than it can read or begins more than "
+        + "30 days ago."
 }
 
 extension FleetWatch {
-    package func report(_ question: FindingsQuestion) -> FindingsReport {
-        FindingsReport(findings(question), to: question)
+    package func report(_ question: FindingsQuestion) async -> FindingsReport {
+        FindingsReport(await findings(question), to: question)
     }
 }

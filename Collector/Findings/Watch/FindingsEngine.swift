@@ -25,6 +25,9 @@ package struct FindingsEngine: Sendable {
     private var memory = MemoryDetector()
     private var wide: Set<String> = []
     private var drafts: [FindingDraft] = []
+    /// Findings that were forgotten because they are old, until somebody takes them. Others that are gone have become a part of
+    /// another finding.
+    var forgotten: [RankedFinding] = []
     /// The first minute that was taken.
     private var first: Minute?
     private var minute: Minute = 0
@@ -34,10 +37,10 @@ package struct FindingsEngine: Sendable {
     package init(environment: String? = nil) { self.environment = environment }
 
     /// The first slot with data that are kept.
-    private var begin: Slot {
+    var begin: Slot {
         FindingTime.slot(of: max(first ?? minute, minute + 1 - FindingConstants.keptMinutes))
     }
-    private var now: Slot { FindingTime.slot(of: minute + 1) }
+    var now: Slot { FindingTime.slot(of: minute + 1) }
 
     /// Rows that are not watched, because there are more than the limit.
     package var unwatchedRows: Int { rows.unwatched }
@@ -89,14 +92,24 @@ package struct FindingsEngine: Sendable {
     }
 
     private mutating func forget() {
-        let abandoned = episodes.all.filter(isAbandoned).map(\.number)
+        let before = episodes
+        let abandoned = before.all.filter(isAbandoned).map(\.number)
         episodes.remove(Set(abandoned))
         episodes.forget(endedBefore: begin)
         let numbers = Set(episodes.all.map(\.number))
         links.forget(except: numbers)
         groups.forget(except: numbers)
-        drafts.removeAll { !numbers.contains($0.main) }
+        forget(drafts.filter { !numbers.contains($0.main) }, of: before)
         rows.forgetUnused(except: Set(episodes.all.compactMap(\.place.row)))
+    }
+
+    private mutating func forget(_ old: [FindingDraft], of all: EpisodeList) {
+        guard !old.isEmpty else { return }
+        let kept = episodes
+        episodes = all
+        forgotten += old.compactMap { finding($0, in: 0..<now) }
+        episodes = kept
+        drafts.removeAll { draft in old.contains { $0.id == draft.id } }
     }
 
     /// Whether what an episode is about has not been seen in all the time that is kept: it is gone, and the episode with it.

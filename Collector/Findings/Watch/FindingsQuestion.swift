@@ -61,8 +61,8 @@ package struct FindingsAnswer: Sendable {
     package var count: Int
     /// The end of the last finding of the window's requests; `nil` if one goes on, or if none is known.
     package var quietSince: UnixNanoseconds?
-    /// Whether everything was read that the window's findings come from. After a start the last three hours are read, and what
-    /// was before them is unknown.
+    /// Whether everything was read that the window's findings come from. It was not while a collector starts, for a window that
+    /// begins before the time for which findings are kept, and if there are too many or the store could not be read.
     package var isComplete: Bool
 
     package init(findings: [Finding], count: Int, quietSince: UnixNanoseconds? = nil, isComplete: Bool = true) {

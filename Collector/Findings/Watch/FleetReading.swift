@@ -26,8 +26,9 @@ struct FleetReading: Sendable {
     ///   - environment: its name; empty for senders without one.
     ///   - again: the number of minutes before them that are read again, because points come late. Their rows replace what was
     ///     read before, and their processes are among those of the first minute.
+    ///   - isSettled: see ``FleetMinute/isSettled``.
     func minutes(
-        _ minutes: ClosedRange<Minute>, of environment: String, again: Int = 0
+        _ minutes: ClosedRange<Minute>, of environment: String, again: Int = 0, isSettled: Bool = true
     ) async throws -> [FleetMinute] {
         let first = minutes.lowerBound
         let all = max(0, first - again)..<minutes.upperBound + 1
@@ -37,6 +38,7 @@ struct FleetReading: Sendable {
         let ends = try await ends(in: minutes, environment)
         return minutes.map { minute in
             var fleet = FleetMinute(minute: minute)
+            fleet.isSettled = isSettled
             (fleet.rows, fleet.waits) = (rows[minute] ?? [], waits[minute] ?? [])
             (fleet.processes, fleet.ends) = (processes[minute] ?? [], ends[minute] ?? [])
             return fleet

@@ -4,7 +4,8 @@ import MartletTelemetry
 /// Watches a store: once a minute it reads the counts of the minute that has ended, and finds what happened in each environment.
 /// Safe to use from any task, but only one task may call ``tick(now:)`` at a time.
 ///
-/// Findings are kept in memory only. After a start, those of the last three hours are found again.
+/// The store keeps what was found. Of several collectors on one store, one computes findings (``Storage/leaseFindings(to:seconds:)``),
+/// and the others answer from what it stored.
 package actor FleetWatch {
     /// The environments that are watched at most: those that were seen most recently when they were found.
     package static let environments = 16
@@ -15,21 +16,39 @@ package actor FleetWatch {
     private static let rowMinutes = 3_000
     /// Minutes that are read at once, at most, and minutes before the new ones that are read again, because points come late.
     private static let portion = 15, again = 2
+    /// The seconds for which a tick takes the lease: two ticks and a half, so that one late tick does not lose it.
+    private static let lease = 150
+    /// Minutes after the first tick in which senders may still hold back what they could not deliver while no collector ran.
+    private static let settling = 5
+    /// Kept findings that are read for an answer at most, and those among which the latest end is looked for.
+    private static let records = 2_000, latestRecords = 100
 
     private let reading: FleetReading
+    private let owner: String?
     private let late: LateArrivals
-    /// The fleets by the name of their environment; empty for senders without one.
+    /// The fleets by the name of their environment; empty for senders without one. None while another collector computes.
     private var fleets: [String: WatchedFleet] = [:]
-    /// The minute that the first tick began with, and the last one of the latest tick that was finished.
-    private var first: Minute?
+    /// The last minute of the latest tick that was finished.
     private var last: Minute?
+    /// The first minute by whose end senders have delivered what waited while no collector ran.
+    private var settled: Minute?
     private var isReading = false
+    /// Whether this collector computes the findings of its store.
+    private var isComputing = false
+    /// Whether findings that an earlier collector left open are closed in environments that are not watched any more.
+    private var hasClosedLeft = false
 
-    /// - Parameter late: what the store notes of points that come late.
-    package init(of storage: some Storage, late: LateArrivals = LateArrivals()) {
+    /// - Parameters:
+    ///   - owner: the collector's name, for ``Storage/leaseFindings(to:seconds:)``; `nil` for a reader, which computes for
+    ///   itself and stores nothing.
+    ///   - late: what the store notes of points that come late.
+    package init(of storage: some Storage, as owner: String? = nil, late: LateArrivals = LateArrivals()) {
         reading = FleetReading(storage: storage)
+        self.owner = owner
         self.late = late
     }
+
+    private var storage: any Storage { reading.storage }
 
     /// Returns the time in nanoseconds until the next minute can be read.
     package static func timeToNextTick(now: UnixNanoseconds) -> UnixNanoseconds {
@@ -41,15 +60,36 @@ package actor FleetWatch {
 
     // MARK: A tick
 
-    /// Reads the minutes that have ended since the last tick, or those of the last three hours. Throws if the store cannot be
-    /// read; then the next tick reads the rest.
-    package func tick(now: UnixNanoseconds) async throws {
+    /// Reads the minutes that have ended since the last tick, or those of the last three hours, and stores what has changed. Throws
+    /// if the store cannot be read or written; then the next tick does the rest.
+    ///
+    /// - Returns: whether this collector is the one that computes the findings of its store.
+    @discardableResult
+    package func tick(now: UnixNanoseconds) async throws -> Bool {
         let latest = Self.lastEnded(now)
-        guard latest > last ?? -1, !isReading else { return }
+        guard latest > last ?? -1, !isReading else { return isComputing }
         isReading = true
         defer { isReading = false }
+        settled = settled ?? (owner == nil ? latest : latest + Self.settling)
+        try await takeTurn()
+        if isComputing { try await playAll(to: latest) }
+        last = latest
+        if isComputing, owner != nil {
+            try await keep(at: now)
+            try await closeLeft(at: now)
+        }
+        return isComputing
+    }
+
+    /// Finds out whether this collector computes. If not, it forgets what it has found: another one goes on with it.
+    private func takeTurn() async throws {
+        guard let owner else { return isComputing = true }
+        isComputing = try await storage.leaseFindings(to: owner, seconds: Self.lease)
+        if !isComputing { (fleets, hasClosedLeft) = ([:], false) }
+    }
+
+    private func playAll(to latest: Minute) async throws {
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
-        first = first ?? begin
         late.expect(from: latest + 1 - Self.again)
         let new = max(begin, last.map { $0 + 1 } ?? begin)...latest
         for environment in try await reading.environments(in: new, limit: Self.environments) {
@@ -59,14 +99,13 @@ package actor FleetWatch {
         for environment in fleets.filter({ !$0.value.isIdle(in: latest) }).keys.sorted() {
             try await play(environment, from: begin, to: latest)
         }
-        last = latest
     }
 
     /// Reads the last three hours of environments that have begun to send since the last tick, and of those with late points, so that
-    /// their findings are right before the next tick. Does nothing while minutes are read.
+    /// their findings are right before the next tick. Does nothing while minutes are read, or if another collector computes.
     package func catchUp(now: UnixNanoseconds) async throws {
         let latest = Self.lastEnded(now)
-        guard last != nil, !isReading else { return }
+        guard isComputing, last != nil, !isReading else { return }
         isReading = true
         defer { isReading = false }
         let begin = max(0, latest + 1 - FindingConstants.keptMinutes)
@@ -105,43 +144,66 @@ package actor FleetWatch {
 
     /// Plays the minutes of an environment that have ended, in portions so that no answer of the store is too large.
     private func play(_ environment: String, from begin: Minute, to latest: Minute) async throws {
+        let start = ContinuousClock.now
+        if fleets[environment]?.isNew ?? false { try await restore(environment, since: begin) }
         var (portion, again) = (1, Self.again)
         var questions: [CarrierQuestion] = []
-        let start = ContinuousClock.now
-        if fleets[environment]?.isReadFromStart ?? false { late.forget(environment) }
         while let next = fleets[environment]?.next(from: begin), next <= latest {
             let minutes = next...min(next + portion - 1, latest)
-            let read = try await reading.minutes(minutes, of: environment, again: again)
+            let isSettled = settled.map { $0 <= latest } ?? false
+            let read = try await reading.minutes(minutes, of: environment, again: again, isSettled: isSettled)
             questions = fleets[environment]?.play(read) ?? []
             let rows = read.reduce(0) { $0 + $1.rows.count } / (minutes.count + again)
             portion = max(1, min(Self.portion, Self.rowMinutes / max(rows, 1)))
             again = 0
         }
         let answers = try await reading.answers(to: questions, in: environment)
-        fleets[environment]?.take(answers)
-        fleets[environment]?.noteRead(since: start)
+        fleets[environment]?.take(answers, since: start)
+    }
+
+    /// Reads what the store keeps of the time that is about to be read.
+    private func restore(_ environment: String, since begin: Minute) async throws {
+        late.forget(environment)
+        let kept = TimeWindow(from: FindingTime.time(FindingTime.slot(of: begin)), to: .max)
+        let query = FindingRecordsQuery(window: kept, environments: [environment], limit: Self.records)
+        fleets[environment]?.restore(try await storage.findings(query))
+    }
+
+    // MARK: Keeping
+
+    /// Stores what has changed in all environments at once.
+    private func keep(at now: UnixNanoseconds) async throws {
+        let changes = fleets.mapValues { $0.changes }
+        let changed = changes.flatMap { name, changes in changes.changed.compactMap { $0.record(in: name, at: now) } }
+        let removed = changes.flatMap { name, changes in changes.removed.compactMap { $0.record(in: name, at: now) } }
+        if !changed.isEmpty || !removed.isEmpty { try await storage.keep(changed, removing: removed) }
+        for (name, changes) in changes { fleets[name]?.note(changes) }
+    }
+
+    /// Closes what an earlier collector left open in environments that are not watched any more.
+    private func closeLeft(at now: UnixNanoseconds) async throws {
+        guard !hasClosedLeft else { return }
+        let query = FindingRecordsQuery(window: TimeWindow(from: now, to: .max), limit: FindingRecord.limit)
+        let left = try await storage.findings(query).filter { $0.end == nil && fleets[$0.environment] == nil }
+        let closed = left.compactMap { record in
+            RankedFinding(record)?.closed(at: FindingTime.slot(at: record.changed))
+                .record(in: record.environment, at: now)
+        }
+        if !closed.isEmpty { try await storage.keep(closed, removing: []) }
+        hasClosedLeft = true
     }
 
     // MARK: Questions
 
-    /// Returns all findings that are remembered, as of the last tick: those that go on, and those that ended.
+    /// Returns all findings that are remembered, as of the last tick: those that go on, and those that ended. Silent
+    /// services are left out at first, because they may only have waited for a collector.
     package func present() -> [WatchedFinding] {
-        fleets.sorted { $0.key < $1.key }.flatMap { environment, fleet in
-            fleet.findings(in: 0..<Slot.max).map {
+        let isSettled = settled.map { $0 <= last ?? 0 } ?? false
+        return fleets.sorted { $0.key < $1.key }.flatMap { environment, fleet in
+            fleet.findings(in: 0..<Slot.max).filter { isSettled || $0.finding.kind != .silent }.map {
                 WatchedFinding(environment: environment.isEmpty ? nil : environment, $0.finding)
             }
         }
-    }
-
-    /// Returns the findings of a window, as of the last tick.
-    package func findings(_ question: FindingsQuestion) -> FindingsAnswer {
-        let slots = FindingTime.slots(question.window)
-        let asked = fleets.filter { question.selects(environment: $0.key) }.sorted { $0.key < $1.key }.map(\.value)
-        let found = RankedFinding.sorted(asked.flatMap { $0.findings(in: slots) }).map(\.finding)
-            .filter(question.selects)
-        return FindingsAnswer(
-            findings: Array(found.prefix(FindingConstants.findings)), count: found.count,
-            quietSince: quietSince(asked, question, before: slots.upperBound), isComplete: isComplete(slots))
     }
 
     /// Returns the number of open findings of each kind as of the last tick, by environment: empty for senders without one.
@@ -149,17 +211,61 @@ package actor FleetWatch {
         fleets.filter { !$0.value.isIdle(in: last ?? 0) }.mapValues(\.openFindings)
     }
 
-    /// Whether everything that a window's findings come from was read.
-    private func isComplete(_ slots: Range<Slot>) -> Bool {
-        guard let first, last != nil else { return false }
-        return slots.lowerBound >= FindingTime.slot(of: first)
+    /// Returns the findings of a window, as of the last tick. If the store has to be read for it and cannot be, the answer has what is
+    /// in memory, and is not complete.
+    package func findings(_ question: FindingsQuestion) async -> FindingsAnswer {
+        let slots = FindingTime.slots(question.window)
+        let kept = isInMemory(slots) ? [] : await records(in: slots, question, limit: Self.records)
+        let found = RankedFinding.sorted(findings(in: slots, question, besides: kept ?? []))
+        let isComplete = isKept(slots) && kept.map { $0.count < Self.records } ?? false
+        return FindingsAnswer(
+            findings: found.prefix(FindingConstants.findings).map(\.finding), count: found.count,
+            quietSince: await quietSince(question, before: slots.upperBound, besides: kept ?? []),
+            isComplete: isComplete)
+    }
+
+    /// Returns the findings in memory, and those of the store that are not among them.
+    private func findings(
+        in slots: Range<Slot>, _ question: FindingsQuestion, besides records: [FindingRecord]
+    ) -> [RankedFinding] {
+        let asked = fleets.filter { question.selects(environment: $0.key) }.sorted { $0.key < $1.key }
+        let present = asked.map { (name: $0.key, found: $0.value.findings(in: slots)) }
+        let known = Set(present.flatMap { name, found in found.map { [name, $0.finding.id] } })
+        let others = records.filter { !known.contains([$0.environment, $0.id]) }.compactMap { RankedFinding($0) }
+        return (present.flatMap(\.found) + others).filter { question.selects($0.finding) }
+    }
+
+    /// Returns kept findings; `nil` if the store cannot be read.
+    private func records(
+        in slots: Range<Slot>, _ question: FindingsQuestion, limit: Int
+    ) async -> [FindingRecord]? {
+        let environments = question.filter.wanted[.environment].map { Set($0) }
+        return try? await storage.findings(
+            FindingRecordsQuery(window: FindingTime.window(slots), environments: environments, limit: limit))
+    }
+
+    /// Whether the detectors have all findings that reach into some slots.
+    private func isInMemory(_ slots: Range<Slot>) -> Bool {
+        guard isComputing, let last else { return false }
+        return slots.lowerBound >= FindingTime.slot(of: last + 1 - FindingConstants.keptMinutes)
+    }
+
+    /// Whether everything was read since the start up to a window's end, but for the last minutes, and its findings are still kept.
+    private func isKept(_ slots: Range<Slot>) -> Bool {
+        guard let last else { return false }
+        let end = FindingTime.slot(of: last + 1)
+        return FindingTime.time(slots.lowerBound).adding(FindingRecord.age) >= FindingTime.time(end)
+            && slots.upperBound <= end + FindingConstants.overlap
     }
 
     /// Returns the end of the last finding that began before a slot, if it ended before it.
     private func quietSince(
-        _ fleets: [WatchedFleet], _ question: FindingsQuestion, before end: Slot
-    ) -> UnixNanoseconds? {
-        let known = fleets.flatMap { $0.findings(in: 0..<end) }.filter { question.selects($0.finding) }
+        _ question: FindingsQuestion, before end: Slot, besides records: [FindingRecord]
+    ) async -> UnixNanoseconds? {
+        var known = findings(in: 0..<end, question, besides: records)
+        if known.isEmpty, let latest = await self.records(in: 0..<end, question, limit: Self.latestRecords) {
+            known = findings(in: 0..<end, question, besides: latest)
+        }
         let ends = known.map { $0.finding.until ?? .max }
         guard let last = ends.max(), last <= end else { return nil }
         return FindingTime.time(last)
@@ -174,144 +280,5 @@ package struct WatchedFinding: Sendable, Equatable {
 
     package init(environment: String?, _ finding: Finding) {
         (self.environment, self.finding) = (environment, finding)
-    }
-}
-
-/// An environment with its detector.
-private struct WatchedFleet {
-    /// Findings that are remembered at most after the detector has forgotten them; the oldest are forgotten first.
-    private static let past = 1_000
-    /// The time over which the cost of reading all minutes again is added up.
-    private static let watchedTime: Duration = .seconds(600)
-
-    private var engine: FindingsEngine
-    /// The last minute that was taken.
-    private var last: Minute?
-    /// The last minute in which a sender was seen.
-    var lastSeen: Minute = 0
-    /// The findings of the last minute, and those that ended before what the detector keeps.
-    private var present: [RankedFinding] = []
-    private var past: [RankedFinding] = []
-    private var losses = LedgerLosses()
-    /// When the minutes were read from the first one on, in the last ten minutes, and how long each time took.
-    private var readings: [(end: ContinuousClock.Instant, duration: Duration)] = []
-    private(set) var isReadFromStart = true
-    private let environment: String
-
-    /// - Parameter environment: its name; empty for senders without one.
-    init(of environment: String) {
-        self.environment = environment
-        engine = Self.engine(of: environment)
-    }
-
-    private static func engine(of environment: String) -> FindingsEngine {
-        FindingsEngine(environment: environment.isEmpty ? nil : environment)
-    }
-
-    /// Whether all minutes may be read again: that takes at most a thirtieth of the time.
-    var mayRestart: Bool {
-        let recent = readings.filter { ContinuousClock.now - $0.end <= Self.watchedTime }
-        return !isReadFromStart && recent.reduce(.zero) { $0 + $1.duration } < Self.watchedTime / 30
-    }
-
-    /// Forgets the minutes that were taken, but not the findings of the past.
-    mutating func restart() {
-        (engine, losses, last) = (Self.engine(of: environment), LedgerLosses(), nil)
-        isReadFromStart = true
-    }
-
-    /// Notes that all minutes were taken that have ended.
-    mutating func noteRead(since start: ContinuousClock.Instant) {
-        guard isReadFromStart else { return }
-        isReadFromStart = false
-        let now = ContinuousClock.now
-        readings.removeAll { now - $0.end > Self.watchedTime }
-        readings.append((now, now - start))
-    }
-
-    /// Whether no sender was seen for so long that the detector has forgotten everything. Only findings of the past are left.
-    func isIdle(in minute: Minute) -> Bool { minute - lastSeen > FindingConstants.keptMinutes + 10 }
-
-    /// Returns the first minute that was not taken yet.
-    func next(from begin: Minute) -> Minute { max(begin, last.map { $0 + 1 } ?? begin) }
-
-    /// Takes minutes, and returns the questions of the last one.
-    mutating func play(_ minutes: [FleetMinute]) -> [CarrierQuestion] {
-        var questions: [CarrierQuestion] = []
-        for var minute in minutes {
-            minute.losses = losses.growth(minute)
-            questions = engine.tick(minute)
-            last = minute.minute
-        }
-        remember()
-        return questions
-    }
-
-    mutating func take(_ answers: [CarrierAnswer]) {
-        engine.take(answers)
-        remember()
-    }
-
-    /// Keeps findings that the detector is about to forget. Others that are gone have become a part of another finding.
-    private mutating func remember() {
-        let begin = FindingTime.slot(of: (last ?? 0) + 1 - FindingConstants.keptMinutes)
-        let all = engine.ranked(in: 0..<FindingTime.slot(of: (last ?? 0) + 1))
-        let known = Set(all.map(\.finding.id))
-        past += present.filter { found in
-            !known.contains(found.finding.id) && found.finding.until.map { $0 <= begin } ?? false
-        }
-        past.removeFirst(max(0, past.count - Self.past))
-        present = all
-    }
-
-    /// The number of open findings of each kind.
-    var openFindings: [FindingKind: Int] {
-        let end = FindingTime.slot(of: (last ?? 0) + 1)
-        return findings(in: end - 1..<end).map(\.finding).filter(\.isOpen).reduce(into: [:]) {
-            $0[$1.kind, default: 0] += 1
-        }
-    }
-
-    /// Returns the findings that reach into some slots.
-    func findings(in slots: Range<Slot>) -> [RankedFinding] {
-        engine.ranked(in: slots) + past.filter { $0.reaches(into: slots) }
-    }
-}
-
-/// The requests that processes said they lost.
-private struct LedgerLosses {
-    /// Processes that are remembered at most. Losses of others are not found.
-    private static let processes = 20_000
-
-    /// The lost requests of each process so far, and the minute of its last report.
-    private var lost: [ProcessIdentity: (requests: UInt64, minute: Minute)] = [:]
-    /// The first minute of all.
-    private var first: Minute?
-
-    /// Returns what the processes have lost since their last reports.
-    mutating func growth(_ minute: FleetMinute) -> [LostRequests] {
-        first = first ?? minute.minute
-        let losses = minute.processes.compactMap { growth($0, in: minute.minute) }
-        if lost.count >= Self.processes {
-            lost = lost.filter { $0.value.minute > minute.minute - FindingConstants.keptMinutes }
-        }
-        return losses
-    }
-
-    private mutating func growth(_ report: ReportedProcess, in minute: Minute) -> LostRequests? {
-        let known = lost[report.process]?.requests
-        guard let reading = report.losses, known != nil || lost.count < Self.processes else { return nil }
-        // What an older process had lost before its first report in this time is not new.
-        let before = known ?? (isNew(reading) ? 0 : reading.requests)
-        lost[report.process] = (max(before, reading.requests), minute)
-        guard reading.requests > before else { return nil }
-        let slot = FindingTime.slot(at: max(reading.time, 1) - 1)
-        return LostRequests(service: report.process.service, slot: slot, count: reading.requests - before)
-    }
-
-    /// Whether a process began after the first minute.
-    private func isNew(_ reading: LossReading) -> Bool {
-        guard let first, reading.age > 0, reading.age < reading.time else { return false }
-        return reading.time - reading.age >= FindingTime.time(FindingTime.slot(of: first))
     }
 }

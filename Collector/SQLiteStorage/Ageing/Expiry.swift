@@ -42,6 +42,7 @@ struct Expiry {
             db.delete(from: "process_end", where: "time <= ?", [oldest], atMost: SQLiteLimits.deletedRows),
             UncountedRows.delete(until: oldest, in: db),
             NotificationRows.delete(until: before(NotifiedState.age), in: db),
+            FindingRows.delete(until: before(Int64(FindingRecord.age)), in: db),
         ]
         // Senders come last, because each call searches all of them, and a sender with data left stays.
         let isThereMore = try deleted.contains(SQLiteLimits.deletedRows) || deleteResources(in: db)

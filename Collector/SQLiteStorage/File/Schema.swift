@@ -14,10 +14,10 @@ enum Schema {
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("tables of 2026-11-29, with ends of processes and notifications") { db in
+        migrator.registerMigration("tables of 2026-11-29, with findings, notifications and ends of processes") { db in
             try db.execute(
                 sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
-                    + observedCalls + notifications)
+                    + observedCalls + notifications + findings)
         }
         return migrator
     }
@@ -328,6 +328,25 @@ enum Schema {
             time INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX notification_by_time ON notification (time);
+
+        """
+
+    /// What happened: see ``FindingRecord``.
+    private static let findings = """
+        CREATE TABLE finding (
+            id INTEGER PRIMARY KEY,
+            environment TEXT NOT NULL, name TEXT NOT NULL,
+            began INTEGER NOT NULL,
+            -- 0 while it goes on.
+            end_time INTEGER NOT NULL,
+            -- The collector's clock.
+            changed INTEGER NOT NULL,
+            -- JSON.
+            text TEXT NOT NULL,
+            UNIQUE (environment, name)
+        ) STRICT;
+        CREATE INDEX finding_by_begin ON finding (environment, began);
+        CREATE INDEX finding_by_change ON finding (changed);
 
         """
 }

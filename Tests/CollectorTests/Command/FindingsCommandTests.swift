@@ -34,6 +34,22 @@ import Testing
         #expect(report.findings.isEmpty && report.count == 0)
     }
 
+    /// A collector found the outage, and has ended since. The detector no longer reads so far back.
+    @Test func findingOfDaysAgoIsListedFromWhatTheStoreKeeps() async throws {
+        let (minute, day) = (60_000_000_000 as UInt64, 86_400_000_000_000 as UInt64)
+        let start = SystemClock.now() / minute * minute - 3 * day
+        let store = try await OutageStore(in: folder, start: start, minutes: 60, end: 40)
+        let storage = try store.open()
+        try await FleetWatch(of: storage, as: "a").tick(now: store.now)
+        try storage.close()
+        let flags = ["findings", "--store", "sqlite:" + store.path, "--since"]
+        let week = try await ChildProcess(.martletCollector, flags + ["7d"]).finish()
+        #expect(week.output.hasPrefix("1 thing happened, 0 are ongoing."), "\(week.output) \(week.errors)")
+        #expect(week.output.contains("GET /orders of orders failed from"))
+        let today = try await ChildProcess(.martletCollector, flags + ["1d"]).finish()
+        #expect(today.output.hasPrefix("No findings."), "\(today.output)")
+    }
+
     @Test func unknownKindIsRefused() async throws {
         let result = try await run(["--kind", "broken"])
         #expect(result.status == 64)

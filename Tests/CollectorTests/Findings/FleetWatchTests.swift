@@ -143,30 +143,20 @@ import Testing
         #expect(await watch.findings(question(store, [:], [.slow])).count == 0)
     }
 
-    @Test func nothingIsCompleteBeforeTheFirstTickAndBeforeWhatItRead() async throws {
+    @Test func nothingIsCompleteBeforeTheFirstTickAndBeforeWhatIsKept() async throws {
         let store = try await OutageStore(in: folder)
         let watch = FleetWatch(of: try store.open())
         #expect(await watch.findings(question(store)).isComplete == false)
         try await watch.tick(now: store.now)
-        var day = question(store)
-        day.window.from = store.now - 86_400_000_000_000
-        #expect(await watch.findings(day).isComplete == false)
-    }
-
-    /// The service goes on for long after the outage, and then an hour is asked for that the detector has forgotten.
-    @Test func outageOfThePastIsRemembered() async throws {
-        let store = try await OutageStore(in: folder, minutes: 260, end: 40)
-        let watch = FleetWatch(of: try store.open())
-        for minute in [60, 260] {
-            try await watch.tick(now: store.start + UInt64(minute) * 60_000_000_000 + 10_000_000_000)
+        for (days, isComplete) in [(29, true), (31, false)] as [(UInt64, Bool)] {
+            var long = question(store)
+            long.window.from = store.now - days * 86_400_000_000_000
+            #expect(await watch.findings(long).isComplete == isComplete, "\(days) days")
         }
-        let first = TimeWindow(from: store.start, to: store.start + 3_600_000_000_000)
-        let answer = await watch.findings(FindingsQuestion(window: first))
-        #expect(answer.findings.map(\.kind) == [.failing])
-        let until = try #require(answer.findings.first?.until)
-        #expect(abs(until - FindingTime.slot(at: store.start) - 40 * 6) <= 6)
-        #expect(answer.quietSince == FindingTime.time(until))
-        #expect(await watch.findings(question(store)).findings.isEmpty)
+        // A window that begins after the last minute that was read.
+        var seconds = question(store)
+        (seconds.window.from, seconds.window.to) = (store.now, store.now + 5_000_000_000)
+        #expect(await watch.findings(seconds).isComplete)
     }
 
     @Test func nextTickIsTenSecondsAfterTheEndOfAMinute() {
@@ -213,6 +203,16 @@ import Testing
         let since = Dictionary(found.map { ($0.kind, ($0.since ?? begin) - begin) }) { first, _ in first }
         #expect(abs(try #require(since[.lost]) - 20 * 6) <= 6)
         #expect(abs(try #require(since[.silent]) - 30 * 6) <= 6)
+    }
+
+    /// Five minutes have passed without points, and without a collector.
+    @Test(arguments: [nil, "collector"])
+    func servicesThatWaitedForACollectorAreNotSilentAtItsStart(owner: String?) async throws {
+        let store = try await OutageStore(in: folder, hasOutage: false)
+        let watch = FleetWatch(of: try store.open(), as: owner)
+        try await watch.tick(now: store.now + 300_000_000_000)
+        let found = await watch.findings(question(store)).findings
+        #expect(found.map(\.kind) == Array(repeating: .silent, count: owner == nil ? 3 : 0))
     }
 
     // MARK: What is read

@@ -120,7 +120,8 @@ import Testing
     }
 
     @Test func answerThatIsNotCompleteSaysSo() async throws {
-        let reading = "The collector has not read all of this window since its start, so findings may be missing."
+        let reading =
+            "Findings may be missing: the collector has just started, or the window begins more than 30 days ago."
         let quiet = try await overview(FindingsAnswer(findings: [], count: 0, isComplete: false))
         #expect(quiet.text.contains("No findings so far \(reading)"))
         let page = try await overview(FindingsAnswer(findings: [Self.payments], count: 1, isComplete: false))

@@ -63,7 +63,8 @@ struct FindingsList: Sendable {
         }
         if isEmpty, let end = answer.quietSince { notes.append("The last one ended at \(moment(end)).") }
         if !answer.isComplete {
-            notes.append("The collector has not read all of this window since its start, so findings may be missing.")
+            notes.append(
+                "Findings may be missing: the collector has just started, or the window begins more than 30 days ago.")
         }
         return notes
     }
