@@ -3,6 +3,10 @@ import Foundation
 import MartletStorage
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// Webhooks of `serve` and of `notify`, as processes.
 @Suite(.timeLimit(.minutes(2))) struct NotifyProcessTests {
     private let folder: TemporaryFolder
@@ -38,7 +42,8 @@ import Testing
             #expect(post.headers[.authorization] == "Bearer may-post")
             let sent = "martlet_collector_notifications_total{receiver=\"127.0.0.1:"
             try await wait(for: "the figure of the message") {
-                let page = try #require(await RawConnection.get("/metrics", port: collector.port)).text
+                let url = try #require(URL(string: "http://127.0.0.1:\(collector.port)/metrics"))
+                let page = String(decoding: try await URLSession.shared.data(from: url).0, as: UTF8.self)
                 #expect(!page.contains("a-secret"))
                 return page.split(separator: "\n").contains {
                     $0.hasPrefix(sent) && $0.hasSuffix("result=\"sent\"} 1")

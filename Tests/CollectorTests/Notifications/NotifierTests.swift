@@ -78,7 +78,7 @@ import Testing
                 #expect(second.text.hasPrefix("[production] Ended: POST /orders of orders failed from"))
                 let third = try await webhook.next()
                 #expect(third.text.contains("marker"))
-                #expect(counts.latest.withLock { $0.sent } == 3)
+                try await wait(for: "the count of three messages") { counts.latest.withLock { $0.sent == 3 } }
             }
         }
     }

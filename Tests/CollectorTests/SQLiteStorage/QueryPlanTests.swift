@@ -66,7 +66,7 @@ import Testing
     @Test func noStatementScansAGrowingTable() async throws {
         var limits = SQLiteLimits()
         (limits.maxDetails, limits.maxCumulativeSeries, limits.cumulativeSilence) = (20, 5, 0)
-        (limits.maxStoreBytes, limits.clockPatience) = (246_000, .max)
+        (limits.maxStoreBytes, limits.clockPatience) = (270_600, .max)
         let storage = try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
         let statements = Statements()
         try await storage.pool.write { $0.trace { statements.add($0) } }
