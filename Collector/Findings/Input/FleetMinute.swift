@@ -11,8 +11,8 @@ import Foundation
 /// - ``SlotCounts/durations`` are the buckets of both distributions at scale 2, by ``CoarseBuckets/bucket(ofIndex:)``;
 /// - ``SlotCounts/statuses`` come from the same query with `.status`, filtered by `4xx`.
 ///
-/// ``processes``: `histories(in:_:)`, what each sender reported in the minute. ``losses``: the growth of their losses since the report
-/// before.
+/// ``processes``: `histories(in:_:)`, the reports of each sender in the minute. ``losses``: the growth of their losses since the
+/// report before.
 ///
 /// ``waits``: `processes(_:)` with a `step` of 10 s. The greatest sample of `poolDelay` in each service's slot.
 ///

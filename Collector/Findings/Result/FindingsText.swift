@@ -76,7 +76,7 @@ package enum FindingsText {
 
     private static func also(_ finding: Finding) -> String? {
         guard !finding.also.isEmpty else { return nil }
-        let names = finding.also.prefix(4).map(\.text)
+        let names = finding.also.prefix(4).map { $0.kind == .client ? "\($0.service): \($0.text)" : $0.text }
         let more = finding.also.count > names.count ? " and \(finding.also.count - names.count) more" : ""
         return "Also: \(names.joined(separator: ", "))\(more)"
     }
