@@ -43,6 +43,9 @@ package enum FindingKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether it says nothing about other services: memory may grow for hours before anything suffers from it.
     var hasNoEffectOnOthers: Bool { self == .memory || self == .silent || self == .lost }
 
+    /// Whether what a service depends on is never the reason: a process ends or blocks its threads by its own fault.
+    var isOwnFault: Bool { self == .ended || self == .starved }
+
     /// Whether an episode of this kind is a share of requests, which has a beginning and an end that counts show.
     package var isShareOfRequests: Bool { self == .failing || self == .slow || self == .newError }
 }

@@ -40,8 +40,9 @@ struct EpisodeLinks {
         _ graph: inout DependencyGraph
     ) -> Link? {
         if first.place == second.place { return second.kind.precedence < first.kind.precedence ? .below : nil }
-        if below.contains(second.place), !first.kind.hasNoEffectOnOthers, !second.kind.hasNoEffectOnOthers,
-            !isLaterSlowness(second, of: first), !graph.below(second.place, rows).contains(first.place)
+        if below.contains(second.place), !first.kind.isOwnFault, !first.kind.hasNoEffectOnOthers,
+            !second.kind.hasNoEffectOnOthers, !isLaterSlowness(second, of: first),
+            !graph.below(second.place, rows).contains(first.place)
         {
             return .below
         }

@@ -61,6 +61,16 @@ import Testing
         #expect(fleet.findings().map(\.kind) == (version == "1" ? [] : [.ended]))
     }
 
+    @Test func processesThatEndAreAFindingWhileWhatTheirServiceCallsFails() {
+        var fleet = SampleFleet()
+        let called = [SampleFleet.Traffic.client("orders", to: "stock"), .server("stock")]
+        fleet.play(27, [orders] + called) { minute, fleet in
+            fleet.ends = (22..<27).filter { $0 <= minute }.map { end($0) }
+        }
+        fleet.play(8, [orders] + called.map { $0.failing(0.6) })
+        #expect(Set(fleet.findings().map(\.kind)) == [.ended, .failing])
+    }
+
     @Test func causesOfEndsAreCountedAndUnknownOnesAreNotNamed() throws {
         var fleet = SampleFleet()
         fleet.play(23, [orders]) { minute, fleet in
