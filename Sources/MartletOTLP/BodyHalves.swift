@@ -37,7 +37,7 @@ package struct BodyHalves {
         func half(isFirst: Bool, _ isWanted: (Int) -> Bool) -> Half? {
             var part = part
             part.scopeMetrics[0].metrics = part.scopeMetrics[0].metrics.compactMap { metric in
-                if ProcessMetric(named: metric.name) != nil { return isFirst ? metric : nil }
+                if MetricName.isOfProcess(metric.name) { return isFirst ? metric : nil }
                 return metric.keeping { attributes in series[attributes.withoutPhase].map(isWanted) ?? true }
             }
             var request = OTLPExportMetricsServiceRequest()

@@ -39,6 +39,7 @@ extension MetricsBatch {
             scope.message(try timeMetric(name, time).serializedBytes(), field: 2)
         }
         for metric in processMetrics { scope.message(try metric.serializedBytes(), field: 2) }
+        if !ends.isEmpty { scope.message(try endMetric.serializedBytes(), field: 2) }
     }
 
     /// Writes the durations of the requests that a metric counts; nothing if there are none.

@@ -69,7 +69,21 @@ package enum AttributeName {
 
     package static let connectionReused = "martlet.connection.reused"
     package static let ledgerState = "martlet.state"
+    /// The reason of a loss in the ledger, or the cause of an instance's end (``EndCause``).
     package static let ledgerReason = "martlet.reason"
+    package static let endedInstance = "martlet.ended.instance"
+    /// When the instance ended, in nanoseconds since 1970.
+    package static let endedTime = "martlet.ended.time"
+    package static let endedSignal = "martlet.ended.signal"
+    /// The innermost places of a crash, one text each, the innermost first.
+    package static let endedPlaces = "martlet.ended.frames"
+    package static let endedBuild = "martlet.ended.build"
+    /// Requests in flight, one text for each endpoint: the count, `server` or `client`, method and endpoint.
+    package static let endedRequests = "martlet.ended.requests"
+    package static let endedInFlight = "martlet.ended.in_flight"
+    package static let codeFunction = "code.function.name"
+    package static let codeFile = "code.file.path"
+    package static let codeLine = "code.line.number"
 }
 
 /// Metric names of the OpenTelemetry semantic conventions, and Martlet's own.
@@ -86,6 +100,7 @@ package enum MetricName {
     package static let ledger = "martlet.agent.requests"
     package static let captureGap = "martlet.agent.unwatched"
     package static let agentCPU = "martlet.agent.cpu.time"
+    package static let processEnd = "martlet.process.end"
 
     /// Returns a sentence for people who read the metric in another program; empty for a metric that no agent sends.
     static func description(of name: String) -> String { descriptions[name] ?? "" }
@@ -103,6 +118,7 @@ package enum MetricName {
         ledger: "Requests of the process by their state: captured is the sum of the others",
         captureGap: "Time in which capture was off",
         agentCPU: "CPU time of the agent itself",
+        processEnd: "Ends of processes of the service, with the cause",
     ]
 
     /// The metrics whose points count each request once.
@@ -112,9 +128,10 @@ package enum MetricName {
     package static let agentMetrics: Set<String> = [ledger, captureGap, agentCPU]
 
     /// Whether a metric of an agent's batch describes requests, and not the agent or its process.
-    static func isOfRequests(_ name: String) -> Bool {
-        !agentMetrics.contains(name) && ProcessMetric(named: name) == nil
-    }
+    static func isOfRequests(_ name: String) -> Bool { !agentMetrics.contains(name) && !isOfProcess(name) }
+
+    /// Whether a metric of an agent's batch describes its process.
+    static func isOfProcess(_ name: String) -> Bool { name == processEnd || ProcessMetric(named: name) != nil }
 
     /// Returns the stable name of a metric for its earlier name ("HTTP semantic convention stability migration"), and
     /// any other name unchanged.

@@ -16,6 +16,8 @@ package struct MetricsBatch: Sendable, Equatable {
     package var agentCPU: UInt64
     /// The process's figures in the interval; empty if they are unknown.
     package var process: ProcessStatistics
+    /// How the instance ended, if this is its last batch and reports it; empty otherwise.
+    package var ends: [InstanceEnd] = []
 
     package init(
         resource: TelemetryResource, start: UnixNanoseconds, end: UnixNanoseconds,
