@@ -25,7 +25,7 @@
 enum { LOOKS = 64, STRIDE = 16 };
 // Bytes of an alternate stack: a signal's frame may take more than 8 KiB, and the handlers before ours need room too.
 enum { STACK = 64 << 10 };
-// A process that is alive this long after a crash has survived it. In nanoseconds.
+// A process that is alive this long after a crash has survived it (EndedRecord.swift). In nanoseconds.
 #define SURVIVED UINT64_C(30000000000)
 
 _Static_assert(sizeof(struct martlet_slot) == 128, "a slot is 128 bytes");
@@ -139,12 +139,14 @@ static struct image main_program(void) {
     return image;
 }
 
-void martlet_note_image(struct martlet_record *record) {
+void martlet_begin_record(struct martlet_record *record) {
     struct image image = main_program();
+    record->pid = (uint64_t)getpid();
     record->image_base = image.base;
     record->image_end = image.end;
     record->build_length = image.build_length;
     memcpy(record->build, image.build, sizeof record->build);
+    __atomic_store_n(&record->magic, martlet_record_magic, __ATOMIC_RELEASE);
 }
 
 uint32_t martlet_build(uint8_t *build) {
@@ -200,7 +202,7 @@ static __thread uint32_t first_look = UINT32_MAX;
 static void write_text(struct martlet_slot *slot, uint8_t flags, const char *text, size_t length) {
     slot->flags = flags;
     slot->length = (uint8_t)(length < MARTLET_RECORD_TEXT ? length : MARTLET_RECORD_TEXT);
-    memcpy(slot->text, text, slot->length);
+    if (slot->length) memcpy(slot->text, text, slot->length);
 }
 
 uint32_t martlet_begin_request(uint8_t flags, const char *text, size_t length, uint64_t begin) {
@@ -363,7 +365,7 @@ struct martlet_record *martlet_record(uint32_t number) {
 }
 void martlet_close_record(uint32_t number) { (void)number; }
 void martlet_forget_record(void) {}
-void martlet_note_image(struct martlet_record *record) { (void)record; }
+void martlet_begin_record(struct martlet_record *record) { (void)record; }
 uint32_t martlet_build(uint8_t *build) {
     (void)build;
     return 0;

@@ -14,7 +14,7 @@ enum {
 };
 
 // The text "MARTLR01". The last two characters are the version of the format.
-#define MARTLET_RECORD_MAGIC UINT64_C(0x3130524C5452414D)
+static const uint64_t martlet_record_magic = 0x3130524C5452414D;
 
 // A request in flight.
 struct martlet_slot {
@@ -81,7 +81,7 @@ enum {
 
 // Maps an open file of the record's size, all zeroes. Requests and crashes of this process go there from now on. All records of
 // a process use one range of addresses, so that a thread can always write to it. Returns the record's number; 0 if it cannot
-// be mapped. The caller fills in the head and stores the magic last. The threads that open and close records take turns.
+// be mapped. The caller fills in the head, and then calls martlet_begin_record. The threads that open and close records take turns.
 uint32_t martlet_open_record(int descriptor);
 
 // Returns the record of a number while it is in use; NULL after that, and in a forked child.
@@ -93,10 +93,10 @@ void martlet_close_record(uint32_t number);
 // Ends the use of the parent's record. For a forked child.
 void martlet_forget_record(void);
 
-// Writes the main program's addresses and its build id.
-void martlet_note_image(struct martlet_record *record);
+// Writes what the process knows of itself (its number, the main program's addresses and build id), and the magic last.
+void martlet_begin_record(struct martlet_record *record);
 
-// Copies the build id of the main program, of at most MARTLET_RECORD_BUILD bytes, and returns its length.
+// Copies the build id of the main program, of at most MARTLET_RECORD_BUILD bytes, and returns its length; 0 for none.
 uint32_t martlet_build(uint8_t *build);
 
 // Notes the begin of a request: no system call, no lock, except at a thread's first request, which gives the thread an
