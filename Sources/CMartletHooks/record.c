@@ -22,7 +22,7 @@
 #endif
 
 // Slots that a request looks at, and slots between the first looks of two threads.
-enum { LOOKS = 64, STRIDE = 16 };
+enum { LOOKS = 256, STRIDE = 16 };
 // Bytes of an alternate stack: a signal's frame may take more than 8 KiB, and the handlers before ours need room too.
 enum { STACK = 64 << 10 };
 // A process that is alive this long after a crash has survived it (EndedRecord.swift). In nanoseconds.
@@ -197,7 +197,9 @@ static inline void prepare_thread(void) {
 // MARK: Requests in flight
 
 static uint32_t next_thread;
-static __thread uint32_t first_look = UINT32_MAX;
+// Where the thread found its last slot. A thread with few requests at a time stays there, so that it shares no cache line with
+// another; one with many goes on.
+static __thread uint32_t last_found = UINT32_MAX;
 
 static void write_text(struct martlet_slot *slot, uint8_t flags, const char *text, size_t length) {
     slot->flags = flags;
@@ -209,16 +211,17 @@ uint32_t martlet_begin_request(uint8_t flags, const char *text, size_t length, u
     struct martlet_record *record = own();
     if (!record) return 0;
     prepare_thread();
-    if (first_look == UINT32_MAX)
-        first_look = __atomic_fetch_add(&next_thread, STRIDE, __ATOMIC_RELAXED) % MARTLET_RECORD_SLOTS;
+    if (last_found == UINT32_MAX) last_found = __atomic_fetch_add(&next_thread, STRIDE, __ATOMIC_RELAXED);
+    uint32_t first = last_found;
     for (uint32_t look = 0; look < LOOKS; look++) {
-        uint32_t index = (first_look + look) % MARTLET_RECORD_SLOTS;
+        uint32_t index = (first + look) % MARTLET_RECORD_SLOTS;
         struct martlet_slot *slot = &slots_of(record)[index];
         uint64_t empty = 0;
         if (__atomic_load_n(&slot->begin, __ATOMIC_RELAXED) != 0) continue;
         if (!__atomic_compare_exchange_n(&slot->begin, &empty, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) continue;
         write_text(slot, flags, text, length);
         __atomic_store_n(&slot->begin, begin, __ATOMIC_RELEASE);
+        last_found = index;
         return index + 1;
     }
     __atomic_fetch_add(&record->full, 1, __ATOMIC_RELAXED);

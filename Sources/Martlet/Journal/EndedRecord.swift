@@ -140,13 +140,12 @@ struct EndedRecord {
             slot.isRoute = true
             if name.isEmpty { slot.name = RequestDimensions.unmatched }
             guard !isRoute, let slash = name.firstIndex(of: "/") else { return slot }
-            var path = name[slash...]
-            // The last segment of a text that was cut may be the begin of any segment.
-            let isCut = name.utf8.count >= MARTLET_RECORD_TEXT
-            if isCut { path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] }
-            slot.name =
-                name[..<slash] + (path.isEmpty ? "" : namer.endpoint(ofPath: String(path)))
-                + (isCut ? "/{rest}" : "")
+            var path = String(name[slash...])
+            if name.utf8.count >= MARTLET_RECORD_TEXT {
+                // The last segment of a text that was cut may be the begin of any segment.
+                path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] + "/{rest}"
+            }
+            slot.name = name[..<slash] + namer.endpoint(ofPath: path)
             return slot
         }
     }

@@ -26,7 +26,10 @@ enum CodePlaces {
     static func find(_ offsets: [UInt64], isFirstReturn: Bool) -> [CodePlace] {
         let all = symbolicate(offsets, isFirstReturn: isFirstReturn)
         let lines = all.filter { $0.line != nil }
-        return Array((lines.isEmpty ? all : lines).prefix(MartletLimits.crashFrames))
+        let places = lines.isEmpty ? all : lines
+        // Of a recursion, one call is enough.
+        let different = zip(places, [nil] + places.map(Optional.init)).filter { $0 != $1 }.map(\.0)
+        return Array(different.prefix(MartletLimits.crashFrames))
     }
 
     /// Returns an address as the place in a program whose symbols are unknown.

@@ -68,10 +68,11 @@ extension JournalRecovery {
     /// Adds the places of the crash. Only a program with the same build id has the same code at an address.
     private func addPlaces(of record: EndedRecord, to end: inout InstanceEnd) {
         let offsets = record.offsets
+        guard !offsets.isEmpty else { return }
         if !record.build.isEmpty, record.build == CodePlaces.build {
             end.places = CodePlaces.find(offsets, isFirstReturn: record.isFirstReturn)
         }
-        guard end.places.isEmpty, !offsets.isEmpty else { return }
+        guard end.places.isEmpty else { return }
         let program = ProcessInfo.processInfo.processName
         end.places = offsets.prefix(MartletLimits.crashFrames).map { CodePlaces.unknown($0, of: program) }
         end.build = record.build.map { String(0x100 | UInt16($0), radix: 16).dropFirst() }.joined()
