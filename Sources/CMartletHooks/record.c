@@ -201,13 +201,13 @@ static uint32_t next_thread;
 // another; one with many goes on.
 static __thread uint32_t last_found = UINT32_MAX;
 
-static void write_text(struct martlet_slot *slot, uint8_t flags, const char *text, size_t length) {
+static void write_text(struct martlet_slot *slot, uint8_t flags, const uint8_t *text, size_t length) {
     slot->flags = flags;
     slot->length = (uint8_t)(length < MARTLET_RECORD_TEXT ? length : MARTLET_RECORD_TEXT);
     if (slot->length) memcpy(slot->text, text, slot->length);
 }
 
-uint32_t martlet_begin_request(uint8_t flags, const char *text, size_t length, uint64_t begin) {
+uint32_t martlet_begin_request(uint8_t flags, const uint8_t *text, size_t length, uint64_t begin) {
     struct martlet_record *record = own();
     if (!record) return 0;
     prepare_thread();
@@ -235,7 +235,7 @@ static struct martlet_slot *slot_of(uint32_t number, uint64_t begin) {
     return slot && __atomic_load_n(&slot->begin, __ATOMIC_RELAXED) == begin ? slot : NULL;
 }
 
-void martlet_name_request(uint32_t number, uint64_t begin, uint8_t flags, const char *text, size_t length) {
+void martlet_name_request(uint32_t number, uint64_t begin, uint8_t flags, const uint8_t *text, size_t length) {
     struct martlet_slot *slot = slot_of(number, begin);
     if (!slot) return;
     __atomic_store_n(&slot->begin, 1, __ATOMIC_RELAXED);
@@ -373,11 +373,11 @@ uint32_t martlet_build(uint8_t *build) {
     (void)build;
     return 0;
 }
-uint32_t martlet_begin_request(uint8_t flags, const char *text, size_t length, uint64_t begin) {
+uint32_t martlet_begin_request(uint8_t flags, const uint8_t *text, size_t length, uint64_t begin) {
     (void)flags, (void)text, (void)length, (void)begin;
     return 0;
 }
-void martlet_name_request(uint32_t slot, uint64_t begin, uint8_t flags, const char *text, size_t length) {
+void martlet_name_request(uint32_t slot, uint64_t begin, uint8_t flags, const uint8_t *text, size_t length) {
     (void)slot, (void)begin, (void)flags, (void)text, (void)length;
 }
 void martlet_end_request(uint32_t slot, uint64_t begin) { (void)slot, (void)begin; }

@@ -24,7 +24,7 @@ struct martlet_slot {
     uint8_t length;
     uint8_t unused[6];
     // Its method, a space, and what names its endpoint. Not terminated.
-    char text[MARTLET_RECORD_TEXT];
+    uint8_t text[MARTLET_RECORD_TEXT];
 };
 
 // The flags of a slot.
@@ -102,10 +102,10 @@ uint32_t martlet_build(uint8_t *build);
 // Notes the begin of a request: no system call, no lock, except at a thread's first request, which gives the thread an
 // alternate stack if crashes are watched. `begin` must be greater than 1. Returns the slot's number; 0 if there is no record,
 // or no slot is free. Any thread.
-uint32_t martlet_begin_request(uint8_t flags, const char *text, size_t length, uint64_t begin);
+uint32_t martlet_begin_request(uint8_t flags, const uint8_t *text, size_t length, uint64_t begin);
 
 // Changes the text and the flags of a request in flight. Only one thread at a time may change a request.
-void martlet_name_request(uint32_t slot, uint64_t begin, uint8_t flags, const char *text, size_t length);
+void martlet_name_request(uint32_t slot, uint64_t begin, uint8_t flags, const uint8_t *text, size_t length);
 
 // Notes the end of a request that began in this process. Any thread.
 void martlet_end_request(uint32_t slot, uint64_t begin);

@@ -126,8 +126,8 @@ struct RequestSlot: Sendable {
         UInt8((kind == .server ? MARTLET_SLOT_SERVED : 0) | (isRoute ? MARTLET_SLOT_ROUTE : 0))
     }
 
-    private static func withText<Result>(_ text: String, _ body: (UnsafeBufferPointer<CChar>) -> Result) -> Result {
-        var text = text
-        return text.withUTF8 { $0.withMemoryRebound(to: CChar.self, body) }
+    @inline(__always)
+    private static func withText<Result>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        text.utf8.withContiguousStorageIfAvailable(body) ?? body(UnsafeBufferPointer(start: nil, count: 0))
     }
 }
