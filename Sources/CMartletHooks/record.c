@@ -42,7 +42,7 @@ static pid_t current_pid;
 
 static struct martlet_record *own(void) {
     struct martlet_record *record = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-    return record && current_process == martlet_process() ? record : NULL;
+    return record && __atomic_load_n(&current_process, __ATOMIC_RELAXED) == martlet_process() ? record : NULL;
 }
 
 static struct martlet_crash *crash_of(struct martlet_record *record) {
@@ -80,13 +80,15 @@ uint32_t martlet_open_record(int descriptor) {
     }
     // A forked child writes to its own record.
     madvise(memory, MARTLET_RECORD_BYTES, MADV_DONTFORK);
-    current_process = martlet_process();
+    __atomic_store_n(&current_process, martlet_process(), __ATOMIC_RELAXED);
     current_pid = getpid();
     __atomic_store_n(&current, place, __ATOMIC_RELEASE);
-    return ++number;
+    return __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
 }
 
-struct martlet_record *martlet_record(uint32_t wanted) { return wanted == number ? own() : NULL; }
+struct martlet_record *martlet_record(uint32_t wanted) {
+    return wanted == __atomic_load_n(&number, __ATOMIC_RELAXED) ? own() : NULL;
+}
 
 void martlet_close_record(uint32_t wanted) {
     if (!martlet_record(wanted)) return;
