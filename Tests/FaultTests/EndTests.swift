@@ -98,6 +98,23 @@ extension FaultTests {
             }
         }
 
+        @Test(
+            .enabled(
+                if: TestedTransport.environment.isEmpty, "after an upload over URLSession a child's URLSession is dead")
+        )
+        func crashOfAForkedChildIsNotThatOfItsParent() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let gate = try Gate(collector: collector.port) { _, _ in .pass }
+                #expect(try await scene.play("crashing", collector: gate.port, 20) == "1")
+                try await scene.drain(collector: gate.port)
+                try await scene.expectEverythingCountedOnce()
+                let ends = try gate.ends()
+                #expect(
+                    Set(ends.map(\.cause)) == ["clean", "signal"] && Set(ends.map(\.instance)).count == 2, "\(ends)")
+            }
+        }
+
         @Test func serviceThatDoesNotWantItLeavesNoRecord() async throws {
             try await Scene.run { scene in
                 let collector = try await scene.collector()

@@ -160,19 +160,14 @@ struct SpanState {
         slot = kind == .server ? RequestSlot(.server, start: start) : .none
     }
 
-    /// Names the request in the process's record, once its attributes do. The span's name is not used: some instruments
-    /// write a statement there.
+    /// Names the request in the process's record, once its attributes do.
     fileprivate mutating func nameSlot(_ kind: RequestKind?, start: UnixNanoseconds) {
-        guard let kind, !isSlotNamed, let method = content.text(AttributeName.method) else { return }
-        let route = content.text(AttributeName.route)
-        guard let target = route ?? content.text(AttributeName.urlPath) else { return }
+        guard let kind, !isSlotNamed, let (name, isRoute) = content.requestName(kind) else { return }
         isSlotNamed = true
-        let host = kind == .client ? content.text(AttributeName.serverAddress) ?? "" : ""
-        let name = "\(method) \(host)\(target)"
         if kind == .server {
-            slot.name(kind, name, isRoute: route != nil)
+            slot.name(kind, name, isRoute: isRoute)
         } else {
-            slot = RequestSlot(kind, start: start, name: name)
+            slot = RequestSlot(kind, start: start, name: name, isRoute: isRoute)
         }
     }
 }
@@ -219,6 +214,23 @@ struct SpanContent: Sendable {
 
     init(name: String) {
         self.name = name
+    }
+
+    /// Returns the name of the request for ``RequestSlot``; `nil` if the attributes do not name it yet. The span's name is not
+    /// used, because some instruments write a statement there.
+    fileprivate func requestName(_ kind: RequestKind) -> (name: String, isRoute: Bool)? {
+        guard let method = text(AttributeName.method) else {
+            let call = RPCSpanAttributes { name in attributes.get(name).flatMap { SpanAttribute($0) } }
+            return call.map { ("\($0.httpMethod) \($0.method)", true) }
+        }
+        if let route = text(AttributeName.route) { return ("\(method) \(route)", true) }
+        if let path = text(AttributeName.urlPath) {
+            let host = kind == .client ? text(AttributeName.serverAddress) ?? "" : ""
+            return ("\(method) \(host)\(path)", false)
+        }
+        return text(AttributeName.urlFull).map(RequestTarget.init(url:)).map {
+            ("\(method) \($0.host)\($0.path)", false)
+        }
     }
 
     /// Returns the text of an attribute; `nil` if it is missing or has another type.
