@@ -151,12 +151,6 @@ void martlet_begin_record(struct martlet_record *record) {
     __atomic_store_n(&record->magic, martlet_record_magic, __ATOMIC_RELEASE);
 }
 
-uint32_t martlet_build(uint8_t *build) {
-    struct image image = main_program();
-    memcpy(build, image.build, image.build_length);
-    return image.build_length;
-}
-
 // MARK: Alternate stacks
 
 static uint32_t is_watching;
@@ -371,10 +365,6 @@ struct martlet_record *martlet_record(uint32_t number) {
 void martlet_close_record(uint32_t number) { (void)number; }
 void martlet_forget_record(void) {}
 void martlet_begin_record(struct martlet_record *record) { (void)record; }
-uint32_t martlet_build(uint8_t *build) {
-    (void)build;
-    return 0;
-}
 uint32_t martlet_begin_request(uint8_t flags, const uint8_t *text, size_t length, uint64_t begin) {
     (void)flags, (void)text, (void)length, (void)begin;
     return 0;

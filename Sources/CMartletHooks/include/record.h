@@ -63,6 +63,8 @@ struct martlet_record {
     uint64_t exited;
     // The sequence of the batch that reports the end; 0 for none.
     uint64_t told;
+    // 1 once another process has begun to look for the places of the crash.
+    uint64_t looked;
 
     uint64_t beat;
     uint64_t memory;
@@ -95,9 +97,6 @@ void martlet_forget_record(void);
 
 // Writes what the process knows of itself (its number, the main program's addresses and build id), and the magic last.
 void martlet_begin_record(struct martlet_record *record);
-
-// Copies the build id of the main program, of at most MARTLET_RECORD_BUILD bytes, and returns its length; 0 for none.
-uint32_t martlet_build(uint8_t *build);
 
 // Notes the begin of a request: no system call, no lock, except at a thread's first request, which gives the thread an
 // alternate stack if crashes are watched. `begin` must be greater than 1. Returns the slot's number; 0 if there is no record,

@@ -34,8 +34,21 @@ struct EndedRecord {
     /// The sequence of the batch that reports the end; 0 for none.
     var reportSequence: UInt64 { head.told }
 
-    /// The offset of ``reportSequence`` in the file.
-    static let reportOffset = MemoryLayout<martlet_record>.offset(of: \.told) ?? 0
+    /// Whether a process has begun to look for the places of the crash, and ended before it had reported them.
+    var hasBeenLookedAt: Bool { head.looked != 0 }
+
+    /// A field that the process that reads the record writes.
+    enum Note {
+        case reportSequence, hasBeenLookedAt
+
+        /// The field's offset in the file.
+        var offset: Int {
+            switch self {
+            case .reportSequence: MemoryLayout<martlet_record>.offset(of: \.told) ?? 0
+            case .hasBeenLookedAt: MemoryLayout<martlet_record>.offset(of: \.looked) ?? 0
+            }
+        }
+    }
 
     /// The build id of the main program; empty if it has none.
     var build: [UInt8] {

@@ -9,11 +9,21 @@ import Runtime
 /// Finds the places in the code of the main program to which addresses of an ended process belong. It reads the program's
 /// debug information, which takes some milliseconds and some memory, so only the agent's thread calls it.
 enum CodePlaces {
-    /// The build id of the main program; empty if it has none. A build id is the same only for the same bytes.
-    static var build: [UInt8] {
-        var build = [UInt8](repeating: 0, count: Int(MARTLET_RECORD_BUILD))
-        let length = martlet_build(&build)
-        return Array(build.prefix(Int(length)))
+    /// The main program of this process.
+    struct Program {
+        /// Where it is loaded, and the end of its code.
+        let addresses: Range<UInt64>
+        /// Its build id; empty if it has none. A build id is the same only for the same bytes.
+        let build: [UInt8]
+
+        static let own = Program()
+
+        private init() {
+            var record = martlet_record()
+            martlet_begin_record(&record)
+            addresses = record.image_base..<max(record.image_base, record.image_end)
+            build = withUnsafeBytes(of: record.build) { Array($0.prefix(Int(record.build_length))) }
+        }
     }
 
     /// Returns the innermost places of a crash, at most ``MartletLimits/crashFrames``: those with a line or, if the program has
@@ -44,23 +54,25 @@ enum CodePlaces {
 
     #if os(Linux) && canImport(Runtime)
     private static func symbolicate(_ offsets: [UInt64], isFirstReturn: Bool) -> [CodePlace] {
-        let images = ImageMap.capture()
-        let build = build
-        guard !build.isEmpty, let own = images.first(where: { $0.uniqueID == build }),
-            let base = UInt64("\(own.baseAddress)".dropFirst(2), radix: 16),
-            let trace = Trace(offsets.map { base &+ $0 }, isFirstReturn: isFirstReturn).decoded,
+        let program = Program.own
+        let addresses = offsets.map { program.addresses.lowerBound &+ $0 }
+        guard !program.build.isEmpty, let trace = Trace(addresses, isFirstReturn: isFirstReturn, in: program).decoded,
+            let images = trace.images, images.count == 1, images[0].uniqueID == program.build,
             let symbols = trace.symbolicated(with: images)
         else { return [] }
         return symbols.frames.compactMap { CodePlace($0) }
     }
 
-    /// A backtrace in the form that `Backtrace` is encoded in (swift/docs/CompactBacktraceFormat.md), because it has no other
-    /// public initializer.
+    /// A backtrace in the form that `Backtrace` is encoded in (swift/docs/CompactBacktraceFormat.md and
+    /// CompactImageMapFormat.md), because it has no other public initializer. `ImageMap.capture()` must not be called in a
+    /// service: it reads the begin of every mapped file, and ends the process at one that cannot be read, such as the
+    /// mapping of the agent's lock.
     private struct Trace: Encodable {
         let architecture: String
         let backtrace: String
+        let imageMap: String
 
-        init(_ addresses: [UInt64], isFirstReturn: Bool) {
+        init(_ addresses: [UInt64], isFirstReturn: Bool, in program: Program) {
             #if arch(arm64)
             architecture = "aarch64"
             #else
@@ -69,11 +81,22 @@ enum CodePlaces {
             // The version, for words of 64 bits; then each frame with all eight bytes of its address; then the end.
             var bytes: [UInt8] = [0x02]
             for (index, address) in addresses.enumerated() {
-                bytes.append(index == 0 && !isFirstReturn ? 0x1F : 0x2F)
-                withUnsafeBytes(of: address.bigEndian) { bytes.append(contentsOf: $0) }
+                bytes += [index == 0 && !isFirstReturn ? 0x1F : 0x2F] + Self.word(address)
             }
             backtrace = Data(bytes + [0]).base64EncodedString()
+            imageMap = Data(Self.map(program)).base64EncodedString()
         }
+
+        /// The version, the platform, and one image: its begin and the length of its code in eight bytes each, its build id,
+        /// and its path. Each text has its length before it, a path an end, too.
+        private static func map(_ program: Program) -> [UInt8] {
+            let (platform, path) = (Array("Linux".utf8), Array("/proc/self/exe".utf8))
+            return [0x02, UInt8(platform.count)] + platform + [1, 0x3F] + word(program.addresses.lowerBound)
+                + word(UInt64(program.addresses.count)) + [UInt8(program.build.count)] + program.build
+                + [UInt8(path.count)] + path + [0]
+        }
+
+        private static func word(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
 
         var decoded: Backtrace? {
             (try? JSONEncoder().encode(self)).flatMap { try? JSONDecoder().decode(Backtrace.self, from: $0) }

@@ -20,7 +20,9 @@ extension JournalRecovery {
         let path = outbox.path(ProcessRecord.fileName)
         guard !Outbox.isMissing(path) else { return }
         if !isReported, watchesCrashes {
-            guard let last = outbox.lastSequence, note(last &+ 1, in: path),
+            // A process that finds both the note and the batch does not report the end again, even if this process is killed
+            // before it has removed the record.
+            guard let last = outbox.lastSequence, note(last &+ 1, as: .reportSequence, in: path),
                 (try? store(endBatch(of: outbox), sequence: last &+ 1, in: &outbox)) != nil
             else { return }
         }
@@ -31,12 +33,11 @@ extension JournalRecovery {
         FileManager.default.contents(atPath: outbox.path(ProcessRecord.fileName))?.withUnsafeBytes { EndedRecord($0) }
     }
 
-    /// Writes the sequence of the batch that reports the end into the record, and waits for the disk. So a process that finds
-    /// both does not report the end again, even if this one is killed before it has removed the record.
-    private func note(_ sequence: UInt64, in path: String) -> Bool {
+    /// Writes a note into the record, and waits for the disk.
+    private func note(_ value: UInt64, as note: EndedRecord.Note, in path: String) -> Bool {
         guard let file = OwnDescriptor(path: path, O_WRONLY) else { return false }
-        let isWritten = withUnsafeBytes(of: sequence) { bytes in
-            pwrite(file.number, bytes.baseAddress, bytes.count, off_t(EndedRecord.reportOffset)) == bytes.count
+        let isWritten = withUnsafeBytes(of: value) { bytes in
+            pwrite(file.number, bytes.baseAddress, bytes.count, off_t(note.offset)) == bytes.count
         }
         return isWritten && fsync(file.number) == 0
     }
@@ -44,7 +45,7 @@ extension JournalRecovery {
     private func endBatch(of outbox: borrowing Outbox) -> MetricsBatch {
         let owner = try? outbox.owner
         let record = Self.record(in: outbox)
-        let end = end(of: outbox.instance, record, templates: owner?.endpoints)
+        let end = end(of: outbox, record, templates: owner?.endpoints)
         var batch = MetricsBatch(
             resource: owner?.resource ?? resource(ofInstance: outbox.instance), start: end.time, end: end.time,
             series: [:], instanceStart: record?.start ?? end.time, ledger: outbox.ledger(unsealed: 0))
@@ -52,24 +53,28 @@ extension JournalRecovery {
         return batch
     }
 
-    private func end(of instance: String, _ record: EndedRecord?, templates: [String]?) -> InstanceEnd {
-        guard let record else { return InstanceEnd(instance: instance, cause: .unknown, time: Clock.wall()) }
+    private func end(
+        of outbox: borrowing Outbox, _ record: EndedRecord?, templates: [String]?
+    ) -> InstanceEnd {
+        guard let record else { return InstanceEnd(instance: outbox.instance, cause: .unknown, time: Clock.wall()) }
         let cause = record.cause(on: .now(ofProcess: record.processID))
         // The clock may have been set back since.
-        var end = InstanceEnd(instance: instance, cause: cause, time: min(record.time(of: cause), Clock.wall()))
+        var end = InstanceEnd(instance: outbox.instance, cause: cause, time: min(record.time(of: cause), Clock.wall()))
         end.inFlight = record.inFlight
         end.requests = record.requests(EndpointNamer(templates: templates ?? []))
         guard cause == .signal else { return end }
         end.signal = record.signal
-        addPlaces(of: record, to: &end)
+        addPlaces(of: record, in: outbox.path(ProcessRecord.fileName), to: &end)
         return end
     }
 
-    /// Adds the places of the crash. Only a program with the same build id has the same code at an address.
-    private func addPlaces(of record: EndedRecord, to end: inout InstanceEnd) {
+    /// Adds the places of the crash. Only a program with the same build id has the same code at an address. If an earlier
+    /// process ended while it read the debug information, that may be the reason: the places are addresses then.
+    private func addPlaces(of record: EndedRecord, in path: String, to end: inout InstanceEnd) {
         let offsets = record.offsets
         guard !offsets.isEmpty else { return }
-        if !record.build.isEmpty, record.build == CodePlaces.build {
+        let isSame = !record.build.isEmpty && record.build == CodePlaces.Program.own.build
+        if isSame, !record.hasBeenLookedAt, note(1, as: .hasBeenLookedAt, in: path) {
             end.places = CodePlaces.find(offsets, isFirstReturn: record.isFirstReturn)
         }
         guard end.places.isEmpty else { return }

@@ -104,6 +104,21 @@ import Testing
         #expect(end["code.function.name"] == nil && end["code.file.path"] == nil)
     }
 
+    /// A program that ends while it reads its debug information must not do so at each start.
+    @Test func placesAreAddressesAfterAnAttemptToFindThemThatDidNotEnd() throws {
+        let bytes = try ProcessRecordTests.record()
+        try leaveInstance(
+            ProcessRecordTests.changed(bytes) { head, crash in
+                (crash.signal, crash.time, crash.frame_count) = (SIGSEGV, 100_000_000_000, 1)
+                (crash.pc, crash.frames.0) = (head.image_base + 0x10, head.image_base + 0x10)
+                head.looked = 1
+            })
+        let end = try #require(try recover().ends.first)
+        let frames = end["martlet.ended.frames"]?.arrayValue.values.map(\.stringValue)
+        #expect(frames == ["\(ProcessInfo.processInfo.processName)+0x10"])
+        #expect(end["martlet.ended.build"]?.stringValue.isEmpty == false)
+    }
+
     /// The process that reports the end may be killed before it removes the record.
     @Test func endThatIsInABatchIsNotReportedAgain() throws {
         let bytes = try ProcessRecordTests.record { $0.noteReport(in: 2) }

@@ -114,7 +114,7 @@ import Testing
         #expect((begin...Clock.wall()).contains(head.start) && head.beat >= head.start)
         #expect(head.memory > 1 << 20 && head.memory_limit >= head.memory)
         let record = try #require(bytes.withUnsafeBytes { EndedRecord($0) })
-        #expect(record.build == CodePlaces.build && !record.build.isEmpty)
+        #expect(record.build == CodePlaces.Program.own.build && !record.build.isEmpty)
         #expect(record.cause(on: .init(boot: MemoryPressure.boot())) == .killed)
         // This process still lives under its number.
         let start = ProcessSample.processStart(of: "\(record.processID)")
