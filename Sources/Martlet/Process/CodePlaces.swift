@@ -1,4 +1,5 @@
 import CMartletHooks
+import Dispatch
 import Foundation
 import MartletTelemetry
 
@@ -34,7 +35,7 @@ enum CodePlaces {
     ///   - offsets: addresses within the main program, the innermost first. All but the first are return addresses.
     ///   - isFirstReturn: whether the first is a return address too.
     static func find(_ offsets: [UInt64], isFirstReturn: Bool) -> [CodePlace] {
-        let all = symbolicate(offsets, isFirstReturn: isFirstReturn)
+        let all = CodeSearch { symbolicate(offsets, isFirstReturn: isFirstReturn) }.run()
         let lines = all.filter { $0.line != nil }
         let places = lines.isEmpty ? all : lines
         // Of a recursion, one call is enough.
@@ -105,6 +106,38 @@ enum CodePlaces {
     #else
     private static func symbolicate(_ offsets: [UInt64], isFirstReturn: Bool) -> [CodePlace] { [] }
     #endif
+}
+
+/// A search on a thread that ends with it, because `Runtime` keeps what it has read of a program as long as the thread lives:
+/// 17 MB of memory for a program of 73 MB.
+private final class CodeSearch: Sendable {
+    private let search: @Sendable () -> [CodePlace]
+    private let places = Lock<[CodePlace]>([])
+    private let isOver = DispatchSemaphore(value: 0)
+
+    init(_ search: @escaping @Sendable () -> [CodePlace]) { self.search = search }
+
+    /// Returns the places; none if there can be no further thread. Waits for the end of the search.
+    func run() -> [CodePlace] {
+        let own = Unmanaged.passRetained(self)
+        let error = martlet_start_thread(
+            { context in
+                guard let context else { return }
+                Unmanaged<CodeSearch>.fromOpaque(context).takeRetainedValue().find()
+            }, own.toOpaque())
+        guard error == 0 else {
+            own.release()
+            return []
+        }
+        isOver.wait()
+        return places.withLock { $0 }
+    }
+
+    private func find() {
+        let found = search()
+        places.withLock { $0 = found }
+        isOver.signal()
+    }
 }
 
 #if os(Linux) && canImport(Runtime)
