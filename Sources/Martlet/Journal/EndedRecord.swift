@@ -155,8 +155,8 @@ struct EndedRecord {
             guard !isRoute, let slash = name.firstIndex(of: "/") else { return slot }
             var path = String(name[slash...])
             if name.utf8.count >= MARTLET_RECORD_TEXT {
-                // The last segment of a text that was cut may be the begin of any segment.
-                path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] + "/{rest}"
+                // The last segment of a text that was cut may be the begin of any value.
+                path = path[..<(path.lastIndex(of: "/") ?? path.startIndex)] + "/{id}"
             }
             slot.name = name[..<slash] + namer.endpoint(ofPath: path)
             return slot

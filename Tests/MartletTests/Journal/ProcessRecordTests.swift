@@ -143,7 +143,7 @@ import Testing
         let requests = record.requests(EndpointNamer(templates: []))
         #expect(requests.first == .init(kind: .server, name: "GET /files/{name}", count: 2))
         let others = Set(requests.dropFirst().map { "\($0.count) \($0.kind) \($0.name)" })
-        let long = "GET api.example.com" + String(repeating: "/documents", count: 9) + "/{rest}"
+        let long = "GET api.example.com" + String(repeating: "/documents", count: 9) + "/{id}"
         #expect(
             others == [
                 "1 server GET /users/{id}/{id}", "1 client POST api.example.com/pay/{id}", "1 server PUT /named",
