@@ -27,13 +27,16 @@ enum Ending: String {
         while true { sleep(1) }
     }
 
+    // swift-format-ignore: NeverForceUnwrap
     @inline(never) private static func unwrap(_ number: Int?) -> Int { number! }
     @inline(never) private static func read(_ numbers: [Int], _ index: Int) -> Int { numbers[index] }
     @inline(never) private static func add(_ one: Int8, _ other: Int8) -> Int8 { one + other }
+    // swift-format-ignore: NeverForceUnwrap
     @inline(never) private static func number(_ value: Any) -> Int { value as! Int }
     @inline(never) private static func descend(_ depth: Int) -> Int {
         depth < 0 ? 0 : descend(depth + 1) + opaque(depth)
     }
+    // swift-format-ignore: NeverUseForceTry
     @inline(never) private static func tryHard() { try! { throw CocoaError(.fileNoSuchFile) }() }
 }
 
