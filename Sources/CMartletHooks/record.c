@@ -97,6 +97,8 @@ void martlet_close_record(uint32_t wanted) {
     (void)clear_place();
 }
 
+bool martlet_keeps_record(void) { return own() != NULL; }
+
 void martlet_forget_record(void) { __atomic_store_n(&current, NULL, __ATOMIC_RELEASE); }
 
 // MARK: The main program
@@ -364,6 +366,7 @@ struct martlet_record *martlet_record(uint32_t number) {
 }
 void martlet_close_record(uint32_t number) { (void)number; }
 void martlet_forget_record(void) {}
+bool martlet_keeps_record(void) { return false; }
 void martlet_begin_record(struct martlet_record *record) { (void)record; }
 uint32_t martlet_begin_request(uint8_t flags, const uint8_t *text, size_t length, uint64_t begin) {
     (void)flags, (void)text, (void)length, (void)begin;

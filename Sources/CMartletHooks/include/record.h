@@ -98,6 +98,9 @@ void martlet_forget_record(void);
 // Writes what the process knows of itself (its number, the main program's addresses and build id), and the magic last.
 void martlet_begin_record(struct martlet_record *record);
 
+// Returns whether requests of this process go into a record. Any thread.
+bool martlet_keeps_record(void);
+
 // Notes the begin of a request: no system call, no lock, except at a thread's first request, which gives the thread an
 // alternate stack if crashes are watched. `begin` must be greater than 1. Returns the slot's number; 0 if there is no record,
 // or no slot is free. Any thread.

@@ -36,6 +36,7 @@ final class RequestObservation: LockedObject<ObservationState>, @unchecked Senda
         let isFirst = withState { $0.load(request, from: url, in: sampler.span(childOf: start.parent)) }
         guard isFirst else { return }
         start.enclosing?.noteRequest(.client)
+        guard RequestSlot.isKept else { return }
         let target = RequestTarget(url)
         let name = "\(HTTPMethod.name(request.httpMethod ?? "GET")) \(target.host)\(target.path)"
         withState { $0.slot = RequestSlot(.client, start: start.wall, name: name) }

@@ -90,6 +90,9 @@ struct RequestSlot: Sendable {
     private let number: UInt32
     private let begin: UInt64
 
+    /// Whether the process keeps a record. If not, a request needs no name.
+    static var isKept: Bool { martlet_keeps_record() }
+
     /// A request without a slot.
     static let none = RequestSlot()
 

@@ -162,7 +162,9 @@ struct SpanState {
 
     /// Names the request in the process's record, once its attributes do.
     fileprivate mutating func nameSlot(_ kind: RequestKind?, start: UnixNanoseconds) {
-        guard let kind, !isSlotNamed, let (name, isRoute) = content.requestName(kind) else { return }
+        guard let kind, !isSlotNamed, RequestSlot.isKept, let (name, isRoute) = content.requestName(kind) else {
+            return
+        }
         isSlotNamed = true
         if kind == .server {
             slot.name(kind, name, isRoute: isRoute)
