@@ -265,6 +265,7 @@ let package = Package(
             dependencies: [
                 "FaultProgram", "Fixtures", "ForkProgram", "Martlet", "MartletOTLP", "MartletReports", "MartletStorage",
                 "MartletTelemetry", "martlet-collector", .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ]),
         // These tests run the same program with and without the agent, and compare everything that it can see.
         .target(name: "ParityTrust", path: "Tests/ParityTrust", linkerSettings: [.linkedLibrary("curl")]),

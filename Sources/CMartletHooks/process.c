@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include "descriptors.h"
+#include "record.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -56,6 +57,7 @@ static void begin_child(void) {
     __atomic_store_n(martlet_word, 2 * ++forks + 1, __ATOMIC_RELAXED);
     forking = working = 0;
     martlet_close_copies();
+    martlet_forget_record();
 }
 
 static void watch(void) {

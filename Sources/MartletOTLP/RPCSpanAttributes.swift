@@ -32,7 +32,7 @@ package struct RPCSpanAttributes: Sendable {
     }
 
     /// The HTTP method ("gRPC over HTTP2", Requests). Other systems may not use HTTP.
-    fileprivate var httpMethod: String { system == "grpc" ? "POST" : RequestDimensions.otherMethodOrError }
+    package var httpMethod: String { system == "grpc" ? "POST" : RequestDimensions.otherMethodOrError }
 }
 
 extension HTTPSpanAttributes {

@@ -11,6 +11,8 @@ struct Options {
     /// The number of requests of all workers together.
     var requests = 0
     var death: Death?
+    /// How the process ends after its requests; `nil` for an end with a shutdown of the agent.
+    var ending: Ending?
     /// The largest number of flushes at the end; the program stops flushing when no request waits.
     var flushes = 1
     /// The time that the agent's shutdown has, in seconds.
@@ -38,6 +40,7 @@ struct Options {
         case "--workers": set(\.workers, Int(value))
         case "--requests": set(\.requests, Int(value))
         case "--die": set(\.death, Death(value))
+        case "--end": set(\.ending, Ending(rawValue: value))
         case "--flushes": set(\.flushes, Int(value))
         case "--within": set(\.within, Double(value))
         default: false

@@ -2,7 +2,7 @@
 // a test knows of it even when the process is killed. A process that ends by itself prints the agent's report as JSON.
 //
 //     FaultProgram --server URL --life NAME --ended FOLDER [--workers N] [--requests N] [--die MILESTONE:N]
-//                  [--flushes N] [--within SECONDS] [--lifecycle]
+//                  [--end HOW] [--flushes N] [--within SECONDS] [--lifecycle]
 import Foundation
 import Martlet
 
@@ -21,6 +21,7 @@ if options.isLifecycle {
     try await Lifecycle.run(agent, load)
 } else {
     await load.run(options.requests)
+    options.ending?.happen(agent)
     await agent.flush(upTo: options.flushes)
     let start = ContinuousClock.now
     await agent.shutdown(within: .seconds(options.within))

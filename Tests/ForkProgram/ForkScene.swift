@@ -14,6 +14,8 @@ enum ForkScene: String {
     case daemon
     /// A child that forks children.
     case grandchildren
+    /// A parent that goes on after its child has crashed.
+    case crashing
     /// A parent that has used queues of Dispatch, whose threads the child does not have.
     case queues
     /// A parent with rules, whose child makes requests at once.
@@ -37,6 +39,7 @@ enum ForkScene: String {
         case .underLoad: return underLoad(agent, requests)
         case .daemon: return daemon(agent, load, requests)
         case .grandchildren: return try grandchildren(agent, load, requests)
+        case .crashing: return try crashing(agent, load, requests)
         case .queues: return queues(agent, requests)
         case .rules: return try rules(agent, load, requests)
         case .closing: return closing(agent, load, requests, descriptors)
@@ -82,6 +85,18 @@ enum ForkScene: String {
         try load.make(requests, as: "worker-0")
         agent.shutdownNow()
         return Fork.await(children)
+    }
+
+    private func crashing(_ agent: MartletAgent, _ load: Load, _ requests: Int) throws -> Int {
+        let child = Fork.child {
+            try load.make(requests, as: "child")
+            agent.flushNow()
+            fatalError("the child crashes")
+        }
+        let failures = Fork.await([child])
+        try load.make(requests, as: "parent")
+        agent.shutdownNow()
+        return failures
     }
 
     private func busyChild(_ agent: MartletAgent, _ load: Load, _ requests: Int) throws -> Int {

@@ -26,6 +26,18 @@ import Testing
         #expect(first.agentMetrics == whole.agentMetrics && second.agentMetrics == whole.agentMetrics)
     }
 
+    @Test func endOfAnInstanceIsInOneHalf() throws {
+        var sample = SampleBatch(seed: 1)
+        sample.endpoints = 4
+        var batch = sample.next()
+        batch.ends = [InstanceEnd(instance: "a", cause: .killed, time: 1)]
+        let halves = try #require(BodyHalves(batch.otlp(), signal: .metrics))
+        let ends = try [halves.first, halves.second].map { half in
+            try OTLPExportMetricsServiceRequest(serializedBytes: half.body).metricNames.contains("martlet.process.end")
+        }
+        #expect(ends == [true, false])
+    }
+
     @Test func oneSeriesCannotBeHalved() throws {
         var sample = SampleBatch(seed: 2)
         sample.endpoints = 1

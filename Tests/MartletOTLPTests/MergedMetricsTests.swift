@@ -42,6 +42,26 @@ import Testing
         #expect(both.agentMetrics == whole.agentMetrics)
     }
 
+    @Test func endOfAnInstanceSurvivesAMergeWithItsTime() throws {
+        var sample = SampleBatch(seed: 7)
+        var batches = (0..<3).map { _ in sample.next() }
+        var end = InstanceEnd(instance: "a", cause: .signal, time: 4711)
+        end.signal = "SIGILL"
+        end.places = [CodePlace(function: "Files.read(_:)", file: "App/Files.swift", line: 41)]
+        batches[1].ends = [end]
+        let metrics = try Self.merge(batches).resourceMetrics.flatMap(\.scopeMetrics).flatMap(\.metrics)
+        let points = try #require(metrics.first { $0.name == "martlet.process.end" }).sum.dataPoints
+        #expect(points.map(\.asInt) == [1])
+        let attributes = points.flatMap(\.attributes).reduce(into: [:]) { $0[$1.key] = $1.value }
+        #expect(attributes["martlet.reason"]?.stringValue == "signal")
+        #expect(attributes["martlet.ended.instance"]?.stringValue == "a")
+        #expect(attributes["martlet.ended.time"]?.intValue == 4711)
+        #expect(attributes["martlet.ended.signal"]?.stringValue == "SIGILL")
+        let places = attributes["martlet.ended.frames"]?.arrayValue.values.map(\.stringValue)
+        #expect(places == ["Files.read(_:) at App/Files.swift:41"])
+        #expect(attributes["code.line.number"]?.intValue == 41)
+    }
+
     @Test func batchesOfTwoResourcesAreNotMerged() throws {
         var sample = SampleBatch(seed: 5)
         let first = try sample.next().otlp()

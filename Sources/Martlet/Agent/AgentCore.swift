@@ -89,6 +89,7 @@ final class AgentCore: Sendable {
     }
 
     private func ship(_ log: AgentLog) {
+        if configuration.watchCrashes { martlet_watch_crashes() }
         thread?.start(
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }

@@ -28,6 +28,9 @@ struct AgentLoop: ~Copyable {
     private var retired: Outbox?
     /// The batches that could not be stored in any directory.
     private var memory: MemoryOutbox
+    private let watchesCrashes: Bool
+    /// The record of this process for the next one; `nil` without a directory that can hold it.
+    private var record: ProcessRecord?
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
@@ -59,6 +62,7 @@ struct AgentLoop: ~Copyable {
         }
         outbox = nil
         retired = nil
+        watchesCrashes = configuration.watchCrashes
         let share = Int(Double(configuration.maxMemory) * MartletLimits.memoryOutbox)
         memory = MemoryOutbox(
             instance: resource.instance, limit: min(share, configuration.bufferMax), keeper: keeper)
@@ -76,6 +80,7 @@ struct AgentLoop: ~Copyable {
             let isCallerWaiting = !flushes.isEmpty || isStopping
             let dropped = board.status.account.dropped
             if keeper.prepareNextSegment() { nextSeal = 0 }
+            if isStopping { beginEnding() }
             probeDelays()
             if isCallerWaiting || budget.hasSwitched || Clock.monotonic() >= min(nextSeal, nextCheck) { check() }
             guard isCallerWaiting || Clock.monotonic() >= min(nextSeal, delivery.nextAttempt) else { continue }
@@ -112,6 +117,7 @@ struct AgentLoop: ~Copyable {
         if budget.check() { nextSeal = 0 }
         if rules.reloadAndReport() { nextSeal = 0 }
         keeper.noteCaptureGap(recorder.captureGap.nanoseconds())
+        record?.noteMemoryLimit()
         checkHooks()
         checkClock()
     }
@@ -120,6 +126,13 @@ struct AgentLoop: ~Copyable {
         guard Clock.monotonic() >= nextProbe else { return }
         nextProbe = Clock.monotonic() &+ MartletLimits.probeInterval.nanoseconds
         delays.send()
+        record?.beat()
+    }
+
+    /// Notes that the process was asked to stop, and lets its last batch report that it ended as it should.
+    private mutating func beginEnding() {
+        record?.noteStop()
+        sealer.beginEnding()
     }
 
     /// Warns if another library has removed a hook, or if requests do not reach one. Does not reinstall it.
@@ -151,6 +164,8 @@ struct AgentLoop: ~Copyable {
     /// as a caller has its answer.
     private mutating func close() {
         sealer.close(losing: memory.losable)
+        // If no batch could report the end, the next process does.
+        if !sealer.owesEnd { record?.remove() }
         outbox.take()?.close()
     }
 
@@ -178,7 +193,15 @@ struct AgentLoop: ~Copyable {
         // A retired outbox of the same directory has lost its lock: the new outbox has created another lock file.
         if let old = retired.take(), old.serviceDirectory != new.serviceDirectory { retired = consume old }
         sealer.keepJournal(in: new)
+        keepRecord(in: new.directory, of: new.serviceDirectory)
         outbox = consume new
+    }
+
+    private mutating func keepRecord(in directory: URL, of serviceDirectory: URL) {
+        guard watchesCrashes, record?.isIn(directory) != true else { return }
+        record?.remove()
+        let isCrowded = BufferDirectory.instances(in: serviceDirectory).count > MartletLimits.recordedInstances
+        record = isCrowded ? nil : ProcessRecord(in: directory)
     }
 
     private mutating func retire(_ outbox: consuming Outbox) {
@@ -236,6 +259,7 @@ struct AgentLoop: ~Copyable {
     /// Stores an interval in the outbox. If that fails, tries the other directories, and then memory.
     private mutating func store(_ interval: SealedInterval) {
         var failed: Set<URL> = []
+        if interval.isLast { record?.noteReport(in: interval.sequence) }
         while var open = outbox.take() {
             do throws(WholeFile.Failure) {
                 try sealer.store(interval, in: &open, after: &memory)

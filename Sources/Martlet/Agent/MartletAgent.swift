@@ -15,6 +15,9 @@ import Tracing
 /// start waits until its journal on disk is open, a few milliseconds and never more than 200. No other member waits for a
 /// disk or a network. All members may be called from any thread.
 ///
+/// The start sets handlers for the signals of crashes, which pass them on to the handlers before them
+/// (``MartletConfiguration/watchCrashes``). So call it in `main`, after the service has set its own.
+///
 /// A forked child that does not execute another program has its own agent. That agent starts with the first request or
 /// span to record, or with the first use of a member. In the child, a value from before the fork refers to the child's
 /// agent.

@@ -34,7 +34,17 @@ final class RequestObservation: LockedObject<ObservationState>, @unchecked Senda
     /// continues the same request.
     func load(_ request: URLRequest, from url: URL, sampler: TraceSampler) {
         let isFirst = withState { $0.load(request, from: url, in: sampler.span(childOf: start.parent)) }
-        if isFirst { start.enclosing?.noteRequest(.client) }
+        guard isFirst else { return }
+        start.enclosing?.noteRequest(.client)
+        guard RequestSlot.isKept else { return }
+        let target = RequestTarget(url)
+        let name = "\(HTTPMethod.name(request.httpMethod ?? "GET")) \(target.host)\(target.path)"
+        withState { $0.slot = RequestSlot(.client, start: start.wall, name: name) }
+    }
+
+    /// A request may be forgotten without an end.
+    deinit {
+        if belongsToThisProcess { withState { $0.slot.end() } }
     }
 
     /// Returns the changes that rules make to the request, the same for all its loaders; `nil` for none.
@@ -128,6 +138,8 @@ struct ObservationState {
     fileprivate var challenge: Challenge?
     /// The decision of the rules; `nil` before there is one.
     var rule: RuleDecision??
+    /// The request in the process's record, from its first loader on.
+    fileprivate var slot = RequestSlot.none
     /// Whether the task was resumed after the challenge. Foundation resumes it once it has credentials.
     var wasResumed = false
 
@@ -154,6 +166,7 @@ struct ObservationState {
     mutating func finish() -> FinishedRequest? {
         guard case .loading(let request, let url, let context) = progress else { return nil }
         progress = .finished(context)
+        slot.end()
         return FinishedRequest(
             original: request, url: url, context: context, resends: max(0, requestsWritten - 1),
             challenge: challenge?.answer, rule: (rule ?? nil)?.name)

@@ -68,6 +68,8 @@ extension MartletConfiguration {
         trustCallers =
             reader.value("MARTLET_TRUST_CALLERS", default: "true", as: EnvironmentValue.boolean) ?? trustCallers
         rulesFile = reader.value("MARTLET_RULES", default: "none", as: EnvironmentValue.file)
+        watchCrashes =
+            reader.value("MARTLET_CRASHES", default: "on", as: EnvironmentValue.boolean) ?? watchCrashes
         hung = reader.value("MARTLET_HUNG", default: "5m", as: EnvironmentValue.interval) ?? hung
         logLevel =
             reader.value("MARTLET_LOG_LEVEL", default: "warning", as: EnvironmentValue.logLevel)

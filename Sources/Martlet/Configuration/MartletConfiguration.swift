@@ -128,6 +128,10 @@ public struct MartletConfiguration: Sendable {
     public var hung = Duration.seconds(300) {
         didSet { hung = max(hung, MartletLimits.shortestInterval) }
     }
+    /// Whether the next process of the service reports why this one ended, with the line of a crash (`docs/crashes.md`). The
+    /// agent then handles the signals of crashes, passes them on to the handlers before its own, and keeps a file of 136
+    /// KiB in ``bufferDirectory``. `MARTLET_CRASHES`, default `true`. An in-memory agent never does this.
+    public var watchCrashes = true
     /// A file of rules that change requests (JSON5, `docs/rules.md`), reloaded when it changes. It replaces ``rules``.
     /// `MARTLET_RULES`, default none.
     public var rulesFile: URL?

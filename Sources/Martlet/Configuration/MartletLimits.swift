@@ -98,6 +98,19 @@ enum MartletLimits {
     /// The maximum number of descriptors to count one by one, if the system does not report their number: each takes
     /// about a microsecond.
     static let countedDescriptors = 1024
+    /// How long a process must live after a signal to have survived it; `record.c` has the same number. Swift's report of a
+    /// crash may take some seconds.
+    static let survival = Duration.seconds(30)
+    /// The directories of instances in a service's buffer with which a starting process still keeps a record. With more,
+    /// the service ends faster than its processes can report it.
+    static let recordedInstances = 100
+    /// The places in the code that are reported of a crash.
+    static let crashFrames = 6
+    /// The endpoints with requests in flight that are reported of an ended process.
+    static let endedEndpoints = 8
+    /// The share of its limit that an ended process's memory must have had if the kernel is said to have killed it for
+    /// memory: the last sample is up to a second old, and may have grown much since.
+    static let shortMemory = 0.5
     /// The share of `MARTLET_MAX_MEMORY` for batches that cannot be stored in any directory. `MARTLET_BUFFER_MAX`
     /// limits them too. Above the limit the oldest are dropped.
     static let memoryOutbox = 0.25

@@ -66,11 +66,19 @@ struct ProcessSample {
     }
 
     private mutating func takeMemory() {
-        guard let text = Self.text(of: "/proc/self/statm") else { return }
-        let pages = text.split(separator: UInt8(ascii: " "), maxSplits: 2).prefix(2).map(Self.number)
-        guard pages.count == 2, let whole = pages[0], let resident = pages[1] else { return }
+        guard let (virtual, resident) = Self.memory() else { return }
+        (gauges[.virtualMemory], gauges[.residentMemory]) = (virtual, resident)
+    }
+
+    /// Returns the bytes of memory in RAM; `nil` if they are unknown.
+    static func residentMemory() -> UInt64? { memory()?.resident }
+
+    private static func memory() -> (virtual: UInt64, resident: UInt64)? {
+        guard let text = text(of: "/proc/self/statm") else { return nil }
+        let pages = text.split(separator: UInt8(ascii: " "), maxSplits: 2).prefix(2).map(number)
+        guard pages.count == 2, let whole = pages[0], let resident = pages[1] else { return nil }
         let size = UInt64(clamping: sysconf(Int32(_SC_PAGESIZE)))
-        (gauges[.virtualMemory], gauges[.residentMemory]) = (whole &* size, resident &* size)
+        return (whole &* size, resident &* size)
     }
 
     /// Returns the number of open descriptors. Linux 6.2 and later report it as the size of their folder. Earlier
@@ -89,9 +97,11 @@ struct ProcessSample {
         return UInt64(max(count, 0))
     }
 
-    /// Returns the start of this process, in nanoseconds since the system's boot: field 22 of `/proc/self/stat`.
-    static func processStart() -> UInt64? {
-        guard let text = text(of: "/proc/self/stat"), let end = text.lastIndex(of: UInt8(ascii: ")")) else {
+    /// Returns the start of a process, in nanoseconds since the system's boot: field 22 of `/proc/<pid>/stat`.
+    ///
+    /// - Parameter process: its number; `self` for this process.
+    static func processStart(of process: String = "self") -> UInt64? {
+        guard let text = text(of: "/proc/\(process)/stat"), let end = text.lastIndex(of: UInt8(ascii: ")")) else {
             return nil
         }
         // The name in parentheses may contain spaces. The first field after it is field 3.

@@ -15,8 +15,11 @@ struct RequestTarget: Sendable {
         self.path = path
     }
 
-    init(_ url: URL) {
-        var text = url.absoluteString
+    init(_ url: URL) { self.init(url: url.absoluteString) }
+
+    /// - Parameter url: the text of a URL. The text of anything else gives an empty target.
+    init(url: String) {
+        var text = url
         self = text.withUTF8 { text in
             let target = TargetRanges(of: text)
             return RequestTarget(

@@ -105,7 +105,7 @@ struct BufferRoom {
     }
 
     /// Returns the room of all batches and quarantined files, and the room of the directories and their other files.
-    /// Journals are not counted: the agent adds its own, and makes small batches of those of dead instances.
+    /// Journals and records are not counted: the agent adds its own, and makes small batches of those of dead instances.
     private func measured() -> (batches: Int, others: Int) {
         BufferDirectory.instances(in: serviceDirectory).reduce(into: (batches: 0, others: 0)) { sum, instance in
             let directory = serviceDirectory.appendingPathComponent(instance, isDirectory: true)
@@ -115,10 +115,12 @@ struct BufferRoom {
         }
     }
 
-    /// Returns the room of a directory and of the files in it that are neither batches nor segments of the journal.
+    /// Returns the room of a directory and of the files in it that are neither batches, segments of the journal nor a record.
     private static func overhead(of directory: String) -> Int {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-        let others = names.filter { !$0.hasSuffix(JournalFormat.fileSuffix) && BatchFile(name: $0) == nil }
+        let others = names.filter {
+            !$0.hasSuffix(JournalFormat.fileSuffix) && $0 != ProcessRecord.fileName && BatchFile(name: $0) == nil
+        }
         return others.reduce(DiskUse.bytes(at: directory)) { $0 + DiskUse.bytes(at: "\(directory)/\($1)") }
     }
 

@@ -10,10 +10,14 @@ struct JournalRecovery {
         self.configuration = configuration
     }
 
-    /// Seals the journal's segments in an outbox and removes them. Segments that cannot be read or stored now stay for
-    /// the next attempt.
+    var watchesCrashes: Bool { configuration.watchCrashes }
+
+    /// Seals the journal's segments in an outbox and removes them, and then reports the instance's end. Segments that cannot
+    /// be read or stored now stay for the next attempt.
     func recover(_ outbox: inout Outbox) {
-        guard let batches = outbox.batches(), let found = segments(in: outbox) else { return }
+        guard let batches = outbox.batches(), let isReported = Self.hasReportedEnd(outbox),
+            let found = segments(in: outbox)
+        else { return }
         for (sequence, segments) in found.sorted(by: { $0.key < $1.key }) {
             do {
                 if !Self.isSealed(sequence, in: batches, outbox.account) { try seal(segments, sequence, in: &outbox) }
@@ -22,6 +26,7 @@ struct JournalRecovery {
                 return
             }
         }
+        reportEnd(of: &outbox, isReported: isReported)
     }
 
     /// Returns whether an interval became a batch that waits or is settled. A waiting batch of a later interval proves
@@ -52,7 +57,7 @@ struct JournalRecovery {
             series: [:], instanceStart: now, ledger: outbox.ledger(unsealed: 0))
     }
 
-    private func store(_ batch: MetricsBatch, sequence: UInt64, in outbox: inout Outbox) throws {
+    func store(_ batch: MetricsBatch, sequence: UInt64, in outbox: inout Outbox) throws {
         let encoded = try EncodedBatch(
             batch.otlp(), sequence: sequence, signal: .metrics, requests: batch.requests,
             isCompressed: configuration.compression == .gzip)
@@ -106,7 +111,7 @@ struct JournalRecovery {
     }
 
     /// Returns the resource for a dead instance that left none: that of this service, without the id of this process.
-    private func resource(ofInstance instance: String) -> TelemetryResource {
+    func resource(ofInstance instance: String) -> TelemetryResource {
         var resource = TelemetryResource(configuration, instance: instance)
         resource.processID = nil
         return resource

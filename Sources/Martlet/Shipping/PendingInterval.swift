@@ -20,6 +20,10 @@ struct PendingInterval {
     /// The capture gap reported by the last batch, in nanoseconds.
     private var lastCaptureGap: UInt64 = 0
     private var wasWatching = true
+    /// Whether the instance ends, so that the next interval is its last.
+    var isEnding = false
+    /// Whether the end is in a batch that is stored.
+    private(set) var hasReportedEnd = false
 
     init(
         _ configuration: MartletConfiguration, resource: TelemetryResource, capture: EffectiveCapture,
@@ -50,6 +54,7 @@ struct PendingInterval {
 
     /// Notes that the batches are stored.
     mutating func end() {
+        if taken?.isLast == true { hasReportedEnd = true }
         taken = nil
         recorder.noteReleased()
         board.noteEncoding(0)
@@ -68,6 +73,8 @@ struct PendingInterval {
         var interval: RecordedInterval
         var captured: UInt64
         var process: ProcessStatistics
+        /// Whether the batch reports the end of the instance.
+        var isLast: Bool
     }
 
     /// Takes the interval that is over out of the journal.
@@ -91,7 +98,8 @@ struct PendingInterval {
         resource.rules = lastRules == 0 ? nil : lastRules
         taken = Taken(
             sequence: sequence, resource: resource, interval: interval, captured: captured,
-            process: process.next(interval.end - min(interval.start, interval.end)))
+            process: process.next(interval.end - min(interval.start, interval.end)),
+            isLast: isEnding && !hasReportedEnd)
         return true
     }
 
@@ -111,15 +119,18 @@ struct PendingInterval {
         encoded = 0
         let interval = taken.interval
         let ledger = board.status.ledger(captured: taken.captured)
-        let metrics = MetricsBatch(
+        var metrics = MetricsBatch(
             resource: taken.resource, start: interval.start, end: interval.end, series: interval.series,
             sizes: interval.sizes, instanceStart: recorder.start, ledger: ledger, captureGap: interval.captureGap,
             agentCPU: AgentCost.total, process: taken.process)
+        if taken.isLast {
+            metrics.ends = [InstanceEnd(instance: identity.instance, cause: .clean, time: interval.end)]
+        }
         do {
             let batch = try batch(metrics.otlp(), .metrics, taken.sequence, requests: metrics.requests)
             return SealedInterval(
                 metrics: batch, details: details(of: taken), detailCount: interval.details.count,
-                dropped: ledger.dropped)
+                dropped: ledger.dropped, isLast: taken.isLast)
         } catch {
             log.warn(of: .encoding, "A batch cannot be encoded; the agent will try again: \(Sealer.sentence(error))")
             return nil
@@ -155,6 +166,8 @@ struct SealedInterval {
     var detailCount: Int
     /// The losses that the batch's ledger reports.
     var dropped: [DropReason: UInt64]
+    /// Whether the batch of metrics reports the end of the instance.
+    var isLast: Bool
 
     var sequence: UInt64 { metrics.file.sequence }
 }

@@ -85,11 +85,18 @@ struct Sealer: ~Copyable {
     ///   - isLast: whether this is the last batch, so that no other can report a loss.
     mutating func seal(isCallerWaiting: Bool, isLast: Bool = false) -> SealedInterval? {
         if !pending.isTaken {
-            let isNew = pending.isNew(isCallerWaiting) || (isLast && hasUnreportedLoss)
+            let isNew = pending.isNew(isCallerWaiting) || (isLast && hasUnreportedLoss) || owesEnd
             guard isNew || isHeartbeatDue(isCallerWaiting: isCallerWaiting), pending.take() else { return nil }
         }
         return pending.encode()
     }
+
+    /// Reports with the next interval that the instance has ended as it should.
+    mutating func beginEnding() { pending.isEnding = true }
+
+    /// Whether the instance's end still has to be reported. An instance that the collector does not know from any batch
+    /// has none.
+    var owesEnd: Bool { pending.isEnding && !pending.hasReportedEnd && lastSeal != nil }
 
     /// Whether an interval is over whose batches could not be made yet.
     var hasPendingInterval: Bool { pending.isTaken }

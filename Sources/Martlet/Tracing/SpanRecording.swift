@@ -1,5 +1,6 @@
 import CMartletHooks
 import Foundation
+import MartletOTLP
 import MartletTelemetry
 import Synchronization
 import Tracing
@@ -33,7 +34,7 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
         self.parent = parent
         self.start = start
         self.scope = scope
-        super.init(state: SpanState(content: SpanContent(name: name), enclosing: surrounding))
+        super.init(state: SpanState(name, kind, start: start, within: surrounding))
     }
 
     /// Makes a recording that is only counted, and only if the span is a request.
@@ -49,7 +50,12 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
         parent = nil
         self.start = start
         self.scope = scope
-        super.init(state: SpanState(content: SpanContent(name: name), enclosing: surrounding))
+        super.init(state: SpanState(name, kind, start: start, within: surrounding))
+    }
+
+    /// A span may be forgotten without an end.
+    deinit {
+        if belongsToThisProcess { withState { $0.slot.end() } }
     }
 
     private var isSampled: Bool { ownContext?.isSampled == true }
@@ -72,7 +78,12 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
             // The old attributes are released outside the lock: values may be of the service's own types, whose
             // deinitializers may call back here.
             _ = withState { state in
-                defer { if state.isRunning { state.content.setAttributes(newValue) } }
+                defer {
+                    if state.isRunning {
+                        state.content.setAttributes(newValue)
+                        state.nameSlot(kind.request, start: start)
+                    }
+                }
                 return state.content.attributes
             }
         }
@@ -107,6 +118,7 @@ final class SpanRecording: LockedObject<SpanState>, @unchecked Sendable {
             let ended = state
             state.isRunning = false
             state.enclosing = nil
+            state.slot.end()
             return ended
         }
         guard let ended else { return }
@@ -135,6 +147,31 @@ struct SpanState {
     /// The nearest client, server or producer span of this process around this one; `nil` for none. Released at the end,
     /// so that spans do not keep each other alive.
     var enclosing: SpanRecording?
+    /// The request in the process's record. A served request has one from its begin on, one that the service makes when its
+    /// attributes say that it is a request.
+    fileprivate var slot: RequestSlot
+    private var isSlotNamed = false
+
+    fileprivate init(
+        _ name: String, _ kind: SpanRecord.Kind, start: UnixNanoseconds, within surrounding: SpanRecording?
+    ) {
+        content = SpanContent(name: name)
+        enclosing = surrounding
+        slot = kind == .server ? RequestSlot(.server, start: start) : .none
+    }
+
+    /// Names the request in the process's record, once its attributes do.
+    fileprivate mutating func nameSlot(_ kind: RequestKind?, start: UnixNanoseconds) {
+        guard let kind, !isSlotNamed, RequestSlot.isKept, let (name, isRoute) = content.requestName(kind) else {
+            return
+        }
+        isSlotNamed = true
+        if kind == .server {
+            slot.name(kind, name, isRoute: isRoute)
+        } else {
+            slot = RequestSlot(kind, start: start, name: name, isRoute: isRoute)
+        }
+    }
 }
 
 // MARK: - One request, one count
@@ -179,6 +216,29 @@ struct SpanContent: Sendable {
 
     init(name: String) {
         self.name = name
+    }
+
+    /// Returns the name of the request for ``RequestSlot``; `nil` if the attributes do not name it yet. The span's name is not
+    /// used, because some instruments write a statement there.
+    fileprivate func requestName(_ kind: RequestKind) -> (name: String, isRoute: Bool)? {
+        guard let method = text(AttributeName.method) else {
+            let call = RPCSpanAttributes { name in attributes.get(name).flatMap { SpanAttribute($0) } }
+            return call.map { ("\($0.httpMethod) \($0.method)", true) }
+        }
+        if let route = text(AttributeName.route) { return ("\(method) \(route)", true) }
+        if let path = text(AttributeName.urlPath) {
+            let host = kind == .client ? text(AttributeName.serverAddress) ?? "" : ""
+            return ("\(method) \(host)\(path)", false)
+        }
+        return text(AttributeName.urlFull).map(RequestTarget.init(url:)).map {
+            ("\(method) \($0.host)\($0.path)", false)
+        }
+    }
+
+    /// Returns the text of an attribute; `nil` if it is missing or has another type.
+    func text(_ name: String) -> String? {
+        guard case .string(let text)? = attributes.get(name) else { return nil }
+        return text
     }
 
     /// Replaces the attributes. Above the limit, existing attributes may change, and new ones are left out.

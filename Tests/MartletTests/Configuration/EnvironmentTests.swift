@@ -96,7 +96,8 @@ import Testing
             "MARTLET_PROPAGATE_TO": "*.internal, 10.0.0.*:80", "MARTLET_TRUST_CALLERS": "no",
             "MARTLET_CAPTURE_PATHS": "yes", "MARTLET_CAPTURE_HEADERS": "via,Server",
             "MARTLET_CAPTURE_BODIES": "Failures", "MARTLET_BODY_LIMIT": "16KiB", "MARTLET_REDACT": "ssn, card number",
-            "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB", "MARTLET_INTERVAL": "2",
+            "MARTLET_CRASHES": "off", "MARTLET_HUNG": "90s", "MARTLET_MAX_CPU": "1.5%", "MARTLET_MAX_MEMORY": "8MiB",
+            "MARTLET_INTERVAL": "2",
             "MARTLET_BUFFER_DIR": "/var/lib/x",
             "MARTLET_BUFFER_MAX": "1.5MiB", "MARTLET_BUFFER_ADOPT": "http://old:4318, https://older",
             "MARTLET_COMPRESSION": "none", "MARTLET_TEMPORALITY": "Cumulative", "MARTLET_EXPORT_TIMEOUT": "1m",
@@ -131,6 +132,7 @@ import Testing
         #expect(configuration.captureBodies == .failures)
         #expect(configuration.bodyLimit == 16384)
         #expect(configuration.redact == ["ssn", "card number"])
+        #expect(configuration.watchCrashes == false)
         #expect(configuration.hung == .seconds(90))
         #expect(configuration.maxCPU == 0.015)
         #expect(configuration.maxMemory == 8_388_608)
