@@ -63,7 +63,7 @@ struct martlet_record {
     uint64_t exited;
     // The sequence of the batch that reports the end; 0 for none.
     uint64_t told;
-    // 1 once another process has begun to look for the places of the crash.
+    // The number of processes that have begun to look for the places of the crash.
     uint64_t looked;
 
     uint64_t beat;

@@ -106,6 +106,8 @@ enum MartletLimits {
     static let recordedInstances = 100
     /// The places in the code that are reported of a crash.
     static let crashFrames = 6
+    /// The processes that look for these places at most. In a loop of crashes, a process may end before it has found them.
+    static let crashSearches: UInt64 = 3
     /// The endpoints with requests in flight that are reported of an ended process.
     static let endedEndpoints = 8
     /// The share of its limit that an ended process's memory must have had if the kernel is said to have killed it for

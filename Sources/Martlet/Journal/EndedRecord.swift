@@ -34,18 +34,18 @@ struct EndedRecord {
     /// The sequence of the batch that reports the end; 0 for none.
     var reportSequence: UInt64 { head.told }
 
-    /// Whether a process has begun to look for the places of the crash, and ended before it had reported them.
-    var hasBeenLookedAt: Bool { head.looked != 0 }
+    /// How many processes have begun to look for the places of the crash, and ended before they had reported them.
+    var searches: UInt64 { head.looked }
 
     /// A field that the process that reads the record writes.
     enum Note {
-        case reportSequence, hasBeenLookedAt
+        case reportSequence, searches
 
         /// The field's offset in the file.
         var offset: Int {
             switch self {
             case .reportSequence: MemoryLayout<martlet_record>.offset(of: \.told) ?? 0
-            case .hasBeenLookedAt: MemoryLayout<martlet_record>.offset(of: \.looked) ?? 0
+            case .searches: MemoryLayout<martlet_record>.offset(of: \.looked) ?? 0
             }
         }
     }

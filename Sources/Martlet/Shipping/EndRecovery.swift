@@ -68,13 +68,13 @@ extension JournalRecovery {
         return end
     }
 
-    /// Adds the places of the crash. Only a program with the same build id has the same code at an address. If an earlier
-    /// process ended while it read the debug information, that may be the reason: the places are addresses then.
+    /// Adds the places of the crash. Only a program with the same build id has the same code at an address. If several
+    /// processes ended while they read the debug information, that may be the reason: the places are addresses then.
     private func addPlaces(of record: EndedRecord, in path: String, to end: inout InstanceEnd) {
         let offsets = record.offsets
         guard !offsets.isEmpty else { return }
         let isSame = !record.build.isEmpty && record.build == CodePlaces.Program.own.build
-        if isSame, !record.hasBeenLookedAt, note(1, as: .hasBeenLookedAt, in: path) {
+        if isSame, record.searches < MartletLimits.crashSearches, note(record.searches + 1, as: .searches, in: path) {
             end.places = CodePlaces.find(offsets, isFirstReturn: record.isFirstReturn)
         }
         guard end.places.isEmpty else { return }

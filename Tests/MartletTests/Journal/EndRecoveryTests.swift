@@ -105,13 +105,13 @@ import Testing
     }
 
     /// A program that ends while it reads its debug information must not do so at each start.
-    @Test func placesAreAddressesAfterAnAttemptToFindThemThatDidNotEnd() throws {
+    @Test func placesAreAddressesAfterThreeSearchesThatDidNotEnd() throws {
         let bytes = try ProcessRecordTests.record()
         try leaveInstance(
             ProcessRecordTests.changed(bytes) { head, crash in
                 (crash.signal, crash.time, crash.frame_count) = (SIGSEGV, 100_000_000_000, 1)
                 (crash.pc, crash.frames.0) = (head.image_base + 0x10, head.image_base + 0x10)
-                head.looked = 1
+                head.looked = 3
             })
         let end = try #require(try recover().ends.first)
         let frames = end["martlet.ended.frames"]?.arrayValue.values.map(\.stringValue)
