@@ -178,12 +178,18 @@ import Testing
             await notifier.take([findings.ended, marker.later], now: findings.now)
             let webhook = Webhook()
             try await webhook.run(port: port) { _ in
-                let texts = try await [webhook.next().text, webhook.next().text].sorted()
-                #expect(texts[0].contains("Ended: POST /orders") && texts[1].contains("marker"))
+                var texts: Set<String> = []
+                while !texts.contains(where: { $0.contains("Ended: POST /orders") })
+                    || !texts.contains(where: { $0.contains("marker") })
+                {
+                    texts.insert(try await webhook.next().text)
+                }
+                // An attempt with the opening may have been in progress when the finding ended.
+                #expect(texts.count <= 3)
                 try await wait(for: "an empty queue") { counts.latest.withLock { $0.waiting == 0 } }
             }
             #expect(logged("the receiver takes notifications again"))
-            #expect(counts.latest.withLock { $0.sent == 2 && $0.failed == 0 })
+            #expect(counts.latest.withLock { $0.failed == 0 })
         }
     }
 
