@@ -1,4 +1,4 @@
-/// Names what a receiver of notifications is told about: a finding of an environment.
+/// Names the subject of a receiver's notifications: a finding of an environment.
 ///
 /// It is a hash, because the address of a receiver may be a secret, and copies of a store are passed on.
 package struct NotificationKey: Sendable, Hashable {

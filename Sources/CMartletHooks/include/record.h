@@ -62,7 +62,7 @@ struct martlet_record {
     uint64_t stop_begun;
     uint64_t exited;
     // The sequence of the batch that reports the end; 0 for none.
-    uint64_t told;
+    uint64_t report_sequence;
     // The number of processes that have begun to look for the places of the crash.
     uint64_t looked;
 

@@ -32,7 +32,7 @@ struct EndedRecord {
     var start: UnixNanoseconds { head.start }
 
     /// The sequence of the batch that reports the end; 0 for none.
-    var reportSequence: UInt64 { head.told }
+    var reportSequence: UInt64 { head.report_sequence }
 
     /// How many processes have begun to look for the places of the crash, and ended before they had reported them.
     var searches: UInt64 { head.looked }
@@ -44,7 +44,7 @@ struct EndedRecord {
         /// The field's offset in the file.
         var offset: Int {
             switch self {
-            case .reportSequence: MemoryLayout<martlet_record>.offset(of: \.told) ?? 0
+            case .reportSequence: MemoryLayout<martlet_record>.offset(of: \.report_sequence) ?? 0
             case .searches: MemoryLayout<martlet_record>.offset(of: \.looked) ?? 0
             }
         }

@@ -71,7 +71,7 @@ final class ProcessRecord: Sendable {
     func noteStop() { change { $0.pointee.stop_begun = Clock.wall() } }
 
     /// Notes the batch that reports the end, before it is stored.
-    func noteReport(in sequence: UInt64) { change { $0.pointee.told = sequence } }
+    func noteReport(in sequence: UInt64) { change { $0.pointee.report_sequence = sequence } }
 
     /// Removes the file. Requests and crashes are no longer written down.
     func remove() {
