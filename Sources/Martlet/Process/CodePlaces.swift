@@ -82,7 +82,8 @@ enum CodePlaces {
             // The version, for words of 64 bits; then each frame with all eight bytes of its address; then the end.
             var bytes: [UInt8] = [0x02]
             for (index, address) in addresses.enumerated() {
-                bytes += [index == 0 && !isFirstReturn ? 0x1F : 0x2F] + Self.word(address)
+                bytes.append(index == 0 && !isFirstReturn ? 0x1F : 0x2F)
+                bytes += Self.word(address)
             }
             backtrace = Data(bytes + [0]).base64EncodedString()
             imageMap = Data(Self.map(program)).base64EncodedString()
@@ -91,10 +92,20 @@ enum CodePlaces {
         /// The version, the platform, and one image: its begin and the length of its code in eight bytes each, its build id,
         /// and its path. Each text has its length before it, a path an end, too.
         private static func map(_ program: Program) -> [UInt8] {
-            let (platform, path) = (Array("Linux".utf8), Array("/proc/self/exe".utf8))
-            return [0x02, UInt8(platform.count)] + platform + [1, 0x3F] + word(program.addresses.lowerBound)
-                + word(UInt64(program.addresses.count)) + [UInt8(program.build.count)] + program.build
-                + [UInt8(path.count)] + path + [0]
+            let platform = Array("Linux".utf8)
+            let path = Array("/proc/self/exe".utf8)
+            // Swift 6.2 does not type-check these as one expression.
+            var bytes: [UInt8] = [0x02, UInt8(platform.count)]
+            bytes += platform
+            bytes += [1, 0x3F]
+            bytes += word(program.addresses.lowerBound)
+            bytes += word(UInt64(program.addresses.count))
+            bytes.append(UInt8(program.build.count))
+            bytes += program.build
+            bytes.append(UInt8(path.count))
+            bytes += path
+            bytes.append(0)
+            return bytes
         }
 
         private static func word(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian, Array.init) }
