@@ -40,7 +40,7 @@ struct ReportCommand: AsyncParsableCommand {
         try Output.answer(answer)
     }
 
-    /// What happened, for a person. The formats for programs have only the report.
+    /// The findings, for a person. The formats for programs have only the report.
     private var findings: FindingLines {
         get async throws {
             switch output.format {

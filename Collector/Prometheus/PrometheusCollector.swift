@@ -182,7 +182,7 @@ package struct CollectorCounters: Sendable, Equatable {
 /// The messages about findings that a receiver was to get since the collector started.
 package struct NotificationCounts: Sendable, Equatable {
     package var sent: UInt64 = 0
-    /// Those that were given up.
+    /// Messages that were given up.
     package var failed: UInt64 = 0
     package var waiting: UInt64 = 0
 

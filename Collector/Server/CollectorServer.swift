@@ -26,7 +26,7 @@ package struct CollectorServer: Sendable {
     private let logger: Logger
     /// The requests that must finish before the collector stops.
     package let requests = RequestDrain()
-    /// What happened in the store's fleets. Whoever runs the server makes it tick; without ticks nothing is found.
+    /// The findings of the store's fleets. Whoever runs the server makes it tick; without ticks nothing is found.
     package let findings: FleetWatch
     private let activity: CollectorActivity
     private let refusals: RefusedSenders

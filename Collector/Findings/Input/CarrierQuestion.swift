@@ -9,7 +9,7 @@ package struct CarrierQuestion: Sendable, Hashable {
     /// Which requests are bad.
     package enum Bad: Sendable, Hashable {
         case failed
-        /// Those in this coarse bucket or a higher one.
+        /// Requests in this coarse bucket or a higher one.
         case slower(bucket: Int)
         case status(Int)
     }

@@ -51,7 +51,7 @@ package struct RowMinute: Sendable {
 package struct SlotCounts: Sendable, Equatable {
     /// Requests that ended, whatever their outcome.
     package var requests: UInt32 = 0
-    /// Those that failed. Cancelled ones did not.
+    /// Failed requests. Cancelled ones did not fail.
     package var failures: UInt32 = 0
     /// Requests that have had no answer for five minutes. They are not among ``requests``.
     package var hung: UInt32 = 0

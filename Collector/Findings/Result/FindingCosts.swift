@@ -15,7 +15,7 @@ struct FindingCosts {
             processes: main.kind == .ended ? main.events.count(where: window.contains) : 0)
     }
 
-    /// What findings are ranked by: requests, those of each row that suffers, and processes that ended.
+    /// The rank of a finding: requests, those of each row that suffers, and processes that ended.
     func rank(_ cost: FindingCost, _ members: [Episode], _ sufferers: [Episode]) -> Double {
         (members + sufferers).reduce(0) { $0 + $1.excess(in: window, now: now) }
             + FindingConstants.deathInRequests * Double(cost.processes)

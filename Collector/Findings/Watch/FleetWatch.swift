@@ -122,7 +122,10 @@ package actor FleetWatch {
     /// Forgets what was read of environments with late points, and returns their names. Those that were read again often have to wait.
     @discardableResult
     private func forgetLate() -> Set<String> {
-        let late = self.late.environments.filter { fleets[$0]?.mayRestart ?? false }
+        let noted = self.late.environments
+        // An environment that is not watched is read from its first minute once it is.
+        for environment in noted where fleets[environment] == nil { self.late.forget(environment) }
+        let late = noted.filter { fleets[$0]?.mayRestart ?? false }
         for environment in late { fleets[environment]?.restart() }
         return late
     }

@@ -143,7 +143,7 @@ private struct LedgerLosses {
     private mutating func growth(_ report: ReportedProcess, in minute: Minute) -> LostRequests? {
         let known = lost[report.process]?.requests
         guard let reading = report.losses, known != nil || lost.count < Self.processes else { return nil }
-        // What an older process had lost before its first report in this time is not new.
+        // An older process may have lost requests before its first report in this time. They are not new.
         let before = known ?? (isNew(reading) ? 0 : reading.requests)
         lost[report.process] = (max(before, reading.requests), minute)
         guard reading.requests > before else { return nil }

@@ -105,7 +105,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var reason: String?
         /// The innermost function of a crash.
         package var function: String?
-        /// What most of its requests in flight were.
+        /// The most frequent of its requests in flight.
         package var endpoint: String?
 
         fileprivate init(_ end: ReportedEnd) {

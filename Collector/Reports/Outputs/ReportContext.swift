@@ -11,7 +11,7 @@ package struct ReportContext: Sendable {
     package var showsPhases = false
     /// The figure that the rows are sorted by; its column is marked.
     package var sortedBy: GroupOrder.Measure?
-    /// What happened in the report's window.
+    /// The findings of the report's window.
     package var findings = FindingLines()
 
     package init() {}

@@ -10,7 +10,7 @@ package final class CollectorActivity: Sendable {
     private let totalsState: Mutex<RequestTotals>
     private let endsState: Mutex<EndTotals>
     private let now: @Sendable () -> ContinuousClock.Instant
-    /// What arrived too late for the findings of its minute.
+    /// The points that arrived too late for the findings of their minute.
     let late = LateArrivals()
 
     /// - Parameter scrapeInterval: the longest interval of a Prometheus; see ``RequestTotals``.

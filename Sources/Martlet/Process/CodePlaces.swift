@@ -38,7 +38,7 @@ enum CodePlaces {
         let all = CodeSearch { symbolicate(offsets, isFirstReturn: isFirstReturn) }.run()
         let lines = all.filter { $0.line != nil }
         let places = lines.isEmpty ? all : lines
-        // Of a recursion, one call is enough.
+        // One call of a recursion is enough.
         let different = zip(places, [nil] + places.map(Optional.init)).filter { $0 != $1 }.map(\.0)
         return Array(different.prefix(MartletLimits.crashFrames))
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import MartletFindings
 
-/// Which served endpoint makes requests, from counts alone.
+/// The served endpoint that makes requests, by counts.
 @Suite struct LeastSquaresTests {
     private let orders: [Double] = [10, 2, 9, 3, 12, 1, 8, 4]
     private let users: [Double] = [3, 9, 4, 10, 2, 11, 5, 8]

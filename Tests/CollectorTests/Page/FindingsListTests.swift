@@ -91,7 +91,7 @@ import Testing
 
     @Test func barsOfTheFindingAreMarked() async throws {
         let page = try await overview(FindingsAnswer(findings: [Self.payments, Self.ended("files")], count: 2))
-        // Of the row's minutes, two are the finding's. A process has no row.
+        // Two of the row's minutes are the finding's. A process has no row.
         #expect(page.markup.ranges(of: #"class="timeline""#).count == 1)
         #expect(page.markup.ranges(of: #"<rect class="on""#).count == 2)
         #expect(page.markup.ranges(of: #"<rect class="off""#).count == 58)
