@@ -51,7 +51,7 @@ class Lane:
 
 
 # Suites of CollectorTests that start a ClickHouse, whichever store is tested.
-CLICKHOUSE = [r"^CollectorTests\.(ClickHouse(Call|Process|Storage)|CumulativePass|EarlyHours)Tests/"]
+CLICKHOUSE = [r"^CollectorTests\.(ClickHouse(Call|Process|Storage)|CumulativePass|EarlyHours|FindingsLease)Tests/"]
 # Tests that need nginx, OpenSSL, curl or a list of words.
 TOOLS = [
     r"^CollectorTests\.TLSTests/", r"^CollectorTests\.ReadinessTests/healthIsAnswered", r"^EndToEndTests\.TrustTests/",
@@ -62,7 +62,7 @@ KILLS = r"^FaultTests\.FaultTests/(Collector|Kill)Tests/"
 FAULTS_ON_CLICKHOUSE = r"^FaultTests\.FaultTests/ClickHouse"
 FUZZING = r"/apiMatchesItsDescription"
 CONTRACT = r"^CollectorTests\.StorageContractTests/"
-STORES = [CONTRACT, r"^CollectorTests\.(ClickHouseStorage|CumulativePass|EarlyHours)Tests/"]
+STORES = [CONTRACT, r"^CollectorTests\.(ClickHouseStorage|CumulativePass|EarlyHours|FindingsLease)Tests/"]
 
 LANES = {
     # README's `make test`, on a machine with headers, Python and nginx.
