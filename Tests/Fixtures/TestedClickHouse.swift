@@ -23,6 +23,11 @@ package final class TestedClickHouse: Sendable {
         self.cluster = cluster
     }
 
+    /// The HTTP interface of one server of each shard.
+    package var oneOfEachShard: [String] {
+        cluster == nil ? urls : stride(from: 0, to: urls.count, by: 2).map { urls[$0] }
+    }
+
     /// Returns the location of a database that no other test uses.
     package func newDatabase() -> String {
         urls.joined(separator: ",") + "/test_\(databases.wrappingAdd(1, ordering: .relaxed).newValue)"

@@ -185,3 +185,9 @@ struct EpisodeCounts {
         }
     }
 }
+
+/// The subject that was named for a service's failures.
+enum WidestSubject: Hashable {
+    case service
+    case endpoint(Int)
+}

@@ -1,9 +1,3 @@
-/// The subject that was named for a service's failures.
-enum WidestSubject: Hashable {
-    case service
-    case endpoint(Int)
-}
-
 /// Chooses what a finding is about: the endpoint that has most of a service's trouble, or the service.
 struct SubjectChoice {
     let rows: RowTable

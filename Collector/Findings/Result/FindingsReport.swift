@@ -57,9 +57,3 @@ extension FindingsReport {
         "Findings may be missing: the collector has just started, or the window has more than it can read or begins more than "
         + "30 days ago."
 }
-
-extension FleetWatch {
-    package func report(_ question: FindingsQuestion) async -> FindingsReport {
-        FindingsReport(await findings(question), to: question)
-    }
-}

@@ -285,3 +285,9 @@ package struct WatchedFinding: Sendable, Equatable {
         (self.environment, self.finding) = (environment, finding)
     }
 }
+
+extension FleetWatch {
+    package func report(_ question: FindingsQuestion) async -> FindingsReport {
+        FindingsReport(await findings(question), to: question)
+    }
+}

@@ -98,6 +98,23 @@ import Testing
         #expect(await watch.findings(question(store)).count == 1)
     }
 
+    @Test func latePointsOfAnEnvironmentThatIsNotWatchedAreForgotten() async throws {
+        let late = LateArrivals()
+        let store = try await OutageStore(in: folder)
+        let watch = FleetWatch(of: try SQLiteStorage(readingFrom: store.path), late: late)
+        try await watch.tick(now: store.now)
+        _ = try await OutageStore(
+            in: folder,
+            onStored: { points, _ in
+                var elsewhere = points
+                for index in elsewhere.indices { elsewhere[index].resource.environment = "elsewhere" }
+                late.note(elsewhere)
+            })
+        #expect(late.environments == ["elsewhere"])
+        try await watch.catchUp(now: store.now)
+        #expect(late.environments.isEmpty)
+    }
+
     @Test func quietStoreHasNoFindings() async throws {
         let store = try await OutageStore(in: folder, hasOutage: false)
         let answer = try await watch(store).findings(question(store))
