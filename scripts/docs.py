@@ -2,37 +2,18 @@
 """Makes the documentation of the library products from the results of `swift build`, and checks it.
 
 It fails for a public symbol without documentation, for a public declaration with a type of a module that a service cannot
-import, and for every warning of DocC. A symbol that implements a protocol's requirement may use the protocol's documentation.
+import, for every warning of DocC, and if .spi.yml names other targets. A symbol that implements a protocol's requirement may
+use the protocol's documentation.
 
     scripts/docs.py          writes .build/documentation/NAME.doccarchive for each library
 """
 
-import json
-import pathlib
 import re
 import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-OUTPUT = ROOT / ".build" / "documentation"
-
-
-def answer(*command):
-    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-
-
-def extract(module, build, toolchain, triple, graphs):
-    """Writes the symbol graph of a module."""
-    # The compiler finds Swift's modules by itself, and C modules by their maps.
-    maps = [*build.glob("*.build/module.modulemap"), *(ROOT / "Sources").glob("*/module.modulemap")]
-    clang = [part for path in maps for part in ("-Xcc", f"-fmodule-map-file={path}")]
-    subprocess.run(
-        [
-            toolchain / "swift-symbolgraph-extract", "-module-name", module, "-target", triple,
-            "-I", build / "Modules", *clang, "-minimum-access-level", "public", "-skip-synthesized-members",
-            "-emit-extension-block-symbols", "-output-dir", graphs,
-        ], check=True)
+from symbolgraphs import LIBRARIES, MANIFEST, OUTPUT, ROOT, TOOLCHAIN, extract, folder
 
 
 def undocumented(symbols):
@@ -52,36 +33,29 @@ def foreign(symbols, hidden):
                 yield f"{'.'.join(symbol['pathComponents'])}: {fragment['spelling']}"
 
 
-def main():
-    manifest = json.loads(answer("swift", "package", "dump-package"))
-    libraries = {
-        target for product in manifest["products"] if "library" in product["type"] for target in product["targets"]
-    }
-    hidden = {target["name"] for target in manifest["targets"]} - libraries
-    target = json.loads(answer("swift", "-print-target-info"))
-    toolchain = pathlib.Path(target["paths"]["runtimeResourcePath"]).parent.parent / "bin"
-    build = pathlib.Path(answer("swift", "build", "--show-bin-path").strip())
+def indexed():
+    """Returns the targets that the Swift Package Index documents."""
+    listed = re.search(r"documentation_targets: \[(.*)\]", (ROOT / ".spi.yml").read_text())
+    return sorted(listed[1].split(", ")) if listed else []
 
+
+def main():
+    hidden = {target["name"] for target in MANIFEST["targets"]} - set(LIBRARIES)
     faults = []
-    for module in sorted(libraries):
-        graphs = OUTPUT / f"{module}.symbols"
-        shutil.rmtree(graphs, ignore_errors=True)
-        graphs.mkdir(parents=True)
-        extract(module, build, toolchain, target["target"]["triple"], graphs)
-        symbols = [
-            symbol for path in sorted(graphs.glob("*.symbols.json"))
-            for symbol in json.loads(path.read_text())["symbols"]
-        ]
+    if indexed() != LIBRARIES:
+        faults.append(f".spi.yml names {indexed()}, and the libraries are {LIBRARIES}.")
+    for module in LIBRARIES:
+        symbols = [symbol for graph in extract(module) for symbol in graph["symbols"]]
         faults += [f"{name} has no documentation." for name in undocumented(symbols)]
         faults += [f"{name} is a type that a service cannot import." for name in foreign(symbols, hidden)]
 
         archive = OUTPUT / f"{module}.doccarchive"
         shutil.rmtree(archive, ignore_errors=True)
-        catalog = [ROOT / "Sources" / module / f"{module}.docc"]
+        catalog = ROOT / "Sources" / module / f"{module}.docc"
         made = subprocess.run(
             [
-                toolchain / "docc", "convert", *filter(pathlib.Path.exists, catalog),
-                "--additional-symbol-graph-dir", graphs, "--fallback-display-name", module,
+                TOOLCHAIN / "docc", "convert", *([catalog] if catalog.exists() else []),
+                "--additional-symbol-graph-dir", folder(module), "--fallback-display-name", module,
                 "--fallback-bundle-identifier", module, "--warnings-as-errors", "--output-path", archive,
             ])
         if made.returncode != 0:

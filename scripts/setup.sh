@@ -3,9 +3,10 @@
 #
 # `demo` adds Python, and the OpenTelemetry SDK for Python if it is available. `check` and `test` add Python and libcurl's
 # headers. `test` also adds that SDK, nginx and OpenSSL. `verify` adds the needs of all other tests: curl, a list of English
-# words, Chromium and systemd's checks; PyYAML, Schemathesis and Selenium in .build/python; Debian's Prometheus in
-# .build/prometheus. If they are available, it also adds ClickHouse, ZooKeeper for a ClickHouse cluster, PostgreSQL, and in
-# .build/python ClickHouse's current engine, kubernetes-validate, and psycopg with OpenTelemetry's instrumentation.
+# words, Chromium and systemd's checks; check-jsonschema, PyYAML, Schemathesis and Selenium in .build/python; Debian's
+# Prometheus in .build/prometheus. If they are available, it also adds ClickHouse, ZooKeeper for a ClickHouse cluster,
+# PostgreSQL, and in .build/python ClickHouse's current engine, kubernetes-validate, and psycopg with OpenTelemetry's
+# instrumentation.
 set -euo pipefail
 
 fail() {
@@ -116,7 +117,8 @@ unpack_prometheus() {
 }
 
 install_verify() {
-    install_python_packages 'yaml, schemathesis, selenium' 'PyYAML~=6.0' 'schemathesis~=4.5' 'selenium~=4.30' ||
+    install_python_packages 'check_jsonschema, yaml, schemathesis, selenium' \
+        'check-jsonschema~=0.39' 'PyYAML~=6.0' 'schemathesis~=4.5' 'selenium~=4.30' ||
         fail "A package of PyPI could not be installed."
     unpack_prometheus || fail "Please put Prometheus and promtool into .build/prometheus/usr/bin and try again."
     install_clickhouse ||

@@ -44,7 +44,8 @@ extension SourceOptions {
         return try await answer("map", parameters.query) { try await $0.map(parameters, now: now) }
     }
 
-    /// With a store, the three hours before the window's end are judged again, and earlier findings are those that it keeps.
+    /// A store has no detector: this judges the three hours before the window's end again. Earlier findings are those that the
+    /// store keeps.
     func findings(_ parameters: FindingsParameters) async throws -> FindingsReport {
         let question = try parameters.question(now: SystemClock.now())
         return try await answer("findings", parameters.query) { storage in

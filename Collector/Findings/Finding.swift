@@ -112,11 +112,11 @@ package struct FindingSubject: Sendable, Hashable, Codable {
     }
 }
 
-/// What a finding costs people, within the window that was asked for.
+/// The cost of a finding within the window: failed and slow requests, their delay, and processes that ended.
 package struct FindingCost: Sendable, Equatable, Codable {
     /// Requests that failed or were slow, and would not have been before, of the service that has the most of them.
     package var requests: Int
-    /// What slow requests took longer than before, all together.
+    /// The time that slow requests took longer than before, all together.
     package var seconds: Double
     /// Processes that ended.
     package var processes: Int

@@ -26,7 +26,7 @@ enum FindingConstants {
     static let furtherEvidenceIfOver = 2.0
     /// Evidence that must remain even if the reference was better than usual, and the changed part worse.
     static let margin = 4.0
-    /// How much better than usual the reference is assumed to be for the margin, in standard deviations.
+    /// For ``margin``, the reference is assumed to be this many standard deviations better than usual.
     static let marginDeviations = 2.0
     /// Evidence that "as before" needs before an episode is closed.
     static let over = 8.0
@@ -98,12 +98,12 @@ enum FindingConstants {
     static let memoryErrors = 10.0, memoryMinutes = 7, memoryMinutesAtMost = 60
     /// Requests of an endpoint that one request makes: a page that makes fewer is usual.
     static let callsPerRequest = 4.5
-    /// How much more often than before a request makes calls: as calls, and as retries.
+    /// The growth of calls for each request that is a finding of kind `calls`, and of kind `retries`.
     static let callsGrowth = 3.0, retriesGrowth = 1.5
-    /// How many requests with a new status, and the evidence that there were none before.
+    /// The number of requests with a new status that a finding needs, and the evidence that there were none before.
     static let newErrors = 4, newErrorEvidence = 8.0
     /// Rows of a finding that are asked for versions and instances at most: each is a query.
     static let carrierEpisodes = 12
-    /// A death is worth so many failed requests in the ranking.
+    /// In the ranking, the end of a process counts as this many failed requests.
     static let deathInRequests = 50.0
 }

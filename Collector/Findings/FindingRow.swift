@@ -19,7 +19,7 @@ package struct FindingRow: Sendable, Hashable {
         (self.service, self.kind, self.method, self.host, self.endpoint) = (service, kind, method, host, endpoint)
     }
 
-    /// All that a service serves. What is spread thinly over its endpoints shows there.
+    /// Returns the row of all requests that a service serves. It shows trouble that is spread thinly over the endpoints.
     static func total(of service: String) -> FindingRow {
         FindingRow(service: service, kind: .server, method: nil, host: nil, endpoint: nil)
     }

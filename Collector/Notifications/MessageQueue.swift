@@ -7,11 +7,11 @@ package struct NotifierLimits: Sendable {
     package var firstPause = Duration.seconds(5)
     /// The longest pause, also if a receiver asks for more.
     package var longestPause = Duration.seconds(300)
-    /// How long a message is tried.
+    /// The time for which a message is tried again.
     package var patience = Duration.seconds(86_400)
-    /// How often a message is tried that the receiver refuses.
+    /// The number of attempts with a message that the receiver refuses.
     package var refusals = 3
-    /// How many messages of a receiver wait at most, in memory; the oldest give way. A message takes some 2 KB.
+    /// The largest number of messages that wait for a receiver. Past it, the oldest are dropped. A message takes some 2 KB.
     package var messages = 1_000
 
     package init() {}

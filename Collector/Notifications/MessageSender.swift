@@ -68,7 +68,7 @@ package struct MessageSender: Sendable {
     }
 }
 
-/// What becomes of a message after an attempt to send it.
+/// The result of an attempt to send a message.
 package enum ReceiverAnswer: Sendable, Equatable, CustomStringConvertible {
     case accepted(status: Int)
     /// The receiver does not take this message, or its address is wrong.

@@ -59,7 +59,8 @@ package struct Receiver: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// What is wrong with a receiver, as the end of a sentence that begins with the setting's name. It repeats nothing of the address.
+/// A mistake in the setting of a receiver. Its text continues a sentence that begins with the setting's name, and repeats nothing
+/// of the address.
 package enum ReceiverError: Error, CustomStringConvertible {
     case noAddress
     case namesUser

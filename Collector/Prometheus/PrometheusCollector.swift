@@ -160,7 +160,7 @@ package struct CollectorCounters: Sendable, Equatable {
     /// When the latest complete pass of maintenance ended, in seconds since 1970. If none has ended, the collector's start.
     package var maintained = 0.0
     package var failedMaintenance: UInt64 = 0
-    /// By the name of the receiver.
+    /// The counts of each receiver, by its name.
     package var notifications: [String: NotificationCounts] = [:]
 
     package init() {}

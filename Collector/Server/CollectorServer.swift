@@ -177,7 +177,7 @@ package struct CollectorServer: Sendable {
     }
 
     private func readers(_ group: RouterGroup<CollectorRequestContext>) -> RouterGroup<CollectorRequestContext> {
-        // With a read token, only its holders can read, by whatever name they reach the collector.
+        // If there is a read token, any name of the collector will do: only holders of the token can read.
         if tokens.read == nil { group.add(middleware: AllowedHostMiddleware(hosts: allowedHosts)) }
         return group
     }

@@ -6,7 +6,7 @@ import MartletTelemetry
 package struct InstanceMetrics: Sendable, Equatable {
     package var resource: TelemetryResource
     package var points: [RequestPoint]
-    /// What ``points`` are the sums of; empty if the sender is a Martlet agent, which numbers its batches.
+    /// The arrived points that ``points`` add up; empty if the sender is a Martlet agent, which numbers its batches.
     package var arrived = ArrivedPoints()
     /// The points of cumulative metrics; a Martlet agent sends none for requests.
     package var cumulative: [CumulativePoint]

@@ -12,8 +12,8 @@ package struct StreamWriters: Sendable {
     package static let limit = 32
     /// The time without a report after which another writer may take a writer's place if there are ``limit``, in nanoseconds.
     private static let silence: UnixNanoseconds = 900 * 1_000_000_000
-    /// How much earlier than a known point of the same writer a late point ends, at least, in nanoseconds. Writers that export
-    /// together differ by less.
+    /// A point is late if it ends at least this much earlier than a known point of the same writer, in nanoseconds. Writers
+    /// that export together differ by less.
     private static let lateness: UnixNanoseconds = 1_000_000_000
 
     package typealias LatestPoint = CumulativeDifferences.LatestPoint

@@ -72,7 +72,7 @@ package enum Gzip {
     /// and 2.3.1). They may also be compressed data by chance.
     package static func mayHaveSeveralMembers(_ bytes: [UInt8]) -> Bool {
         bytes.withUnsafeBufferPointer { bytes in
-            // As in Horspool's algorithm, a byte says how far away the next beginning may be.
+            // The search jumps, as in Horspool's algorithm: each byte says how far away the next beginning may be.
             var last = shortestMember + 2
             while last < bytes.count {
                 switch bytes[last] {

@@ -40,7 +40,7 @@ struct BucketSpread {
         Int32(clamping: min(max(index, Int64(range.lowerBound)), Int64(range.upperBound)))
     }
 
-    /// As many values as there are known ones in the buckets follow their distribution. The others are spread evenly.
+    /// Adds `count` values to `cells`. Up to as many as `known` has there follow its distribution. The others are spread evenly.
     private mutating func add(_ count: UInt64, to cells: ClosedRange<Int32>, like known: BucketCounts) {
         let found = cells.reduce(0) { $0 + Double(known[$1]) }
         let following = min(found, Double(count))

@@ -37,11 +37,11 @@ package struct InstanceEnd: Sendable, Equatable {
 package enum EndCause: String, Sendable, CaseIterable {
     /// The agent was shut down.
     case clean
-    /// By `exit()` or a return from `main`, without a shutdown of the agent.
+    /// It called `exit()` or returned from `main`, and the agent was not shut down.
     case exit
-    /// By a signal that the process got for its own fault, such as a trap.
+    /// It crashed: a signal for its own fault, such as a trap, ended it.
     case signal
-    /// Without a trace: by SIGKILL, by a signal that the service does not handle, such as SIGTERM, or by `_exit()`.
+    /// It left no trace: SIGKILL, a signal that the service does not handle, such as SIGTERM, or `_exit()` ended it.
     case killed
     /// The kernel killed it because memory was short.
     case outOfMemory = "out_of_memory"
@@ -49,7 +49,7 @@ package enum EndCause: String, Sendable, CaseIterable {
     case noTime = "no_time"
     /// Its host restarted, or lost its power.
     case hostDown = "host_down"
-    /// What it left cannot be read.
+    /// Its record cannot be read.
     case unknown
 }
 

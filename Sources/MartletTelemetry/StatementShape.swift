@@ -104,7 +104,7 @@ package struct StatementShape: Sendable, Equatable {
 private struct ShapeWriter {
     /// A list in brackets, or the statement itself.
     private struct List {
-        /// Where its current element begins.
+        /// The beginning of its current element.
         var start: Int
         /// The element before; `nil` for none.
         var previous: Range<Int>?
@@ -137,7 +137,7 @@ private struct ShapeWriter {
         case first
         case name
         case value
-        /// What follows the value that was written.
+        /// The rest, after a value was written.
         case rest
     }
 

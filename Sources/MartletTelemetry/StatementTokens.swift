@@ -11,8 +11,8 @@ enum StatementToken: Equatable {
     case symbol(UInt8)
 }
 
-/// What differs between the variants of SQL, as far as a reader has to know where a text ends. A reader that is wrong there
-/// would take the contents of the next texts for names.
+/// The differences between variants of SQL that decide where a text ends. A reader that ends a text at the wrong place takes
+/// the contents of the next texts for names.
 struct StatementDialect {
     enum Certainty {
         case yes

@@ -20,7 +20,7 @@ struct CumulativeLog {
     static let depth = 4
     /// The number of points that are read of a stream whose figures fell: the last ones of each of its writers.
     static let depthOfShared = depth * StreamWriters.limit
-    /// How far back to search for the latest points of a stream, in nanoseconds. The distances are tried in this order.
+    /// The distances to search back for the latest points of a stream, in nanoseconds, in the order in which they are tried.
     private static let distances: [Int64] = [2 * StoredHour.length, StoredDay.length, .max]
     /// The largest number of senders in one search. A long log takes long to search.
     private static let maxSenders = 32

@@ -197,8 +197,8 @@ struct CumulativeReplay {
 /// The revisions of differences. If two passes compute the same difference, the result of the pass that saw more of the
 /// stream's earlier points wins, because visible points never disappear. If both saw equally many, the later pass wins.
 struct CumulativeRevisions<Stream: Hashable> {
-    /// How far back from a point the earlier points of its stream count towards its revision, in nanoseconds. Every pass reads
-    /// this range.
+    /// The range before a point, in nanoseconds, in which earlier points of its stream count towards its revision. Every pass
+    /// reads this range.
     static var reach: Int64 { 600 * 1_000_000_000 }
 
     /// A point that a pass has read.

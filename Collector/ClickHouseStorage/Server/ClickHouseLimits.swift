@@ -10,8 +10,8 @@ package struct ClickHouseLimits: Sendable, Equatable {
     package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
     /// The largest number of spans, the latest ones, whose traces a pass searches for calls to remember.
     var maxCallSpans = 20_000
-    /// How far before the previous pass a pass looks for calls, in nanoseconds. Spans of one trace arrive through several
-    /// collectors, and a caller's span arrives after its callee's.
+    /// The time before the previous pass in which a pass looks for calls again, in nanoseconds. Spans of one trace arrive
+    /// through several collectors, and a caller's span arrives after its callee's.
     var callSettling: UnixNanoseconds = 60 * 1_000_000_000
     /// The largest number of calls remembered for one day. A hundred services make several hundred.
     package var maxObservedCalls = 10_000

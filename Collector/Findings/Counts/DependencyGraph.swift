@@ -1,5 +1,5 @@
-/// Which rows and services a row depends on: a client row's requests arrive at a server row, and a server row depends on all
-/// requests that its service makes, because counts do not say which of them it needs.
+/// The rows and services that a row depends on. A client row depends on the server row at which its requests arrive. A server
+/// row depends on all requests that its service makes, because counts do not say which of them it needs.
 struct DependencyGraph {
     /// The table's version that the graph is of.
     private var version = -1
@@ -79,7 +79,7 @@ struct DependencyGraph {
     }
 }
 
-/// Where requests arrive: what a client row and its server row have in common.
+/// The dimensions that a client row and its server row have in common.
 private struct Arrival: Hashable {
     let host: String?
     let method: String?

@@ -8,7 +8,7 @@ struct Share {
     var value: Double { bad / max(all, 1) }
 }
 
-/// How strongly counts speak for a change.
+/// The strength of the evidence for a change of counts.
 enum EvidenceScore {
     /// Returns Kulldorff's log likelihood ratio of two shares ("A spatial scan statistic", 1997), in nats: how much likelier
     /// the counts are if the shares differ than if they are the same. It does not say which one is higher.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the detector learns of a minute. An adapter fills it from the store once a minute, some ten seconds after the minute's
-/// end, with an engine for each environment. After a start it plays the last three hours.
+/// The detector's input for a minute. An adapter fills it from the store once a minute, some ten seconds after the minute's
+/// end, for the engine of each environment. After a start the adapter replays the last three hours.
 ///
 /// ``rows``: a `StatisticsQuery` for the minute, and again for the two before it because points come late. It has
 /// `by: [.service, .kind, .method, .host, .endpoint]`, a `step` of 10 s and a `slotScale` of 2. One query for each minute keeps
@@ -67,7 +67,7 @@ package struct SlotCounts: Sendable, Equatable {
 /// of an exponential histogram of scale 2, with bucket 0 for all that is shorter.
 package enum CoarseBuckets {
     package static let count = 100
-    /// What is added to the index of a histogram of scale 2.
+    /// The difference between a coarse bucket and the index of a histogram of scale 2.
     package static let shift = 57
 
     /// Returns the coarse bucket of a bucket of scale 2.

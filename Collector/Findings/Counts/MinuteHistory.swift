@@ -11,7 +11,7 @@ struct MinuteHistory {
     private(set) var span: Range<Int>
     /// The minute after the newest one.
     private(set) var end: Minute
-    /// By minute, as a ring: requests, requests by bucket, and whether the minute belongs to a closed episode.
+    /// Rings with an element for each minute: requests, requests by bucket, and whether the minute is in a closed episode.
     private var requests = [UInt32](repeating: 0, count: kept)
     private var counts: [UInt32]
     private var isExcluded = [Bool](repeating: false, count: kept)

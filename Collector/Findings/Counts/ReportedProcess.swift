@@ -23,7 +23,7 @@ package struct ReportedProcess: Sendable {
     package var lastSeen: Double
     /// The mean of its memory in the minute, in MiB; `nil` if unknown.
     package var memory: Double?
-    /// What it had lost since its start; `nil` if unknown.
+    /// Its losses since its start; `nil` if unknown.
     package var losses: LossReading?
 
     package init(process: ProcessIdentity, lastSeen: Double, memory: Double?, losses: LossReading? = nil) {

@@ -1,4 +1,4 @@
-/// What is kept of a row: counts of 3 h, in slots and in minutes, and the durations of its minutes and of its latest slots.
+/// The memory of a row: its counts of 3 h by slot and by minute, and the durations of its minutes and of its latest slots.
 struct RowSeries {
 
     /// Statuses that say more about the one who asks than about a change: not signed in, not found, too slow, too often, gone.
@@ -153,7 +153,7 @@ struct HungRequests: Equatable {
     var count: Int
 }
 
-/// How often a row answered with a status: in all, and by slot for the latest slots with such answers.
+/// The number of a row's answers with a status: in all, and by slot for the latest slots with such answers.
 struct StatusHistory {
     private static let kept = 180
 

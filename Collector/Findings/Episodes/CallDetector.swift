@@ -179,7 +179,7 @@ struct CallRatio {
     var perRequest: Double
     let before: Double?
 
-    /// What is taken for the ratio before: 1 if it is unknown.
+    /// The ratio before, or 1 if it is unknown.
     fileprivate var usual: Double {
         guard let before, before > 0 else { return 1 }
         return before

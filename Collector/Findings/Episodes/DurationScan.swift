@@ -74,7 +74,7 @@ private struct DurationComparison {
         persistence = part.persistence + reference.persistence
     }
 
-    /// How many requests of the reference took at least so long.
+    /// Returns the number of requests of the reference that are in this bucket or a higher one.
     private func inReference(_ bucket: Int) -> Double { isOver ? since(bucket) : history.atLeast(bucket, of: lag) }
 
     private func inPart(_ bucket: Int) -> Double { isOver ? history.atLeast(bucket, of: lag) : since(bucket) }

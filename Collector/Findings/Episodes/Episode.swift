@@ -39,7 +39,7 @@ struct Episode {
     /// The share of bad requests before, and while it lasts.
     var usualShare = 0.0
     var badShare = 1.0
-    /// By how much more must speak for its end: the level of a busy row drifts.
+    /// The factor by which its end needs more evidence: a busy row needs more, because its level drifts.
     var patience = 1.0
     /// Requests that are bad, and would not have been before, until now.
     var excess = 0.0
@@ -122,7 +122,7 @@ struct EndCounts {
     }
 }
 
-/// What an episode is and when it was, without its counts.
+/// The kind, place and time of an episode, without its counts.
 struct EpisodeSpan {
     let number: Int
     let kind: FindingKind

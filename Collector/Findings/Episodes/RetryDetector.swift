@@ -63,7 +63,7 @@ struct RetryDetector {
     }
 }
 
-/// How often a served endpoint asks for each request that it serves.
+/// The number of calls that a served endpoint makes for each request that it serves.
 struct RetryRatio {
     /// The row of the served endpoint.
     let served: Int

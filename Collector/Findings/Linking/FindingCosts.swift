@@ -37,7 +37,7 @@ struct FindingCosts {
         init(_ row: FindingRow) { (service, kind, isTotal) = (row.service, row.kind, row.isTotal) }
     }
 
-    /// What the requests of a slow row took longer than before, all together, in seconds.
+    /// Returns the time that the requests of a slow row took longer than before, all together, in seconds.
     private func delay(of episode: Episode) -> Double {
         guard episode.kind == .slow, let index = episode.place.row, let counts = episode.counts else { return 0 }
         let (durations, slots) = (rows[index].durations, episode.slots(until: now))

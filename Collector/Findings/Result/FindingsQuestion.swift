@@ -4,7 +4,7 @@ import MartletTelemetry
 /// A question about what happened in a window.
 package struct FindingsQuestion: Sendable {
     package var window: TimeWindow
-    /// What the findings are about. A finding without a value of a dimension, such as the end of a process, is about all of them.
+    /// The subject of the wanted findings. A finding without a value of a dimension, such as the end of a process, matches any.
     package var filter: RequestFilter
     /// The wanted kinds; empty for all.
     package var kinds: Set<FindingKind>

@@ -2,7 +2,7 @@ import Foundation
 import MartletStorage
 import MartletTelemetry
 
-/// What the store has of an environment's findings, and under which ids. A detector that starts again may find the same things at
+/// The findings of an environment as the store has them, with their ids. After a restart, a detector may find the same things at
 /// other times, and so give them other ids. Without store and clock.
 ///
 /// ```swift

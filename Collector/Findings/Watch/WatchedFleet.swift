@@ -15,7 +15,7 @@ struct WatchedFleet {
     var lastSeen: Minute = 0
     /// Whether the last three hours were taken, so that findings have the ids under which they are kept.
     private var isReady = false
-    /// What was found before the minutes were forgotten, until they are taken again; `nil` if they were never forgotten.
+    /// The findings from before the minutes were forgotten, until the minutes are read again; `nil` if none were forgotten.
     private var before: [RankedFinding]?
     private var losses = LedgerLosses()
     /// When the minutes were read from the first one on, in the last ten minutes, and how long each time took.
@@ -88,7 +88,7 @@ struct WatchedFleet {
         readings.append((now, now - start))
     }
 
-    /// What has to be stored.
+    /// The changes that have to be stored.
     var changes: KeptFindings.Changes {
         kept.changes(found(in: 0..<engine.now), engine.forgotten.map(named), now: engine.now)
     }

@@ -230,7 +230,7 @@ struct PhaseStrip {
     }
 }
 
-/// How the side that took the time looks: the client is solid, the network is hatched, the server is plain.
+/// The looks of the side that took the time: the client is solid, the network hatched, the server plain.
 enum SideStyle {
     /// - Parameters:
     ///   - x: where the bar begins, as a share of the picture's width; `width` is such a share too.

@@ -96,7 +96,7 @@ struct OverviewService: Sendable {
     var versions: [(name: String, new: UnixNanoseconds?)]
     var served: Side?
     var made: Side?
-    /// By the collector's clock; `nil` if no sender of the service was seen.
+    /// The time of its latest report, by the collector's clock; `nil` if it has no sender.
     var lastSeen: UnixNanoseconds?
 
     /// The requests of one kind.

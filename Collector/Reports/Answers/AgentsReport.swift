@@ -159,7 +159,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         }
     }
 
-    /// What the end of a process names it by.
+    /// The sender that the end of a process names.
     private struct Sender: Hashable {
         let service: String
         let environment: String?

@@ -65,8 +65,8 @@ package struct BusyWait: Sendable, Equatable, Codable {
 }
 
 extension PhaseTotals {
-    /// How long requests on new connections waited, in seconds. The phases don't show which requests opened their connections,
-    /// so the wait is divided evenly.
+    /// The time that requests on new connections waited, in seconds. The phases don't show which requests opened their
+    /// connections, so the wait is divided evenly.
     fileprivate var waitedOnNewConnections: Double {
         let (wait, connects) = (self[.firstByte], self[.connect].count)
         return wait.count > 0 ? wait.seconds * Double(min(connects, wait.count)) / Double(wait.count) : 0

@@ -27,7 +27,7 @@ package actor RowHistories {
 
     private struct Entry {
         var past: RowPast
-        /// By the compared window's length and its slots'.
+        /// The noise, by the lengths of the compared window and of its slots.
         var noise: [NoiseKey: RowNoise] = [:]
         var lastUse: Int
     }
@@ -139,7 +139,7 @@ private struct PastReading {
             var query = query
             let to = end - UInt64(Self.slots - left) * Self.slot
             query.window = TimeWindow(from: to - UInt64(portion) * Self.slot, to: to)
-            // Where only hours are left, the past has its beginning.
+            // The past starts after the time of which the store has only hours.
             guard let slots = try await add(query, portion, to: &counts, in: storage) else { break }
             left -= slots
         }

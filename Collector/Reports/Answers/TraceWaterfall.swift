@@ -17,7 +17,7 @@ package struct TraceWaterfall: Sendable, Equatable {
     package struct Skew: Sendable, Equatable {
         /// The sender whose clock is behind: its service, and its instance if it has one.
         package var sender: String
-        /// How far its clock is behind its caller's, at least.
+        /// The least time by which its clock is behind its caller's.
         package var behind: Double
         /// The sender of the calling span.
         package var caller: String

@@ -30,9 +30,9 @@ package struct ChangeCarriers: Sendable, Equatable {
     package struct Cell: Sendable {
         /// A property without a value is left out.
         package var values: [Property: String]
-        /// In each slot of the changed part. All cells have the same slots.
+        /// The requests in each slot of the changed part. All cells have the same slots.
         package var slots: [Count]
-        /// In the time before the changed part.
+        /// The requests before the changed part.
         package var before: Count
 
         package init(_ values: [Property: String], slots: [Count], before: Count) {
@@ -45,7 +45,7 @@ package struct ChangeCarriers: Sendable, Equatable {
         package var property: Property
         package var value: String
         package var count: Count
-        /// All other requests in the slots in which the value has some.
+        /// The requests with other values, in the slots in which this value has requests.
         package var others: Count
 
         package init(_ property: Property, _ value: String, _ count: Count, others: Count) {
@@ -155,7 +155,7 @@ private struct SlotCounts {
 private struct CarrierSearch {
     /// The fewest affected requests with a value.
     private static let fewest = 5.0
-    /// How many times as often as others, and as before, a value's requests are affected at least.
+    /// A value can carry a change if its requests are affected at least this many times as often as others, and as before.
     private static let leastRatio = 2.0
     /// The weight of what is common to all in a value's rate before, in affected requests.
     private static let prior = 5.0
@@ -224,8 +224,8 @@ private struct CarrierSearch {
         }
     }
 
-    /// How many times as often as others a value's requests were affected before; at least 1. A change that is as many times as large
-    /// in a value that was always worse is not carried by it.
+    /// Returns how often a value's requests were affected before the change, as a multiple of the average; at least 1. A value
+    /// that is worse by this multiple was always worse, and does not carry the change.
     private func weight(_ part: SlotCounts) -> Double {
         let usual = (all.before.affected + 0.5) / (all.before.requests + 1)
         return max(1, (part.before.affected + Self.prior) / (part.before.requests * usual + Self.prior))
@@ -279,8 +279,8 @@ extension [ChangeCarriers.Cell] {
     }
 }
 
-/// How many times as much as independent requests the requests on both sides of a division vary: affected requests come in
-/// clusters, such as the attempts of one client.
+/// The variation of requests on both sides of a division, as a multiple of that of independent requests. It is above 1 because
+/// affected requests come in clusters, such as the attempts of one client.
 private enum CarrierDispersion {
     /// The median of the square of a standard normal variable.
     private static let medianOfSquare = 0.455

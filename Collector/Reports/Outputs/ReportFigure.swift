@@ -31,7 +31,7 @@ package struct ReportFigure: Sendable {
     /// The title on the page. The name of a quantile keeps its small letter.
     package var heading: String { title.dropFirst().first?.isNumber == true ? title : title.capitalizedFirst }
 
-    /// In the order of CSV, which is a fixed format. A table in a file has the same order.
+    /// All figures, in the order of CSV, which is a fixed format. A table in a file has the same order.
     static let all: [ReportFigure] = [
         [count, perSecond, failed, failureRate], causes, [hung, cancelled], latency, phases,
         [sent, received, apdex, impact], partial,

@@ -81,7 +81,7 @@ package struct TopState: Sendable {
     /// Keeps the figures and says why there are no newer ones.
     package mutating func fail(_ sentence: String) { trouble = sentence }
 
-    /// Changes the rows, and keeps the same row selected wherever it is afterwards.
+    /// Changes the rows. The selected row stays selected, also at another position.
     private mutating func keepingSelection(_ change: (inout TopState) -> Void) {
         let name = selectedRow?.dimensions
         change(&self)

@@ -68,7 +68,7 @@ extension Range<Int> {
     fileprivate func shifted(_ count: Int) -> Range<Int> { lowerBound + count..<upperBound + count }
 }
 
-/// What a row's past says about parts of a window.
+/// The past of a row, with which parts of a window are compared.
 private struct PastOfOnset {
     /// The noise of windows of five minutes.
     let noise: Double

@@ -14,7 +14,7 @@ package struct FirstMinutes: Sendable, Equatable {
         let splits = (Self.minGood..<max(minutes.count, Self.minGood)).map { since in
             Split(signal, [Array(minutes[..<since]), Array(minutes[since...])], since)
         }
-        // Of equal splits the last one is the nearest to the change.
+        // If several splits are equal, the last one is nearest to the change.
         let best = splits.min { one, other in
             (one.pValue, -one.distance, -one.since) < (other.pValue, -other.distance, -other.since)
         }

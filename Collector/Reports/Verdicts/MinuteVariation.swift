@@ -20,7 +20,7 @@ extension [SignalCounts] {
     var sum: SignalCounts { reduce(SignalCounts(0, of: 0), +) }
 }
 
-/// How much minutes vary, for a row whose past does not show it: as if they had the assumed autocorrelation.
+/// The variation of minutes of a row whose past does not show it. Minutes have ``VerdictConstants/assumedAutocorrelation``.
 struct MinuteVariation {
     /// The variance of the logit of a minute's share, beyond that of independent requests.
     let variance: Double

@@ -1,4 +1,4 @@
-/// How much a row varies by itself: what the comparison of a window with those before it gave in the row's past.
+/// The usual variation of a row: the differences that windows of its past had to the windows before them.
 ///
 /// It changes slowly, so it is computed once an hour, for windows of the lengths that are compared.
 package struct RowNoise: Sendable, Equatable {
@@ -25,7 +25,7 @@ package struct RowNoise: Sendable, Equatable {
 
     /// The number of minutes from 1970 to the full hour before the compared window. The past ends here.
     package let end: Int
-    /// By the length of the windows in minutes, for each signal.
+    /// The noise of each signal, by the length of windows in minutes.
     private let lengths: [Int: [OfLength]]
 
     /// - Parameters:

@@ -7,7 +7,7 @@ package struct RowVerdict: Sendable, Equatable {
         case tooLittleData(Shortage)
     }
 
-    /// What a row lacks.
+    /// The data that a row lacks for a verdict.
     package enum Shortage: Sendable, Equatable {
         /// The window before, or the compared window, has fewer than ``VerdictConstants/minRequests`` requests.
         case requestsBefore(Int)
@@ -27,7 +27,7 @@ package struct RowVerdict: Sendable, Equatable {
     }
 
     package let answer: Answer
-    /// By signal. 1 for a change that is not worth reporting.
+    /// One for each signal. It is 1 for a change that is not worth reporting.
     package let results: [Result]
 
     /// The smallest result in a direction.

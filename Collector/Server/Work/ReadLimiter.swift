@@ -148,7 +148,7 @@ private final class Progress: Sendable {
 /// Writes the answer in pieces that a client takes one after the other. A slow client has the time limit for each piece (see
 /// ``AnswerDeadline``).
 struct PiecewiseWriter: ResponseBodyWriter {
-    /// As much as NIO buffers for a client before it makes the writer wait.
+    /// The bytes that NIO buffers for a client before it makes the writer wait.
     static let pieceBytes = 64 * 1024
 
     fileprivate var base: any ResponseBodyWriter

@@ -11,8 +11,8 @@ enum InFlightRequests {
     /// The largest number of known requests. Above it, a request is captured only from the start of its loader: it has
     /// no parent in the trace and never counts as hung.
     static let limit = 65_536
-    /// How long a task may have no native loader. After that, the agent assumes that one of the service's own protocols
-    /// has taken the task.
+    /// The time that a task may be without a native loader. After that, the agent assumes that one of the service's own
+    /// protocols has taken the task.
     static let maxTimeToLoader = Duration.seconds(60)
 
     /// An estimate of the memory for a request in flight, in bytes: 200 for its observation, 110 for its observer, and

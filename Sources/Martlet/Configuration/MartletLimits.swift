@@ -69,14 +69,14 @@ enum MartletLimits {
     static let freeCore = 0.01
     /// The multiple of the CPU budget at which even counting is given up, if the excess lasts for ``costlyTime``.
     static let costlyExcess = 4.0
-    /// How long the excess must last before counting stops. All other work is given up before.
+    /// The time that the excess must last before counting stops. By then all other work has been given up.
     static let costlyTime = Duration.seconds(60)
     /// The pause before a step that was given up is tried again. It doubles each time the step has to be given up
     /// again.
     static let firstPause = Duration.seconds(10)
     /// The longest pause before a step that was given up is tried again.
     static let longestPause = Duration.seconds(600)
-    /// How long a step must hold after it was resumed. After that, its next pause is ``firstPause`` again.
+    /// The time that a resumed step must hold. After that, its next pause is ``firstPause`` again.
     static let calmTime = Duration.seconds(600)
     /// The number of internal errors that switches capture off.
     static let faults = 10
@@ -92,8 +92,8 @@ enum MartletLimits {
     static let heartbeat = Duration.seconds(60)
     /// The time between two probes of the pool's and the main queue's delay.
     static let probeInterval = Duration.seconds(1)
-    /// How long a probe of the main queue counts before it returns. After that, the main queue is assumed to have no
-    /// thread any more.
+    /// The longest time that an unanswered probe of the main queue counts as a delay. After that, the main queue is assumed
+    /// to have no thread any more.
     static let longestMainQueueDelay = Duration.seconds(60)
     /// The maximum number of descriptors to count one by one, if the system does not report their number: each takes
     /// about a microsecond.
@@ -163,7 +163,7 @@ enum MartletLimits {
     static let visits = 8
     /// Directories of other processes that a round compares with what it saw before.
     static let looks = 512
-    /// How long the agent relies on what it saw in a directory that seems unchanged.
+    /// The time after which the agent reads a directory again that seems unchanged.
     static let sighting = Duration.seconds(3600)
     /// Directories of other processes that the agent remembers.
     static let sightings = 4096

@@ -8,10 +8,10 @@ struct EndedRecord {
     private let crash: martlet_crash
     private let slots: [Slot]
 
-    /// What is known now of the host, and of the process with the number of the ended one.
+    /// The host as it is now, and the process that now has the number of the ended one.
     struct Host {
         var boot: String
-        /// How many processes the kernel has killed for memory; `nil` if it does not say.
+        /// The number of processes that the kernel has killed because memory was short; `nil` if unknown.
         var memoryKills: UInt64?
         /// The start of the process with that number, in nanoseconds since the boot; `nil` if there is none.
         var processStart: UInt64?
@@ -34,7 +34,7 @@ struct EndedRecord {
     /// The sequence of the batch that reports the end; 0 for none.
     var reportSequence: UInt64 { head.report_sequence }
 
-    /// How many processes have begun to look for the places of the crash, and ended before they had reported them.
+    /// The number of processes that began to look up the lines of the crash, and ended before they had reported them.
     var searches: UInt64 { head.looked }
 
     /// A field that the process that reads the record writes.

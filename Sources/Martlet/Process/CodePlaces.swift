@@ -153,7 +153,7 @@ private final class CodeSearch: Sendable {
 
 #if os(Linux) && canImport(Runtime)
 extension CodePlace {
-    /// What the compiler puts before the name of a function that it has adapted to its caller.
+    /// The compiler's prefix for the name of a function that it has adapted to a caller.
     private static let specialized = "specialized "
 
     /// `nil` for code that nobody wrote: a thunk, or Swift's own trap, whose name would be a message.

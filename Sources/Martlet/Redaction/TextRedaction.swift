@@ -290,7 +290,7 @@ extension TextRedaction {
         var backslashes = 0
         for index in start..<text.count {
             let byte = text[index]
-            // In a literal without outer escapes, two backslashes are one backslash, which escapes nothing.
+            // Without outer escapes, a quote after an even number of backslashes ends the literal: each two are one backslash.
             if byte == quote, depth == 0 ? backslashes.isMultiple(of: 2) : backslashes <= depth { return index }
             backslashes = byte == UInt8(ascii: "\\") ? backslashes + 1 : 0
         }

@@ -43,7 +43,8 @@ struct RuleSet: Sendable {
 final class ActiveRules: Sendable {
     private let number = Atomic<Int>(0)
     private let rules = Lock(RuleSet())
-    /// The same rules for a forked child, which must not wait for a lock that its parent held.
+    /// The same rules, readable without a lock. A forked child needs them, because it must not wait for a lock that its parent
+    /// held.
     private let published = Atomic<Unmanaged<Published>?>(nil)
 
     private final class Published: Sendable {

@@ -43,7 +43,7 @@ struct DeliveryLog {
         }
         failing.remove(route)
         log.noteEnd(of: .upload(route.signal, to: collector), "\(name(collector)) accepts \(route.signal) again")
-        // With several collectors, each signal may succeed at another one, so there may be no later moment to check.
+        // With several collectors, each signal may succeed at a different one. Then nothing later shows that all work again.
         if own.count > 1 { endTroubles() }
     }
 

@@ -90,7 +90,7 @@ struct TraceTable {
         }
     }
 
-    /// What a person has to know of folded spans, with links to those that differ.
+    /// The order and duration of folded spans, with links to the first failed one and to the slowest.
     @HTMLBuilder private func foldedFacts(_ line: TraceLine) -> HTML {
         // A link to any of the spans leads to their line.
         for row in line.rows.dropFirst() { element("span", .id(Self.id(ofRow: row))) {} }
