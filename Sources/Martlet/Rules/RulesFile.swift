@@ -15,11 +15,7 @@ struct RulesFile: Sendable {
         init(_ url: URL) {
             var status = stat()
             guard stat(url.path, &status) == 0 else { return }
-            #if canImport(Darwin)
-            let time = status.st_mtimespec
-            #else
-            let time = status.st_mtim
-            #endif
+            let time = status.modification
             (inode, size) = (UInt64(status.st_ino), Int64(status.st_size))
             (seconds, nanoseconds) = (Int(time.tv_sec), Int(time.tv_nsec))
         }

@@ -115,6 +115,6 @@ struct AbandonedOutboxes {
 extension stat {
     /// When the file was last changed.
     var modified: UnixNanoseconds {
-        UInt64(clamping: st_mtim.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: st_mtim.tv_nsec)
+        UInt64(clamping: modification.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: modification.tv_nsec)
     }
 }

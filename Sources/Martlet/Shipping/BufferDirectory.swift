@@ -121,7 +121,7 @@ struct Quarantine {
             let path = directory.appendingPathComponent(name).path
             var status = stat()
             guard lstat(path, &status) == 0 else { return nil }
-            return (path, status.st_ctim.tv_sec, DiskUse.bytes(status))
+            return (path, status.statusChange.tv_sec, DiskUse.bytes(status))
         }
         return files.sorted { ($0.arrived, $0.path) > ($1.arrived, $1.path) }
     }

@@ -160,7 +160,7 @@ struct Outbox: BatchStore, ~Copyable {
     private var isOld: Bool {
         var status = stat()
         guard stat(directory.path, &status) == 0 else { return false }
-        return time(nil) - status.st_mtim.tv_sec > MartletLimits.quarantine.components.seconds
+        return time(nil) - status.modification.tv_sec > MartletLimits.quarantine.components.seconds
     }
 
     /// Removes directory and lock if nothing waits. Releases the lock. The outbox cannot be used afterwards.
@@ -196,7 +196,7 @@ struct Outbox: BatchStore, ~Copyable {
     private static func isLeftOver(_ path: String, of instance: String) -> Bool {
         var status = stat()
         guard UUID(uuidString: instance) != nil, stat(path, &status) == 0 else { return false }
-        return time(nil) - status.st_mtim.tv_sec > MartletLimits.staleLock.components.seconds
+        return time(nil) - status.modification.tv_sec > MartletLimits.staleLock.components.seconds
     }
 
     var quarantine: Quarantine { Quarantine(outbox: directory) }
