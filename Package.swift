@@ -164,8 +164,8 @@ let package = Package(
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/Shopper"),
 
-        // These programs are recipes of docs/recipes.md. Readers have a package for them, which also has the recipe for gRPC: its
-        // dependencies would be a fifth of this package's first build.
+        // These programs are recipes of docs/first-hour.md. Readers have a package for them, which also has the recipe for
+        // gRPC: its dependencies would be a fifth of this package's first build.
         .executableTarget(
             name: "HummingbirdRecipe",
             dependencies: ["Martlet", .product(name: "Hummingbird", package: "hummingbird")],
@@ -292,7 +292,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/StoreBenchmark"),
-        // How often verdicts are right (docs/comparison.md).
+        // How often verdicts are right (docs/internals/comparison.md).
         .executableTarget(
             name: "VerdictSimulation", dependencies: ["MartletReports"], path: "Benchmarks/Sources/VerdictSimulation"),
         // Several test targets share this one.

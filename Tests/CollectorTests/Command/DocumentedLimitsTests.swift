@@ -10,9 +10,9 @@ import Testing
 @testable import MartletSQLiteStorage
 @testable import martlet_collector
 
-/// The figures of docs/collector.md, compared with the code.
+/// The figures of docs/internals/collector.md, compared with the code.
 @Suite struct DocumentedLimitsTests {
-    private let document = "docs/collector.md"
+    private let document = "docs/internals/collector.md"
     private let server = ServerLimits()
     private let store = SQLiteLimits()
     private let intake = IntakeLimits()

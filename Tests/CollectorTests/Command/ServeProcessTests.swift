@@ -148,7 +148,7 @@ import Testing
         ])
         #expect(environment.unknown == ["MARTLET_COLLECTOR_MAX_DETIALS"])
         let guide = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../../docs/collector.md")
+            .appendingPathComponent("../../../docs/internals/collector.md")
         let text = try String(contentsOf: guide, encoding: .utf8)
         let named = text.matches(of: #/MARTLET_COLLECTOR_[A-Z_]+[A-Z]/#).map { (String($0.output), "") }
         #expect(named.count > 10)

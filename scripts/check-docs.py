@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Checks the documents, without a build. Prints every fault.
+
+- A link leads to a file of the repository, and its anchor to a heading of it.
+- A Swift listing of a page for users is part of a source that is compiled, but for white space. A listing after a comment
+  that begins with `untried` is not.
+- A page for users names only variables that a table of docs/configuration.md has (whose rows a test compares with the
+  code), and only targets of the Makefile and scripts that exist.
+- The pages for users have 18,000 words together at most.
+
+    scripts/check-docs.py            checks
+    scripts/check-docs.py --words    also prints the words of each page for users
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAX_WORDS = 18_000
+# Not in a table: read by the collector's ClickHouse store, or about the tests.
+OTHER_VARIABLES = {"MARTLET_CLICKHOUSE_USER", "MARTLET_CLICKHOUSE_PASSWORD", "MARTLET_CLICKHOUSE_CERTIFICATE"}
+
+
+def documents():
+    tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+                             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    return [ROOT / name for name in tracked if "Golden" not in name and (ROOT / name).exists()]
+
+
+def user_pages():
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "deploy" / "README.md"]
+
+
+def without_listings(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)
+
+
+def anchors(path):
+    """Returns the anchors that GitHub gives to the headings of a page."""
+    found = []
+    for heading in re.findall(r"^#+ (.*)$", without_listings(path.read_text()), re.M):
+        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        found.append(f"{anchor}-{found.count(anchor)}" if anchor in found else anchor)
+    return found
+
+
+def link_faults(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_listings(page.read_text())):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if not path.exists():
+            yield f"there is no {target}"
+        elif anchor and path.suffix == ".md" and anchor not in anchors(path):
+            yield f"{target}: there is no such heading"
+
+
+def stripped(text):
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def listing_faults(page, sources):
+    for comment, listing in re.findall(r"(<!--[^>]*-->\n)?```swift\n(.*?)^```", page.read_text(), re.M | re.S):
+        if not comment.startswith("<!-- untried") and not any(stripped(listing) in source for source in sources):
+            yield f"no compiled source has the listing {listing.splitlines()[0].strip()!r} …"
+
+
+def name_faults(page, variables, targets):
+    text = page.read_text()
+    for name in sorted(set(re.findall(r"\bMARTLET_[A-Z_]*[A-Z]", text))):
+        if not name.startswith("MARTLET_COLLECTOR") and name not in variables:
+            yield f"docs/configuration.md has no variable {name}"
+    for target in sorted(set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M))):
+        if target not in targets:
+            yield f"the Makefile has no target {target}"
+    for script in sorted(set(re.findall(r"(?:^|[` ])(scripts/[\w.-]+)", text, re.M))):
+        if not (ROOT / script.rstrip(".")).exists():
+            yield f"there is no {script}"
+
+
+def main():
+    rows = re.findall(r"^\| `(MARTLET_[A-Z_]+)`", (ROOT / "docs/configuration.md").read_text(), re.M)
+    variables = set(rows) | OTHER_VARIABLES
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
+    sources = [
+        stripped(path.read_text()) for folder in ("Examples", "Tests") for path in (ROOT / folder).rglob("*.swift")
+    ]
+    faults = [f"{page.relative_to(ROOT)}: {fault}" for page in documents() if page.name != "CHANGELOG.md"
+              for fault in link_faults(page)]
+    for page in user_pages():
+        faults += [f"{page.relative_to(ROOT)}: {fault}"
+                   for fault in [*listing_faults(page, sources), *name_faults(page, variables, targets)]]
+    words = {page: len(page.read_text().split()) for page in user_pages()}
+    if "--words" in sys.argv:
+        for page, count in words.items():
+            print(f"{count:6,} {page.relative_to(ROOT)}")
+        print(f"{sum(words.values()):6,} in all")
+    if sum(words.values()) > MAX_WORDS:
+        faults.append(f"The pages for users have {sum(words.values()):,} words; {MAX_WORDS:,} is the limit.")
+    sys.exit("\n".join(faults) or None)
+
+
+main()
