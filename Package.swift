@@ -167,16 +167,12 @@ let package = Package(
         // These programs are recipes of docs/first-hour.md. Readers have a package for them, which also has the recipe for
         // gRPC: its dependencies would be a fifth of this package's first build.
         .executableTarget(
-            name: "HummingbirdRecipe",
-            dependencies: ["Martlet", .product(name: "Hummingbird", package: "hummingbird")],
-            path: "Examples/Recipes/Hummingbird"),
-        .executableTarget(
-            name: "AsyncHTTPClientRecipe",
+            name: "FirstHourRecipe",
             dependencies: [
                 "Martlet", .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            path: "Examples/Recipes/AsyncHTTPClient"),
+            path: "Examples/Recipes/FirstHour"),
         .executableTarget(
             name: "WorkerRecipe",
             dependencies: ["Martlet", .product(name: "Tracing", package: "swift-distributed-tracing")],
@@ -240,7 +236,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AsyncHTTPClientRecipe", "ChainService", "Fixtures", "HummingbirdRecipe", "MartletClickHouseStorage",
+                "ChainService", "FirstHourRecipe", "Fixtures", "MartletClickHouseStorage",
                 "MartletOTLP", "MartletPrometheus", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
                 "MartletTelemetry",
                 "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe",

@@ -2,8 +2,8 @@
 """Checks the documents, without a build. Prints every fault.
 
 - A link leads to a file of the repository, and its anchor to a heading of it.
-- A Swift listing of a page for users is part of a source that is compiled, but for white space. A listing after a comment
-  that begins with `untried` is not.
+- A Swift listing of a page for users is part of a source that is compiled, but for white space; a line `// …` leaves
+  something out. A listing after a comment that begins with `untried`, or with `tried by` and a script, is not.
 - A page for users names only variables that a table of docs/configuration.md has (whose rows a test compares with the
   code), and only targets of the Makefile and scripts that exist.
 - The pages for users have 18,000 words together at most.
@@ -65,7 +65,8 @@ def stripped(text):
 
 def listing_faults(page, sources):
     for comment, listing in re.findall(r"(<!--[^>]*-->\n)?```swift\n(.*?)^```", page.read_text(), re.M | re.S):
-        if not comment.startswith("<!-- untried") and not any(stripped(listing) in source for source in sources):
+        parts = [stripped(part) for part in re.split(r"^\s*// …\n", listing, flags=re.M)]
+        if not re.match("<!-- (un)?tried", comment) and not any(all(p in s for p in parts) for s in sources):
             yield f"no compiled source has the listing {listing.splitlines()[0].strip()!r} …"
 
 

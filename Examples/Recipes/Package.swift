@@ -17,19 +17,12 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "HummingbirdRecipe",
-            dependencies: [
-                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Martlet", package: "martlet"),
-            ],
-            path: "Hummingbird"),
-        .executableTarget(
-            name: "AsyncHTTPClientRecipe",
+            name: "FirstHourRecipe",
             dependencies: [
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Martlet", package: "martlet"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Martlet", package: "martlet"),
             ],
-            path: "AsyncHTTPClient"),
+            path: "FirstHour"),
         .executableTarget(
             name: "gRPCRecipe",
             dependencies: [
