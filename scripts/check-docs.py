@@ -4,8 +4,9 @@
 - A link leads to a file of the repository, and its anchor to a heading of it.
 - A Swift listing of a page for users is part of a source that is compiled, but for white space; a line `// …` leaves
   something out. A listing after a comment that begins with `untried`, or with `tried by` and a script, is not.
-- A page for users names only variables that a table of docs/configuration.md has (whose rows a test compares with the
-  code), and only targets of the Makefile and scripts that exist.
+- A page for users names only variables that the table of docs/configuration.md has (a test compares its rows with the
+  code), metrics, fields of `agent.status`, properties of `configuration` and routes that the sources have, and targets of
+  the Makefile and scripts that exist. `DocumentedCommandsTests` parses its commands.
 - The pages for users have 18,000 words together at most.
 
     scripts/check-docs.py            checks
@@ -70,23 +71,49 @@ def listing_faults(page, sources):
             yield f"no compiled source has the listing {listing.splitlines()[0].strip()!r} …"
 
 
-def name_faults(page, variables, targets):
-    text = page.read_text()
-    for name in sorted(set(re.findall(r"\bMARTLET_[A-Z_]*[A-Z]", text))):
-        if not name.startswith("MARTLET_COLLECTOR") and name not in variables:
-            yield f"docs/configuration.md has no variable {name}"
-    for target in sorted(set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M))):
-        if target not in targets:
-            yield f"the Makefile has no target {target}"
-    for script in sorted(set(re.findall(r"(?:^|[` ])(scripts/[\w.-]+)", text, re.M))):
-        if not (ROOT / script.rstrip(".")).exists():
-            yield f"there is no {script}"
+def swift(folder):
+    return "\n".join(path.read_text() for path in (ROOT / folder).rglob("*.swift") if "Generated" not in path.parts)
+
+
+class Names:
+    """The names that a page may use."""
+
+    def __init__(self):
+        rows = re.findall(r"^\| `(MARTLET_[A-Z_]+)`", (ROOT / "docs/configuration.md").read_text(), re.M)
+        self.variables = set(rows) | OTHER_VARIABLES
+        self.targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
+        self.agent, self.collector = swift("Sources/Martlet"), swift("Collector")
+        self.rules = (ROOT / "deploy/prometheus/rules.yml").read_text()
+        self.routes = (ROOT / "Collector/Server/Resources/openapi.json").read_text()
+
+    def has_metric(self, name):
+        # The sources make some names of a prefix and the rest.
+        rest = re.sub("^martlet_(agent|service|collector)_", "", name)
+        return f'"{name}"' in self.collector or f'"{rest}"' in self.collector or name in self.collector + self.rules
+
+    def faults(self, text):
+        for name in re.findall(r"\bMARTLET_[A-Z_]*[A-Z]", text):
+            if not name.startswith("MARTLET_COLLECTOR") and name not in self.variables:
+                yield f"docs/configuration.md has no variable {name}"
+        for name in re.findall(r"\bmartlet_[a-z_]*[a-z]", text):
+            if not self.has_metric(name):
+                yield f"the collector has no metric {name}"
+        for owner, name in re.findall(r"`[^`\n]*\b(status|configuration)\.([a-zA-Z]+)[^`\n]*`", text):
+            if name != "md" and not re.search(rf"\b(var|func) {name}\b", self.agent):
+                yield f"the agent has no {owner}.{name}"
+        for route in re.findall(r"(?:GET|DELETE) (/api/v1/[a-z/{}]+)(?![a-z.])", text):
+            if f'"{route}"' not in self.routes:
+                yield f"openapi.json has no {route}"
+        for target in re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M):
+            if target not in self.targets:
+                yield f"the Makefile has no target {target}"
+        for script in re.findall(r"(?:^|[` ])(scripts/[\w.-]+)", text, re.M):
+            if not (ROOT / script.rstrip(".")).exists():
+                yield f"there is no {script}"
 
 
 def main():
-    rows = re.findall(r"^\| `(MARTLET_[A-Z_]+)`", (ROOT / "docs/configuration.md").read_text(), re.M)
-    variables = set(rows) | OTHER_VARIABLES
-    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
+    names = Names()
     sources = [
         stripped(path.read_text()) for folder in ("Examples", "Tests") for path in (ROOT / folder).rglob("*.swift")
     ]
@@ -94,7 +121,7 @@ def main():
               for fault in link_faults(page)]
     for page in user_pages():
         faults += [f"{page.relative_to(ROOT)}: {fault}"
-                   for fault in [*listing_faults(page, sources), *name_faults(page, variables, targets)]]
+                   for fault in [*listing_faults(page, sources), *sorted(set(names.faults(page.read_text())))]]
     words = {page: len(page.read_text().split()) for page in user_pages()}
     if "--words" in sys.argv:
         for page, count in words.items():

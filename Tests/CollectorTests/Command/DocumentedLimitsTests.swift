@@ -10,7 +10,7 @@ import Testing
 @testable import MartletSQLiteStorage
 @testable import martlet_collector
 
-/// The figures of docs/internals/collector.md, compared with the code.
+/// The figures of documents, compared with the code.
 @Suite struct DocumentedLimitsTests {
     private let document = "docs/internals/collector.md"
     private let server = ServerLimits()
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func storeFlagsHaveTheSameDefaultInDocumentHelpAndCode() async throws {
-        let rows = try Repository.table(after: "martlet-collector serve --retention", in: document)
+        let rows = try Repository.table(after: "martlet-collector serve --retention", in: "docs/operations.md")
         let defaults = Dictionary(uniqueKeysWithValues: rows.map { (String($0[0].prefix { $0 != "," }), $0[1]) })
         let flags = ["retention", "details", "max-details", "max-details-bytes", "max-store", "max-cumulative-streams"]
         #expect(Set(defaults.keys) == Set(flags.map { "--" + $0 }))
