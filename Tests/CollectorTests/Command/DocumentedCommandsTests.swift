@@ -15,7 +15,10 @@ import Testing
     @Test func pagesHaveCommands() throws {
         let commands = try Self.pages.flatMap { Self.commands(in: try Repository.text($0)) }
         #expect(commands.count > 60)
-        #expect(commands.contains(["backup", "--store", "sqlite:/var/lib/martlet/collector.sqlite", "/backups/martlet.sqlite"]))
+        #expect(
+            commands.contains([
+                "backup", "--store", "sqlite:/var/lib/martlet/collector.sqlite", "/backups/martlet.sqlite",
+            ]))
     }
 
     @Test(arguments: pages) func everyCommandOfAPageIsUnderstood(page: String) throws {
@@ -38,7 +41,9 @@ import Testing
             let words = words(of: line)
             guard let program = words.firstIndex(of: "martlet-collector") else { return nil }
             // Before the program there may be a variable, or what runs the program.
-            guard words[..<program].allSatisfy({ $0.contains("=") || ["swift", "run", "$"].contains($0) }) else { return nil }
+            guard words[..<program].allSatisfy({ $0.contains("=") || ["swift", "run", "$"].contains($0) }) else {
+                return nil
+            }
             return words.count > program + 1 ? Array(words[(program + 1)...]) : nil
         }
     }
