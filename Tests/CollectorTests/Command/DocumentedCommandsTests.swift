@@ -34,9 +34,11 @@ import Testing
 
     /// Returns the arguments of each command in a page: of a line in a listing for a shell, or of a text between backticks.
     private static func commands(in page: String) -> [[String]] {
-        let listings = page.matches(of: #/```sh\n(?<lines>[^`]*)```/#).map(\.output.lines).joined(separator: "\n")
+        let listings = page.matches(of: #/```sh\n(?<lines>.*?)```/#.dotMatchesNewlines()).map(\.output.lines)
+            .joined(separator: "\n")
         let lines = listings.replacing("\\\n", with: " ").split(separator: "\n")
-        let quoted = page.replacing(#/```[^`]*```/#, with: "").matches(of: #/`(?<code>[^`\n]+)`/#).map(\.output.code)
+        let quoted = page.replacing(#/```.*?```/#.dotMatchesNewlines(), with: "")
+            .matches(of: #/`(?<code>[^`\n]+)`/#).map(\.output.code)
         return (lines + quoted).compactMap { line in
             let words = words(of: line)
             guard let program = words.firstIndex(of: "martlet-collector") else { return nil }
