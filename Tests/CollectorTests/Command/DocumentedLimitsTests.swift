@@ -64,6 +64,21 @@ import Testing
         #expect(try Repository.text(document).contains(memory))
     }
 
+    @Test func pageForOperatorsHasTheSameLimits() throws {
+        let seconds = { (limit: Duration) in "\(limit.components.seconds) s" }
+        let expected = [
+            "\(grouped(server.maxConnections)) (--max-connections)",
+            "\(mebibytes(intake.maxBodyBytes)), before and after inflating; \(mebibytes(intake.maxMessageBytes)) of memory",
+            "\(mebibytes(server.maxIngestBytes)) of memory",
+            "\(seconds(server.idleTimeout)); \(seconds(server.bodyTimeout)); \(seconds(server.answerTimeout))",
+            "\(server.maxReads), and \(server.maxWaitingReads) waiting", "\(grouped(store.maxGroups)) rows",
+            mebibytes(store.maxSketchBytes), "the \(grouped(AgentsReport.maxAgents)) seen last",
+        ]
+        let rows = try Repository.table(after: "## Limits", in: "docs/operations.md").map { $0[1] }
+        #expect(rows.count == expected.count)
+        for (row, expected) in zip(rows, expected) { #expect(row.hasPrefix(expected)) }
+    }
+
     /// The two rows of the limits table whose limit the code does not name.
     @Test func reportTakes64ParametersOf1KiBAndAWindowOf800Days() throws {
         let name = ReportParameter.service.rawValue
