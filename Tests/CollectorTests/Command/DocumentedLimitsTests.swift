@@ -56,7 +56,7 @@ import Testing
         for (row, expected) in zip(rows, expected) {
             #expect(row[0].hasPrefix(expected.0) && row[1].hasPrefix(expected.1), "\(row) is not \(expected)")
         }
-        let statuses = try Repository.table(after: "In JSON, ids are", in: document)
+        let statuses = try Repository.table(after: "In JSON, ids are", in: "docs/internals/intake.md")
         let large = try #require(statuses.first { $0[0] == "413" })[1]
         #expect(large.contains("more than \(mebibytes(intake.maxBodyBytes)), before or after inflating"))
         #expect(large.contains("more than \(mebibytes(intake.maxMessageBytes)) of memory"))
