@@ -61,6 +61,7 @@ lint:
 	scripts/check-sources.sh
 	scripts/check-layers.py
 	scripts/check-paths.py
+	scripts/check-docs.py
 	scripts/check-consumer-graph.sh
 
 format:

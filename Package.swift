@@ -164,19 +164,15 @@ let package = Package(
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "Examples/Shopper"),
 
-        // These programs are recipes of docs/recipes.md. Readers have a package for them, which also has the recipe for gRPC: its
-        // dependencies would be a fifth of this package's first build.
+        // These programs are recipes of docs/first-hour.md. Readers have a package for them, which also has the recipe for
+        // gRPC: its dependencies would be a fifth of this package's first build.
         .executableTarget(
-            name: "HummingbirdRecipe",
-            dependencies: ["Martlet", .product(name: "Hummingbird", package: "hummingbird")],
-            path: "Examples/Recipes/Hummingbird"),
-        .executableTarget(
-            name: "AsyncHTTPClientRecipe",
+            name: "FirstHourRecipe",
             dependencies: [
                 "Martlet", .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "Hummingbird", package: "hummingbird"),
             ],
-            path: "Examples/Recipes/AsyncHTTPClient"),
+            path: "Examples/Recipes/FirstHour"),
         .executableTarget(
             name: "WorkerRecipe",
             dependencies: ["Martlet", .product(name: "Tracing", package: "swift-distributed-tracing")],
@@ -240,7 +236,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AsyncHTTPClientRecipe", "ChainService", "Fixtures", "HummingbirdRecipe", "MartletClickHouseStorage",
+                "ChainService", "FirstHourRecipe", "Fixtures", "MartletClickHouseStorage",
                 "MartletOTLP", "MartletPrometheus", "MartletReports", "MartletSQLiteStorage", "MartletStorage",
                 "MartletTelemetry",
                 "OwnTracerRecipe", "ProbeService", "Shopper", "TracerProgram", "WorkerRecipe",
@@ -292,7 +288,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Benchmarks/Sources/StoreBenchmark"),
-        // How often verdicts are right (docs/comparison.md).
+        // How often verdicts are right (docs/internals/comparison.md).
         .executableTarget(
             name: "VerdictSimulation", dependencies: ["MartletReports"], path: "Benchmarks/Sources/VerdictSimulation"),
         // Several test targets share this one.

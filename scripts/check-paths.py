@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GUIDES = ["ARCHITECTURE.md", "docs/walk.md", "docs/where.md"]
+GUIDES = ["ARCHITECTURE.md", "docs/internals/walk.md", "docs/internals/where.md"]
 BASES = [ROOT, ROOT / "Sources" / "Martlet", ROOT / "Sources", ROOT / "Collector"]
 PATH = re.compile(r"[A-Za-z.][\w.+-]*(?:/[\w.+-]+)+|[\w+-]+(?:\.\w+)?\.(?:swift|c|css|js|json|py|sh|yml|md)")
 TYPE = re.compile(r"[A-Z][a-z]\w+")
@@ -32,7 +32,7 @@ def wrong(line, words):
             continue
         if PATH.fullmatch(text.removeprefix("../")):
             text = text.removeprefix("../")
-            bases = BASES + [ROOT / "docs"] + near if name[1] else BASES + near
+            bases = BASES + [ROOT / "docs", ROOT / "docs" / "internals"] + near if name[1] else BASES + near
             found = next((base / text for base in bases if (base / text).exists()), None)
             if found is None:
                 yield text

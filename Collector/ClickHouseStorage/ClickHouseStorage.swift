@@ -6,7 +6,7 @@ import Synchronization
 /// A store that any number of collectors share: tables in ClickHouse.
 ///
 /// Exactly-once counting relies on the identity of rows. A resent batch produces the same rows, and answers count only one copy
-/// of a row (docs/clickhouse.md). So no collector needs the state of another.
+/// of a row (docs/internals/clickhouse.md). So no collector needs the state of another.
 ///
 /// Durability: `store` returns after ClickHouse has answered the insert. Servers of 2021 and later have synced the rows to disk
 /// by then. Older servers leave that to their operating system.

@@ -1,9 +1,9 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// The recipes of docs/recipes.md, one program each. Copy the parts that you need. For its tests, Martlet's own package builds
-// the same files with the packages that it has already built. `make verify` builds this package, and runs the same tests with
-// its programs.
+// The recipes of docs/first-hour.md, one program each. Copy the parts that you need. For its tests, Martlet's own package
+// builds the same files with the packages that it has already built. `make verify` builds this package, and runs the same
+// tests with its programs.
 let package = Package(
     name: "recipes",
     platforms: [.macOS(.v15)],
@@ -17,19 +17,12 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "HummingbirdRecipe",
-            dependencies: [
-                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Martlet", package: "martlet"),
-            ],
-            path: "Hummingbird"),
-        .executableTarget(
-            name: "AsyncHTTPClientRecipe",
+            name: "FirstHourRecipe",
             dependencies: [
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Martlet", package: "martlet"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "Hummingbird", package: "hummingbird"), .product(name: "Martlet", package: "martlet"),
             ],
-            path: "AsyncHTTPClient"),
+            path: "FirstHour"),
         .executableTarget(
             name: "gRPCRecipe",
             dependencies: [

@@ -56,32 +56,34 @@ import FoundationNetworking
         return try ReportJSON.value(of: RequestsReport.self, in: body).requests
     }
 
-    private func withStock(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
+    private func withShop(_ body: @escaping @Sendable (URL) async throws -> Void) async throws {
         let router = Router()
         router.get("stock/:product") { _, _ in "7" }
+        router.get("prices/:product") { _, _ in "100" }
         try await LoopbackServer.run(router, body)
     }
 
-    @Test func hummingbirdServiceIsCountedByRoute() async throws {
-        let service = try start("Hummingbird")
-        let line = await service.readLine()
-        let start = try #require(line.range(of: "listening on "))
-        let base = String(line[start.upperBound...])
-        for path in ["orders/1", "orders/2", "orders/0", "nowhere"] {
-            let url = try #require(URL(string: "\(base)/\(path)"))
-            _ = try await URLSession.shared.data(from: url)
-        }
-        #expect(await service.stop(with: SIGTERM) == 0)
-        #expect(
-            try await counts() == [
-                "server GET /orders/{order}": "3 requests, 1 failed", "server GET {unmatched}": "1 requests, 0 failed",
-            ])
-    }
-
-    @Test func requestsOfAsyncHTTPClientAreCountedByEndpoint() async throws {
-        try await withStock { base in
-            _ = try await run("AsyncHTTPClient", [base.absoluteString])
-            #expect(try await counts() == ["client GET /stock/{id}": "3 requests, 0 failed"])
+    @Test func serviceOfTheFirstHourCountsIncomingAndOutgoingRequestsInOneTraceEach() async throws {
+        try await withShop { shop in
+            let service = try start("FirstHour", [shop.absoluteString])
+            let line = await service.readLine()
+            let start = try #require(line.range(of: "listening on "))
+            let base = String(line[start.upperBound...])
+            for path in ["orders/1", "orders/2", "orders/0", "nowhere"] {
+                let url = try #require(URL(string: "\(base)/\(path)"))
+                _ = try await URLSession.shared.data(from: url)
+            }
+            #expect(await service.stop(with: SIGTERM) == 0)
+            #expect(
+                try await counts() == [
+                    "server GET /orders/{order}": "3 requests, 1 failed",
+                    "server GET {unmatched}": "1 requests, 0 failed",
+                    "client GET /stock/{id}": "2 requests, 0 failed",
+                    "client GET /prices/{id}": "2 requests, 0 failed",
+                ])
+            let kept = try await keptRequests()
+            let answered = Set(kept.filter { $0.kind == .server }.map(\.spanID))
+            #expect(kept.filter { $0.kind == .client }.allSatisfy { answered.contains($0.parentSpanID ?? "") })
         }
     }
 
@@ -118,7 +120,7 @@ import FoundationNetworking
     }
 
     @Test func serviceWithItsOwnTracerIsCountedAndKeepsItsSpans() async throws {
-        try await withStock { base in
+        try await withShop { base in
             let output = try await run("OwnTracer", [base.absoluteString])
             #expect(output == "own tracer: restock\n")
             #expect(

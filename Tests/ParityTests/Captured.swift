@@ -1,5 +1,5 @@
 /// The number of requests that the agent captures in a cell. Most cells have one; the table lists the others.
-/// `docs/capture.md` explains why.
+/// `docs/internals/capture.md` explains why.
 enum Captured {
     static func requests(in cell: String, mode: ParityRun.Mode) -> Int {
         guard let counts = exceptions[cell] else { return 1 }

@@ -4,7 +4,7 @@ import Foundation
 import MartletReports
 #endif
 
-/// Prints how often verdicts are right, in worlds whose truth is known: the tables of docs/comparison.md.
+/// Prints how often verdicts are right, in worlds whose truth is known: the tables of docs/internals/comparison.md.
 ///
 ///     VerdictSimulation [--reports N] [--rows N] [--seed N] [--tables false,found,times,flaps,young] [--worlds A,B]
 @main struct VerdictSimulation {

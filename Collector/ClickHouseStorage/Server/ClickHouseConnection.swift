@@ -7,8 +7,8 @@ import NIOHTTP1
 
 /// Sends requests to the HTTP interface of ClickHouse. Safe to use from any task.
 ///
-/// Every request may run twice, because repeated rows replace themselves (docs/clickhouse.md). So an unanswered request is sent
-/// to the next server.
+/// Every request may run twice, because repeated rows replace themselves (docs/internals/clickhouse.md). So an unanswered
+/// request is sent to the next server.
 final class ClickHouseConnection: Sendable {
     /// The largest answer, in bytes.
     private static let maxAnswer = 256 << 20

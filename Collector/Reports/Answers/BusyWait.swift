@@ -22,7 +22,7 @@ package struct BusyWait: Sendable, Equatable, Codable {
         case estimate = "estimate_seconds"
     }
 
-    /// The CPU time per second of waiting: 0.9 s were measured (docs/process.md).
+    /// The CPU time per second of waiting: 0.9 s were measured (docs/internals/process.md).
     static let share = 0.9
     /// The smallest estimate that is reported, in seconds. The first requests of a process always open connections.
     static let leastSeconds = 10.0
@@ -60,7 +60,7 @@ package struct BusyWait: Sendable, Equatable, Codable {
 
     /// The remedy, in a sentence without a full stop.
     package var advice: String {
-        "one session that reuses its connections, or AsyncHTTPClient, avoids most of it (docs/process.md)"
+        "one session that reuses its connections, or AsyncHTTPClient, avoids most of it (docs/capture.md)"
     }
 }
 

@@ -1,6 +1,6 @@
 /// The verdicts on the compared rows of a report. Each row is judged by itself, so it gets the same verdict in every report.
 ///
-/// docs/comparison.md explains the steps to a reader of the verdicts, and has their measured error rates.
+/// docs/internals/comparison.md explains the steps to a reader of the verdicts, and has their measured error rates.
 struct Comparison: Sendable {
     private var rows: [(verdict: Verdict, changed: ChangedTime?)]
     /// The hours of the longest past by which a row was judged; 0 if none was.

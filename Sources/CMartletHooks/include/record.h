@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The record of a process: what it was doing and how it stood, in a mapped file that outlives it (docs/crashes.md). The next
-// process of the service reads it. Numbers are in the machine's byte order, because it is read on the host that wrote it.
+// The record of a process: what it was doing and how it stood, in a mapped file that outlives it (docs/internals/crashes.md).
+// The next process of the service reads it. Numbers are in the machine's byte order, because it is read on the host that wrote it.
 
 enum {
     MARTLET_RECORD_SLOTS = 1024,

@@ -1,7 +1,7 @@
 import MartletTelemetry
 import Synchronization
 
-/// The layout of a segment of the journal. docs/buffer.md describes it and how segments are recovered.
+/// The layout of a segment of the journal. docs/internals/buffer.md describes it and how segments are recovered.
 ///
 /// Numbers are in the machine's byte order, because a segment is read on the host that wrote it, by the same program.
 enum JournalFormat {

@@ -3,7 +3,7 @@ import MartletTelemetry
 /// Redacts kept details: it removes secrets from a request's URL, header fields, bodies and error message.
 ///
 /// A plain value, made once for an agent. No function here fails: text that cannot be parsed is removed. Each function
-/// takes time in proportion to the length of its input. `docs/redaction.md` lists the secrets that are found and those
+/// takes time in proportion to the length of its input. `docs/privacy.md` lists the secrets that are found and those
 /// that are missed.
 struct Redaction: Sendable {
     /// The bytes of ``SpanSecrets/placeholder``.

@@ -3,7 +3,7 @@ import MartletOTLP
 import MartletTelemetry
 
 /// A batch on disk: exactly the bytes of the body to post. Its name holds everything else, so that a directory listing
-/// is enough to account for it (docs/buffer.md):
+/// is enough to account for it (docs/internals/buffer.md):
 /// `[<first>+]<sequence>[.<part>]-<signal>-<requests>-<CRC-32>[.sent[.<place>]].otlp[.gz]`.
 struct BatchFile: Sendable, Hashable {
     /// The sequence of the batch's interval, or of the last one if several were merged.

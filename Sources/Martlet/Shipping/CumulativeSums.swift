@@ -7,7 +7,7 @@ import MartletTelemetry
 /// sent. A batch is added to the sums when the collector has acknowledged it or may have it. So the sums count each
 /// request once and never decrease. They are stored before the account, with the ids of the last batch and of those
 /// that wait to be sent again. A process that delivers the batches of a dead one continues its sums and adds no batch
-/// twice (docs/buffer.md).
+/// twice (docs/internals/buffer.md).
 struct CumulativeSums: Sendable, Equatable {
     static let fileName = "sums"
 

@@ -4,7 +4,7 @@ import MartletTelemetry
 /// directory can be used. Their size is limited: the oldest are dropped to make room, details first.
 ///
 /// If the journal is in files, the interval of a batch stays there until the batch is settled or stored, so that
-/// nothing is lost when the process is killed (docs/buffer.md). Without files, the batches are lost then.
+/// nothing is lost when the process is killed (docs/internals/buffer.md). Without files, the batches are lost then.
 struct MemoryOutbox: BatchStore {
     let instance: String
     private(set) var account = OutboxAccount()

@@ -75,7 +75,7 @@ final class StatusBoard: Sendable {
     }
 }
 
-/// The milestones of a batch, in their order. A process may die between any two of them. docs/buffer.md describes the
+/// The milestones of a batch, in their order. A process may die between any two of them. docs/internals/buffer.md describes the
 /// state of the disk at each, and what the next owner does.
 package enum ShippingMilestone: String, CaseIterable {
     /// The segments of the interval are closed; there is no batch of them yet.

@@ -10,9 +10,9 @@ import Testing
 @testable import MartletSQLiteStorage
 @testable import martlet_collector
 
-/// The figures of docs/collector.md, compared with the code.
+/// The figures of documents, compared with the code.
 @Suite struct DocumentedLimitsTests {
-    private let document = "docs/collector.md"
+    private let document = "docs/internals/collector.md"
     private let server = ServerLimits()
     private let store = SQLiteLimits()
     private let intake = IntakeLimits()
@@ -56,12 +56,27 @@ import Testing
         for (row, expected) in zip(rows, expected) {
             #expect(row[0].hasPrefix(expected.0) && row[1].hasPrefix(expected.1), "\(row) is not \(expected)")
         }
-        let statuses = try Repository.table(after: "In JSON, ids are", in: document)
+        let statuses = try Repository.table(after: "In JSON, ids are", in: "docs/internals/intake.md")
         let large = try #require(statuses.first { $0[0] == "413" })[1]
         #expect(large.contains("more than \(mebibytes(intake.maxBodyBytes)), before or after inflating"))
         #expect(large.contains("more than \(mebibytes(intake.maxMessageBytes)) of memory"))
         let memory = "All requests together have \(mebibytes(server.maxIngestBytes)),"
         #expect(try Repository.text(document).contains(memory))
+    }
+
+    @Test func pageForOperatorsHasTheSameLimits() throws {
+        let seconds = { (limit: Duration) in "\(limit.components.seconds) s" }
+        let expected = [
+            "\(grouped(server.maxConnections)) (--max-connections)",
+            "\(mebibytes(intake.maxBodyBytes)), before and after inflating; \(mebibytes(intake.maxMessageBytes)) of memory",
+            "\(mebibytes(server.maxIngestBytes)) of memory",
+            "\(seconds(server.idleTimeout)); \(seconds(server.bodyTimeout)); \(seconds(server.answerTimeout))",
+            "\(server.maxReads), and \(server.maxWaitingReads) waiting", "\(grouped(store.maxGroups)) rows",
+            mebibytes(store.maxSketchBytes), "the \(grouped(AgentsReport.maxAgents)) seen last",
+        ]
+        let rows = try Repository.table(after: "## Limits", in: "docs/operations.md").map { $0[1] }
+        #expect(rows.count == expected.count)
+        for (row, expected) in zip(rows, expected) { #expect(row.hasPrefix(expected)) }
     }
 
     /// The two rows of the limits table whose limit the code does not name.
@@ -86,7 +101,7 @@ import Testing
     }
 
     @Test func storeFlagsHaveTheSameDefaultInDocumentHelpAndCode() async throws {
-        let rows = try Repository.table(after: "martlet-collector serve --retention", in: document)
+        let rows = try Repository.table(after: "martlet-collector serve --retention", in: "docs/operations.md")
         let defaults = Dictionary(uniqueKeysWithValues: rows.map { (String($0[0].prefix { $0 != "," }), $0[1]) })
         let flags = ["retention", "details", "max-details", "max-details-bytes", "max-store", "max-cumulative-streams"]
         #expect(Set(defaults.keys) == Set(flags.map { "--" + $0 }))

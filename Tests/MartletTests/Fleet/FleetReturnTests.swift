@@ -48,7 +48,7 @@ import Testing
         #expect(result.collectors[1].stored > 200 * 120)
     }
 
-    /// Prints the table of docs/uploads.md, for the number of agents in the variable.
+    /// Prints the table of docs/internals/uploads.md, for the number of agents in the variable.
     @Test(.enabled(if: FleetTable.agents != nil, "belongs to another lane: a table for the documents"))
     func tableOfALargeFleet() {
         for row in FleetTable.rows() { print(row) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The table of docs/uploads.md: an outage of an hour, by strategy.
+/// The table of docs/internals/uploads.md: an outage of an hour, by strategy.
 enum FleetTable {
     /// The size of the fleet, from `MARTLET_FLEET`; `nil` for no table.
     static let agents = ProcessInfo.processInfo.environment["MARTLET_FLEET"].flatMap { Int($0) }

@@ -85,7 +85,7 @@ import Testing
         #expect(try fixture.endInterval().requests == 1)
     }
 
-    /// Until its interval is sealed, a path is in the file as it is in the URL (docs/buffer.md).
+    /// Until its interval is sealed, a path is in the file as it is in the URL (docs/internals/buffer.md).
     @Test func pathIsInTheFileOnlyIfItNamesTheEndpoint() throws {
         let fixture = try JournalFixture { $0.name = { $0.path.hasPrefix("/bot") ? "/bot{token}/send" : nil } }
         let routed = CapturedRequest(

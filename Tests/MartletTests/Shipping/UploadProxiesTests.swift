@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: HostPattern.privateHosts) func documentNamesEveryPrivateNetwork(host: String) throws {
-        let text = try Repository.text("docs/uploads.md")
+        let text = try Repository.text("docs/internals/uploads.md")
         #expect(text.contains("`\(host)`") || text.contains("`.\(host)`"))
     }
 
