@@ -197,6 +197,8 @@ class Service:
         self.environment = os.environ | {
             "MARTLET_ENDPOINT": collector.address, "MARTLET_BUFFER_DIR": str(self.folder / "buffer"),
             "MARTLET_SERVICE_NAME": end.service, "MARTLET_LOG_LEVEL": "error",
+            # The collector remembers some hundreds of troubles of an environment. One build has none, as many services.
+            "MARTLET_ENVIRONMENT": "" if end.build == "debug" else end.build,
         }
 
     def start(self, *arguments, group=None):
