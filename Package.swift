@@ -250,6 +250,7 @@ let package = Package(
             dependencies: [
                 "Martlet", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             path: "Tests/FaultProgram"),
         .executableTarget(

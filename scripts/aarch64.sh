@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a service with the agent, and the collector, for arm64 Linux. Runs both under user-mode emulation, and checks that the
-# collector's report has each request of the service exactly once.
+# collector's report has each request of the service exactly once, and that it has the line of a crash.
 #
 #     scripts/aarch64.sh [REQUESTS]     requests of each of ProbeService's six kinds
 #
@@ -60,7 +60,8 @@ build() {
 }
 
 # run_service SERVER REQUESTS FOLDER: runs the collector and then the service in the root, and prints the service's own counts
-# and the collector's report. The agent's budget is raised, because emulated code takes far more CPU time.
+# and the collector's report. Then a process crashes, and the next one reports that. The agent's budget is raised, because
+# emulated code takes far more CPU time.
 run_service() {
     local folder=$3
     cd /root/martlet
@@ -73,6 +74,13 @@ run_service() {
     collector agents --collector "$address" --format json | tr -d ' \n' | grep -o '"capture":"automatic"'
     # Without the window's times and the rates.
     collector report --collector "$address" --since 1h --by endpoint --by status --format csv | cut -d, -f3-6,8 | sort
+    for end in '--end unwrapped' '--flushes 5'; do
+        # shellcheck disable=SC2086
+        MARTLET_ENDPOINT=$address MARTLET_SERVICE_NAME=crashing MARTLET_BUFFER_DIR=$work/buffer \
+            timeout 600 qemu-aarch64 "$folder/FaultProgram" --server "$1" --life crashing --ended "$work" --workers 0 $end \
+            >/dev/null || true
+    done
+    collector agents --collector "$address" --format json | grep -o '"SIG[A-Z]* at Ending.swift:[0-9]*"'
 }
 
 # Prints what run_service must print.
@@ -88,6 +96,7 @@ completeness,endpoint,status,count,failures
 1.0,/posted,200,$requests,0
 1.0,/users/{id},200,$requests,0
 ROWS
+    sed -n '/end: unwrapped$/=' Tests/FaultProgram/Ending.swift | sed 's/.*/"SIGTRAP at Ending.swift:&"/'
 }
 
 mkdir "$work/server"
@@ -95,7 +104,7 @@ start_server "$work/server"
 make_bare_machine
 install_arm64
 write_bundle
-for product in ProbeService martlet-collector; do build "$product"; done
+for product in ProbeService FaultProgram martlet-collector; do build "$product"; done
 in_root bash -euo pipefail -c "$(declare -f run_service); run_service $server $requests .build/$triple/debug" >"$work/found"
 diff <(expected) "$work/found" >&2 || { echo "On arm64 the report differs from the requests of the service." >&2; exit 1; }
-echo "arm64, emulated: each of $((6 * requests)) requests is in the report once."
+echo "arm64, emulated: each of $((6 * requests)) requests is in the report once, and a crash has its line."

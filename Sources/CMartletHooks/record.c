@@ -334,6 +334,21 @@ static void note_exit(void) {
     if (record && getpid() == current_pid) __atomic_store_n(&record->exited, now(), __ATOMIC_RELEASE);
 }
 
+void martlet_note_stop(void) {
+    struct martlet_record *record = own();
+    if (record) __atomic_store_n(&record->stop_begun, now(), __ATOMIC_RELEASE);
+}
+
+void martlet_note_asked(void) {
+    struct martlet_record *record = own();
+    if (record) __atomic_store_n(&record->asked, now(), __ATOMIC_RELEASE);
+}
+
+bool martlet_handles(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
+}
+
 static void watch(void) {
     if (pthread_key_create(&stack_key, free_stack) != 0) return;
 #ifdef HAS_BACKTRACE
@@ -377,4 +392,10 @@ void martlet_name_request(uint32_t slot, uint64_t begin, uint8_t flags, const ui
 }
 void martlet_end_request(uint32_t slot, uint64_t begin) { (void)slot, (void)begin; }
 void martlet_watch_crashes(void) {}
+void martlet_note_stop(void) {}
+void martlet_note_asked(void) {}
+bool martlet_handles(int signal) {
+    (void)signal;
+    return false;
+}
 #endif

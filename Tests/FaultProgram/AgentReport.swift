@@ -26,8 +26,8 @@ struct AgentReport: Encodable {
 extension MartletAgent {
     /// Waits until the journal is open or cannot be opened: on a slow disk that takes longer than the start waits, and a killed
     /// process loses the requests that it recorded before.
-    func awaitJournal() async {
-        while status.journalError == "the journal is not open yet" { try? await Task.sleep(for: .milliseconds(1)) }
+    func awaitJournal() {
+        while status.journalError == "the journal is not open yet" { usleep(1000) }
     }
 
     func flush(upTo times: Int) async {

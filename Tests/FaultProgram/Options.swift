@@ -13,6 +13,8 @@ struct Options {
     var death: Death?
     /// How the process ends after its requests; `nil` for an end with a shutdown of the agent.
     var ending: Ending?
+    /// The part of the process in which it ends.
+    var place = Place.main
     /// The largest number of flushes at the end; the program stops flushing when no request waits.
     var flushes = 1
     /// The time that the agent's shutdown has, in seconds.
@@ -41,6 +43,7 @@ struct Options {
         case "--requests": set(\.requests, Int(value))
         case "--die": set(\.death, Death(value))
         case "--end": set(\.ending, Ending(rawValue: value))
+        case "--in": set(\.place, Place(rawValue: value))
         case "--flushes": set(\.flushes, Int(value))
         case "--within": set(\.within, Double(value))
         default: false

@@ -2,7 +2,7 @@
 // a test knows of it even when the process is killed. A process that ends by itself prints the agent's report as JSON.
 //
 //     FaultProgram --server URL --life NAME --ended FOLDER [--workers N] [--requests N] [--die MILESTONE:N]
-//                  [--end HOW] [--flushes N] [--within SECONDS] [--lifecycle]
+//                  [--end HOW] [--in PLACE] [--flushes N] [--within SECONDS] [--lifecycle]
 import Foundation
 import Martlet
 
@@ -16,12 +16,15 @@ let closing = ClosedDescriptors.closeOnSignal(
     below: ProcessInfo.processInfo.environment["MARTLET_BUFFER_DIR"] ?? "/")
 let agent = MartletAgent.start()
 let load = try Load(options)
-await agent.awaitJournal()
+agent.awaitJournal()
 if options.isLifecycle {
-    try await Lifecycle.run(agent, load)
+    try await Lifecycle.run(agent, load, lingers: options.ending == .lingered)
 } else {
-    await load.run(options.requests)
-    options.ending?.happen(agent)
+    // Before its first `await`, the program runs on the process's main thread.
+    if options.requests > 0 { await load.run(options.requests) }
+    options.ending?.happen(agent, in: options.place)
+}
+if !options.isLifecycle, options.ending == nil {
     await agent.flush(upTo: options.flushes)
     let start = ContinuousClock.now
     await agent.shutdown(within: .seconds(options.within))

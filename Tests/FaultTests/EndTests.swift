@@ -27,6 +27,8 @@ extension FaultTests {
             Case(ending: "unwrapped", cause: .signal, signals: traps, hasLine: true),
             Case(ending: "outOfBounds", cause: .signal, signals: traps, hasLine: true),
             Case(ending: "overflowed", cause: .signal, signals: traps, hasLine: true),
+            Case(ending: "divided", cause: .signal, signals: traps, hasLine: true),
+            Case(ending: "wild", cause: .signal, signals: ["SIGSEGV"], hasLine: true),
             Case(ending: "cast", cause: .signal, signals: ["SIGABRT"], hasLine: true),
             Case(ending: "failed", cause: .signal, signals: traps, hasLine: true),
             Case(ending: "overran", cause: .signal, signals: ["SIGSEGV"], hasLine: true),
@@ -76,6 +78,38 @@ extension FaultTests {
                 let ends = try gate.ends()
                 #expect(ends.contains { $0.instance == own } && ends.allSatisfy { $0.cause == "clean" }, "\(ends)")
                 #expect(Set(ends.map(\.batch)).count == Set(ends.map(\.instance)).count, "\(ends)")
+            }
+        }
+
+        /// The process exits before the agent's thread has begun the shutdown, or while it goes on.
+        @Test func exitAfterAShutdownWithoutTimeIsAnOrderlyEnd() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let gate = try Gate(collector: collector.port) { _, _ in .pass }
+                let service = try scene.start("ended", collector: gate.port, requests: 20, ["--end", "hurried"])
+                #expect(await service.finish().status == 0)
+                _ = try await scene.end(of: try scene.start("next", collector: gate.port, requests: 20))
+                try await scene.drain(collector: gate.port)
+                let ends = try gate.ends()
+                #expect(!ends.isEmpty && ends.allSatisfy { $0.cause == "clean" }, "\(ends)")
+                try await scene.expectEverythingCountedOnce()
+            }
+        }
+
+        /// In a service group the agent is asked to stop after all other services, and one of them takes too long.
+        @Test func serviceKilledWhileItsWorkGoesOnAfterSIGTERMHadNoTime() async throws {
+            try await Scene.run { scene in
+                let collector = try await scene.collector()
+                let gate = try Gate(collector: collector.port) { _, _ in .pass }
+                let service = try scene.start(
+                    "ended", collector: gate.port, ["--lifecycle", "--end", "lingered"])
+                try await scene.wait(while: service, requests: 20)
+                kill(service.pid, SIGTERM)
+                #expect(await service.readLine() == "stopping")
+                await service.stop(with: SIGKILL)
+                try await scene.drain(collector: gate.port)
+                let ends = try gate.ends()
+                #expect(Set(ends.map(\.cause)) == ["clean", "no_time"], "\(ends)")
             }
         }
 

@@ -18,6 +18,9 @@ enum RecordingBenchmark {
         contenders.append(PrometheusHistogram())
         #endif
         contenders += [Sampled(isSent: false), Sampled(isSent: true)]
+        for request in Slots.Request.allCases {
+            contenders += [true, false].map { Slots(request, isKept: $0, in: folder) }
+        }
         for threads in [1, 2] {
             var figures = contenders.map { _ in [Double]() }
             for round in 0...rounds {

@@ -15,7 +15,11 @@ struct FleetReading: Sendable {
     /// Returns the names of the environments with requests in some minutes.
     func environments(in minutes: ClosedRange<Minute>, limit: Int) async throws -> [String] {
         let window = Self.window(minutes.lowerBound..<minutes.upperBound + 1)
-        return try await storage.values(ValuesQuery(.environment, window: window, limit: limit)).values
+        let named = try await storage.values(ValuesQuery(.environment, window: window, limit: limit)).values
+        // Senders without an environment have no value.
+        let without = RequestFilter([.environment: [""]])
+        let isThereOneWithout = try await !storage.agents(seenSince: window.from, without, limit: 1).agents.isEmpty
+        return Array(((isThereOneWithout ? [""] : []) + named.filter { !$0.isEmpty }).prefix(limit))
     }
 
     // MARK: Minutes

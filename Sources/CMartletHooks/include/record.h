@@ -72,6 +72,8 @@ struct martlet_record {
     uint64_t oom_kills;
     // Requests that found no free slot.
     uint64_t full;
+    // When SIGTERM came, if a service group with the agent handled it.
+    uint64_t asked;
 };
 
 // The parts of the file: the head on the first page, the crash on the second, then the slots.
@@ -117,3 +119,12 @@ void martlet_end_request(uint32_t slot, uint64_t begin);
 // have ended without this. Call it from `main`, not from a constructor: Swift's runtime sets its own handlers before `main`.
 // Later calls change nothing.
 void martlet_watch_crashes(void);
+
+// Writes down that the shutdown has begun, on the caller's thread: the process may exit before the agent's thread has begun it.
+void martlet_note_stop(void);
+
+// Writes down that SIGTERM has come. Any thread.
+void martlet_note_asked(void);
+
+// Returns whether the process has a handler of a signal.
+bool martlet_handles(int signal);

@@ -94,6 +94,11 @@ final class AgentCore: Sendable {
             configuration, resource: TelemetryResource(configuration), capture: capture, recorder: recorder, log: log)
     }
 
+    /// Returns what notes SIGTERM; `nil` for an agent that keeps no record, or if nothing has to be noted.
+    func watchTermination() -> TerminationWatch? {
+        thread != nil && configuration.watchCrashes ? TerminationWatch() : nil
+    }
+
     /// Starts shipping in a forked child. The parent has logged the messages of a start.
     func continueShipping() { ship(AgentLog(configuration)) }
 

@@ -1,3 +1,4 @@
+import CMartletHooks
 import Dispatch
 import Foundation
 import MartletOTLP
@@ -137,6 +138,7 @@ public final class MartletAgent: Service {
         let core = core
         let isLast = RunningAgents.release(core, isOwner: isOwner)
         guard let thread = core.thread else { return }
+        if isLast { martlet_note_stop() }
         _ = await Self.wait(atMost: limit) { done in
             // The thread gets a little less time, so that it can still note the outcome of the last upload.
             isLast ? thread.requests.stop(within: limit * 0.9, done) : thread.requests.flush(done)
@@ -163,8 +165,10 @@ public final class MartletAgent: Service {
     /// `ServiceLifecycle.Service`: runs until the group shuts down gracefully or the task is cancelled, then shuts the
     /// agent down within 5 seconds.
     public func run() async throws {
+        let termination = core.watchTermination()
         try? await gracefulShutdown()
         await shutdown()
+        withExtendedLifetime(termination) {}
     }
 
     private var isRunning: Bool { !isShutDown.load(ordering: .relaxed) && RunningAgents.isRunning(core) }

@@ -67,7 +67,7 @@ struct EndedRecord {
         // The program was replaced (`exec`), and its process goes on.
         if let start = host.processStart, start == head.process_start { return .unknown }
         if isMemoryShort, let kills = host.memoryKills, kills > head.oom_kills { return .outOfMemory }
-        return head.stop_begun != 0 ? .noTime : .killed
+        return head.stop_begun != 0 || head.asked != 0 ? .noTime : .killed
     }
 
     /// Whether a signal ended the process. It has survived a signal after which it still lived for a while.

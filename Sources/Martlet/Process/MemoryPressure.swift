@@ -47,7 +47,7 @@ enum MemoryPressure {
     }
 
     /// Returns the text of a small file, with few reads: `/proc` does not know the size of its files.
-    private static func text(of path: String) -> String? {
+    static func text(of path: String) -> String? {
         guard let file = OwnDescriptor(path: path, O_RDONLY) else { return nil }
         var text: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 8192)

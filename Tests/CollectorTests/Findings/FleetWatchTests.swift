@@ -76,6 +76,13 @@ import Testing
         #expect(present.map(\.finding.id) == (await watch.findings(question(store))).findings.map(\.id))
     }
 
+    @Test func sendersWithoutAnEnvironmentHaveFindings() async throws {
+        let store = try await OutageStore(in: folder, environment: nil)
+        let watch = try await watch(store)
+        #expect(await watch.present().map(\.environment) == [nil])
+        #expect(await watch.findings(question(store)).findings.map(\.kind) == [.failing])
+    }
+
     @Test func newEnvironmentHasFindingsBeforeTheNextTick() async throws {
         let path = folder.path("collector.sqlite")
         try SQLiteStorage(path: path).close()

@@ -28,6 +28,7 @@ struct OutageStore {
     init(
         in folder: TemporaryFolder, start: UnixNanoseconds = Samples.time(2_800), minutes: Int = 40, end: Int = .max,
         hasOutage: Bool = true, services: [String] = ["orders", "stock", "users"],
+        environment: String? = "test",
         onStored: @escaping OnStored = { _, _ in }
     ) async throws {
         (self.start, self.minutes, path) = (start, minutes, folder.path("collector.sqlite"))
@@ -35,7 +36,8 @@ struct OutageStore {
         for service in services {
             let failing = hasOutage && service == "orders" ? Self.outage..<end : 0..<0
             let points = (0..<minutes * 6).flatMap { Self.points(in: $0, isFailing: failing.contains($0 / 6), start) }
-            let resource = Samples.resource(service, instance: service + "-1")
+            var resource = Samples.resource(service, instance: service + "-1")
+            resource.environment = environment
             _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
         }
         try storage.close()

@@ -69,6 +69,7 @@ import Testing
             (head.stop_begun, head.exited) = (98 * second, 100 * second)
         },
         Case("a shutdown without an end", .noTime) { head, _ in head.stop_begun = 98 * second },
+        Case("SIGTERM, and no shutdown", .noTime) { head, _ in head.asked = 90 * second },
         Case("a crash", .signal) { _, crash in (crash.signal, crash.time) = (SIGILL, 100 * second) },
         Case("a crash during exit()", .signal) { head, crash in
             (head.exited, crash.signal, crash.time) = (99 * second, SIGSEGV, 100 * second)
