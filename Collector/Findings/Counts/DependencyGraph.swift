@@ -8,20 +8,35 @@ struct DependencyGraph {
     /// The client rows whose requests arrive at a served row.
     private var callers: [Int: [Int]] = [:]
     private var serviceOfHost: [String: String] = [:]
+    /// The services that answered at each called host.
+    private var callees: [String: Set<String>] = [:]
     /// What was already derived: each place's dependencies.
     private var known: [Place: Set<Place>] = [:]
+
+    /// Takes the services that answered at called hosts. A host with several says nothing about a request.
+    mutating func learn(_ new: [String: Set<String>]) {
+        for (host, services) in new where !services.isSubset(of: callees[host] ?? []) {
+            guard callees[host] != nil || callees.count < FindingConstants.rows else { continue }
+            callees[host, default: []].formUnion(services)
+            version = -1
+        }
+    }
 
     /// Derives the graph again if rows came or went.
     mutating func update(_ rows: RowTable) {
         guard version != rows.version else { return }
         (version, known, targets, callers, serviceOfHost) = (rows.version, [:], [:], [:], [:])
-        var served: [Arrival: Int] = [:]
+        serviceOfHost = callees.compactMapValues { $0.count == 1 ? $0.first : nil }
+        var (served, routes) = ([Arrival: Int](), [Route: Int]())
         for index in rows.watched where rows[index].row.kind == .server && !rows[index].row.isTotal {
             served[Arrival(rows[index].row)] = index
+            routes[Route(rows[index].row, of: rows[index].row.service)] = index
             if let host = rows[index].row.host { serviceOfHost[host] = rows[index].row.service }
         }
         for index in rows.watched where rows[index].row.kind == .client {
-            guard let target = served[Arrival(rows[index].row)] else { continue }
+            let row = rows[index].row
+            let route = row.host.flatMap { serviceOfHost[$0] }.map { Route(row, of: $0) }
+            guard let target = served[Arrival(row)] ?? route.flatMap({ routes[$0] }) else { continue }
             targets[index] = target
             callers[target, default: []].append(index)
         }
@@ -76,6 +91,18 @@ struct DependencyGraph {
             for index in below where reached.insert(.row(index)).inserted { next.append(index) }
         }
         return reached
+    }
+}
+
+/// An endpoint of a service. Caller and server name the changing parts of a path differently.
+private struct Route: Hashable {
+    let service: String
+    let method: String?
+    let path: [Substring]
+
+    init(_ row: FindingRow, of service: String) {
+        (self.service, method) = (service, row.method)
+        path = (row.endpoint ?? "").split(separator: "/").map { $0.hasPrefix("{") ? "{}" : $0 }
     }
 }
 

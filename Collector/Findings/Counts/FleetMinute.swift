@@ -29,10 +29,15 @@ package struct FleetMinute: Sendable {
     package var waits: [ThreadWait] = []
     package var ends: [ProcessEnd] = []
     package var losses: [LostRequests] = []
+    /// The services that answered at a called host, as kept spans show. Many servers do not say by which host they were called.
+    package var callees: [String: Set<String>] = [:]
     /// Whether all senders have had time to deliver the minute. After a time without a collector, one delivers later than another.
     package var isSettled = true
 
     package init(minute: Minute) { self.minute = minute }
+
+    /// Whether nothing was seen of the fleet.
+    var isEmpty: Bool { rows.isEmpty && processes.isEmpty }
 }
 
 /// The requests of a row in a minute.

@@ -83,7 +83,8 @@ struct Episode {
 
     var span: EpisodeSpan {
         EpisodeSpan(
-            number: number, kind: kind, place: place, opened: opened, start: start, end: end, isOpen: isOpen)
+            number: number, kind: kind, place: place, opened: opened, start: start, end: end, isOpen: isOpen,
+            calls: calls?.made)
     }
 
     /// When its requests began.
@@ -131,6 +132,8 @@ struct EpisodeSpan {
     let start: Slot
     let end: Slot?
     let isOpen: Bool
+    /// The rows of the calls that a request makes; `nil` if it is not about calls.
+    let calls: [Int]?
 
     /// When its requests began. A hung request began long before it was known to hang.
     var began: Slot { kind == .hung ? start - FindingConstants.hungAfter : start }

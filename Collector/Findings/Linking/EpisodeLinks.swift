@@ -39,9 +39,9 @@ struct EpisodeLinks {
         _ first: EpisodeSpan, _ second: EpisodeSpan, _ below: Set<Place>, _ rows: RowTable,
         _ graph: inout DependencyGraph
     ) -> Link? {
-        if first.place == second.place { return second.kind.precedence < first.kind.precedence ? .below : nil }
+        if first.place == second.place { return explains(second.kind, first.kind) ? .below : nil }
         if below.contains(second.place), !first.kind.isOwnFault, !first.kind.hasNoEffectOnOthers,
-            !second.kind.hasNoEffectOnOthers, !isLaterSlowness(second, of: first),
+            !second.kind.hasNoEffectOnOthers, !isLaterSlowness(second, of: first), mayExplain(second, first, graph),
             !graph.below(second.place, rows).contains(first.place)
         {
             return .below
@@ -55,6 +55,20 @@ struct EpisodeLinks {
     /// Whether the deeper episode is slowness that began after the failures above: it does not explain them.
     private static func isLaterSlowness(_ deeper: EpisodeSpan, of failing: EpisodeSpan) -> Bool {
         failing.kind == .failing && deeper.kind == .slow && deeper.start > failing.start + FindingConstants.overlap
+    }
+
+    /// Whether a kind of trouble of a place explains another one. Tasks that wait and silence are no reason why memory grows.
+    private static func explains(_ kind: FindingKind, _ other: FindingKind) -> Bool {
+        kind.precedence < other.precedence && (other != .memory || kind == .ended)
+    }
+
+    /// Whether the deeper episode may explain the other one. Only calls that failed when they became many may have been sent again:
+    /// no other trouble below is the reason why a request makes many.
+    private static func mayExplain(_ deeper: EpisodeSpan, _ first: EpisodeSpan, _ graph: DependencyGraph) -> Bool {
+        guard let calls = first.calls else { return true }
+        let called = calls + calls.compactMap(graph.target)
+        return deeper.kind == .failing && called.contains { deeper.place == .row($0) }
+            && deeper.start - FindingConstants.overlap <= first.start && first.start < deeper.end ?? .max
     }
 
     /// Whether they are rows of one service, of one partner's hosts, or of several callers of the same endpoint.

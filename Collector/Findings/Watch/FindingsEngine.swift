@@ -51,10 +51,12 @@ package struct FindingsEngine: Sendable {
     /// requests.
     package mutating func tick(_ fleet: FleetMinute) -> [CarrierQuestion] {
         guard FindingTime.minutes.contains(fleet.minute), first == nil || fleet.minute > minute else { return [] }
-        first = first ?? fleet.minute
+        // Minutes before the first data say nothing about what is usual.
+        first = first ?? (fleet.isEmpty ? nil : fleet.minute)
         minute = fleet.minute
         rows.advance(to: minute + 1)
         for row in fleet.rows { rows.take(row) }
+        graph.learn(fleet.callees)
         graph.update(rows)
         find(fleet)
         draw()

@@ -9,6 +9,8 @@ struct FleetReading: Sendable {
 
     /// Rows of a minute at most, those with the most requests. A store allows 20,000 slots of rows.
     private static let rows = 3_000
+    /// Observed calls that are read at most.
+    private static let calls = 5_000
     /// Ends of processes that are read at most, the latest.
     private static let ends = 2_000
 
@@ -40,9 +42,10 @@ struct FleetReading: Sendable {
         let waits = Dictionary(grouping: try await waits(in: minutes, environment)) { FindingTime.minute(of: $0.slot) }
         let processes = Dictionary(grouping: try await processes(in: all, environment)) { max($0.minute, first) }
         let ends = try await ends(in: minutes, environment)
+        let callees = try await callees(in: all, environment)
         return minutes.map { minute in
             var fleet = FleetMinute(minute: minute)
-            fleet.isSettled = isSettled
+            (fleet.isSettled, fleet.callees) = (isSettled, minute == first ? callees : [:])
             (fleet.rows, fleet.waits) = (rows[minute] ?? [], waits[minute] ?? [])
             (fleet.processes, fleet.ends) = (processes[minute] ?? [], ends[minute] ?? [])
             return fleet
@@ -102,6 +105,12 @@ struct FleetReading: Sendable {
         rows.add(try answers[0].get()) { $0.add($1) }
         rows.add(try answers[1].get()) { $0.add(statusOf: $1) }
         return rows.rows
+    }
+
+    private func callees(in minutes: Range<Minute>, _ environment: String) async throws -> [String: Set<String>] {
+        let filter = RequestFilter([.environment: [environment]])
+        let calls = try await storage.calls(in: Self.window(minutes), filter, limit: Self.calls)
+        return Dictionary(calls.map { ($0.calledHost, [$0.callee]) }) { $0.union($1) }
     }
 
     /// Processes are left out where a store has more than it answers for.

@@ -47,6 +47,16 @@ import Testing
         #expect(abs(try #require(finding.since) - SampleFleet.slot(40)) <= 6)
     }
 
+    /// A collector that starts plays three hours, most of them without data.
+    @Test(arguments: [0, 60])
+    func slownessNeedsMinutesWithDataBeforeIt(empty: Int) {
+        var fleet = SampleFleet()
+        fleet.play(empty, [])
+        fleet.play(10, [orders] + others)
+        fleet.play(6, [orders.with { $0.seconds = 0.06 }] + others)
+        #expect(fleet.findings().isEmpty)
+    }
+
     @Test func slowCallNamesTheSideThatGrew() throws {
         let call = SampleFleet.Traffic.client("todos", to: "partner")
         var fleet = SampleFleet()

@@ -198,6 +198,41 @@ import Testing
         #expect(finding.title.contains("makes 20 requests to POST /files/{name}"))
     }
 
+    /// The server does not say by which host it was called, and names the changing part of its path differently.
+    @Test func failuresOfAServiceAndItsCallerAreOneFindingIfSpansShowTheCall() throws {
+        var fleet = SampleFleet()
+        var files = SampleFleet.Traffic.server("files", "/files/{id}")
+        files.row.host = nil
+        fleet.play(30, [orders, call, files]) { $1.callees = ["files:80": ["files"]] }
+        fleet.play(5, [orders.failing(0.9), call.failing(0.9), files.failing(0.9)])
+        let finding = try #require(fleet.findings().first)
+        #expect(fleet.findings().count == 1 && finding.subject == files.row.subject)
+    }
+
+    /// The called service crashes and fails for some time before, and the calls are many from a new version on.
+    @Test func manyRequestsAreFoundAfterTheCalledServiceCrashed() {
+        var fleet = SampleFleet()
+        let files = SampleFleet.Traffic.server("files", "/files/{name}")
+        let crash = ProcessEnd(
+            process: ProcessIdentity(service: "files", version: "1", instance: "f"),
+            time: FindingTime.time(SampleFleet.slot(40)), cause: "SIGILL at main.swift:41", endpoint: nil)
+        fleet.play(40, [orders, call, files])
+        fleet.play(2, [orders, call.failing(0.3), files.failing(0.3)]) { $1.ends = [crash] }
+        fleet.play(3, [orders, call, files])
+        fleet.play(9, [orders, call.with { $0.rate = 400 }, files.with { $0.rate = 400 }])
+        #expect(Set(fleet.findings().map(\.kind)) == [.ended, .calls])
+    }
+
+    @Test func memoryThatGrowsIsFoundThoughTasksWait() {
+        var fleet = SampleFleet()
+        fleet.play(40, [orders]) { minute, fleet in
+            fleet.processes = [report(minute, memory: 80 + Double(minute))]
+            let seconds = minute == 25 ? 1.1 : 0.004
+            fleet.waits = [ThreadWait(service: "orders", slot: SampleFleet.slot(minute) + 2, seconds: seconds)]
+        }
+        #expect(Set(fleet.findings().map(\.kind)) == [.memory, .starved])
+    }
+
     @Test func failingCallThatIsRepeatedIsFound() throws {
         var fleet = SampleFleet()
         fleet.play(40, [orders, call])
