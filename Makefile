@@ -30,7 +30,7 @@ verify: lint
 	@scripts/steps.sh 'scripts/tests.py agent collector system parity' \
 		'scripts/tests.py page tools contract faults clickhouse end-on-clickhouse recipes prometheus database consumer urlsession fuzzing disks chdb' \
 		'scripts/tests.py cluster' \
-		scripts/docs.py scripts/check-api.py scripts/man.sh scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
+		scripts/check-demo.py scripts/docs.py scripts/check-api.py scripts/man.sh scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
 		'scripts/fresh-machine.sh --toolchain debian agent || [[ $$? == 69 ]]' 'scripts/aarch64.sh || [[ $$? == 69 ]]'
 
 faults:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs a small shop to watch: a storefront, catalog and payments with the agent in them, a Python service with the OpenTelemetry
 # SDK that payments calls, a collector with its page, and 3,000 visits. The payment service is down for a third of the visits
-# and comes back in a slower version. One request never gets an answer. Runs until Ctrl-C, which ends everything and leaves
-# nothing behind.
+# and comes back in a slower version. One request never gets an answer. Then the shop goes on by itself, and faults come one after
+# the other (scripts/demo-faults.sh). Runs until Ctrl-C, which ends everything and leaves nothing behind.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,11 +18,16 @@ fail() {
     exit 1
 }
 
-# start NAME COMMAND…: runs a command in the background, with its output in a file.
+# start NAME COMMAND…: runs a command in the background, with its output in a file. The shell around it outlives it, whatever ends
+# it, so that bash does not report a crash on the terminal.
 start() {
     local name=$1
     shift
-    "$@" </dev/null >"$work/$name.log" 2>&1 &
+    : >"$work/$name.log"
+    (
+        trap : INT TERM
+        "$@"
+    ) </dev/null >>"$work/$name.log" 2>&1 &
     pids[$name]=$!
 }
 
@@ -43,7 +48,7 @@ stop() {
 stop_all() {
     local status=$?
     trap '' INT TERM
-    for name in build shopper visitor storefront payments catalog risk collector; do stop "$name"; done
+    for name in build timer shopper visitor storefront payments catalog risk collector; do stop "$name"; done
     rm -rf "$work"
     exit "$status"
 }
@@ -83,14 +88,17 @@ start_service() {
     await_address "$name"
 }
 
-start_catalog() { start_service catalog 3.2.0 "$bin/Upstream" --name catalog --log "$work/catalog.jsonl"; }
+# start_catalog VERSION [OPTION]…: uses the port that it had before.
+start_catalog() {
+    start_service catalog "$1" "$bin/Upstream" --name catalog --port "${catalog##*:}" --log "$work/catalog.jsonl" "${@:2}"
+    catalog=$address
+}
 
-# start_payments VERSION PORT [--slower]
+# start_payments VERSION [OPTION]…
 start_payments() {
-    local version=$1 port=$2
-    shift 2
-    start_service payments "$version" "$bin/Upstream" --name payments --port "$port" --log "$work/payments.jsonl" \
-        ${risk:+--risk "$risk"} "$@"
+    start_service payments "$1" "$bin/Upstream" --name payments --port "${payments##*:}" --log "$work/payments.jsonl" \
+        ${risk:+--risk "$risk"} "${@:2}"
+    payments=$address
 }
 
 # If the machine cannot install the OpenTelemetry SDK for Python, the demo runs without this service.
@@ -106,14 +114,16 @@ start_risk() {
     await_address risk && risk=$address
 }
 
+# start_storefront VERSION [OPTION]…
 start_storefront() {
-    start_service storefront 2.4.1 env MARTLET_ENDPOINTS='/products/{product}/reviews' MARTLET_RULES="$work/rules.json5" \
-        "$bin/Storefront" --catalog "$catalog" --payments "$payments" --port 0
+    start_service storefront "$1" env MARTLET_ENDPOINTS='/products/{product}/reviews' MARTLET_RULES="$work/rules.json5" \
+        "$bin/Storefront" --catalog "$catalog" --payments "$payments" --port "${storefront##*:}" "${@:2}"
+    storefront=$address
 }
 
 shop() {
     echo "$1"
-    run shopper "$bin/Shopper" --storefront "$storefront" --requests 1000 >"$work/visits"
+    run shopper "$bin/Shopper" --storefront "$storefront" --requests 1000 --concurrency 6 >"$work/visits"
     sed '$d' "$work/visits"
     expected=$((expected + $(sed -n '$s/.*: //p' "$work/visits")))
 }
@@ -157,21 +167,22 @@ DRILL
 
 start collector "$bin/martlet-collector" serve --host 127.0.0.1 --port 0 --store "sqlite:$work/store.sqlite"
 await_address collector && collector=$address
-risk=
+risk='' catalog=:0 payments=:0 storefront=:0
 start_risk
-start_catalog && catalog=$address
-start_payments 1.8.3 0 && payments=$address
-start_storefront && storefront=$address
+start_catalog 3.2.0
+start_payments 1.8.3
+start_storefront 2.4.1
 
+SECONDS=0
 echo "The page is at $collector/ while the shop gets its visits."
 expected=0
 shop "1,000 visits:"
 stop payments
-# This visit waits for an answer that never comes. It counts as hung, and ends with the demo.
+# This visit waits for an answer that never comes. It counts as hung.
 start visitor "$bin/Shopper" --storefront "$storefront" --wait-for-stock
 expected=$((expected + 1))
 shop "1,000 visits while payments is away, and one that waits for ever:"
-start_payments 1.9.0 "${payments##*:}" --slower
+start_payments 1.9.0 --payment-time 150
 shop "1,000 visits with a new, slower version of payments:"
 await_report
 
@@ -200,7 +211,4 @@ Ctrl-C ends it all.
 TRY
 
 trap 'exit 0' INT TERM
-status=0
-wait -n "${pids[@]}" || status=$?
-echo "A program of the demo has ended with status $status, so the demo ends as well." >&2
-false
+source scripts/demo-faults.sh

@@ -1,6 +1,6 @@
 """The last service of the shop, in Python: it judges the risk of orders. The OpenTelemetry SDK sends its figures to Martlet.
 
-Every thirteenth order is refused, and some answers take long.
+Some orders are refused, and some answers take long.
 """
 
 import random
@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         start = time.perf_counter()
         order = self.path.split("/")[2] if self.path.startswith("/orders/") else ""
-        status = 403 if order.isdigit() and int(order) % 13 == 0 else 200
+        status = 403 if order.isdigit() and int(order) % 250 == 0 else 200
         attributes = {
             "http.request.method": "GET",
             "http.route": ROUTE,

@@ -17,12 +17,15 @@ struct Shopper: AsyncParsableCommand {
     @Option(help: "The number of requests at a time.")
     var concurrency = 16
 
+    @Option(help: "Make so many visits a second instead, at random times, until the end of the program.")
+    var pace: Double?
+
     @Flag(help: "Make one visit instead, which asks for the stock and waits for ever.")
     var waitForStock = false
 
     func validate() throws {
-        guard requests > 0, concurrency > 0 else {
-            throw ValidationError("--requests and --concurrency must be above 0.")
+        guard requests > 0, concurrency > 0, pace ?? 1 > 0 else {
+            throw ValidationError("--requests, --concurrency and --pace must be above 0.")
         }
     }
 
@@ -34,6 +37,7 @@ struct Shopper: AsyncParsableCommand {
             _ = try? await session.data(for: request)
             return
         }
+        if let pace { try await visitForEver(pace, over: session) }
         let visits = await withTaskGroup(of: Visits.self) { group in
             for visitor in 0..<concurrency {
                 group.addTask { await visit(startingAt: visitor, over: session) }
@@ -49,6 +53,17 @@ struct Shopper: AsyncParsableCommand {
         let configuration = URLSessionConfiguration.default
         configuration.httpMaximumConnectionsPerHost = concurrency
         return URLSession(configuration: configuration)
+    }
+
+    /// Makes visits like independent people: the times between them are exponential.
+    private func visitForEver(_ pace: Double, over session: URLSession) async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            while true {
+                try await Task.sleep(for: .seconds(-log(.random(in: Double.leastNonzeroMagnitude..<1)) / pace))
+                let visit = Errand(index: .random(in: 0..<1000)).request(to: storefront)
+                group.addTask { _ = try? await session.data(for: visit) }
+            }
+        }
     }
 
     private func visit(startingAt first: Int, over session: URLSession) async -> Visits {

@@ -16,6 +16,8 @@ struct Review: ResponseCodable {
 /// The client of the catalog, over `URLSession.shared`.
 struct Catalog: Sendable {
     let base: URL
+    /// How often a request is sent at most.
+    var attempts = 1
 
     func products(matching query: String?) async throws -> [Product] {
         let search = [URLQueryItem(name: "query", value: query ?? "")]
@@ -38,7 +40,7 @@ struct Catalog: Sendable {
     }
 
     private func get<Value: Decodable>(_ url: URL) async throws -> Value {
-        try await URLSession.shared.value(for: URLRequest(url: url))
+        try await trying(attempts) { try await URLSession.shared.value(for: URLRequest(url: url)) }
     }
 
     /// Returns the identifier of a product's reviews. It hides the number of products.

@@ -10,13 +10,15 @@ struct ProductPage: ResponseEncodable {
     var reviews: [Review]
 }
 
-func shopRouter(catalog: Catalog, payments: Payments) -> Router<BasicRequestContext> {
+func shopRouter(catalog: Catalog, payments: Payments, flaw: Flaw?) -> Router<BasicRequestContext> {
     let router = Router()
     // The agent counts the shop's incoming requests by their spans. It sees the outgoing requests without this line.
     router.add(middleware: TracingMiddleware())
 
     router.get("/") { request, _ in
-        try await catalog.products(matching: request.uri.queryParameters.get("query"))
+        let products = try await catalog.products(matching: request.uri.queryParameters.get("query"))
+        try await flaw.loadReviews(of: products, from: catalog)
+        return products
     }
     router.get("/products/:id") { _, context in
         try await productPage(context.parameters.require("id", as: Int.self), from: catalog)
@@ -25,7 +27,8 @@ func shopRouter(catalog: Catalog, payments: Payments) -> Router<BasicRequestCont
         try await payments.charge(request.decode(as: Order.self, context: context))
     }
     router.get("/orders/:id") { _, context in
-        try await payments.payment(context.parameters.require("id", as: Int.self))
+        await flaw.drawReceipt()
+        return try await payments.payment(context.parameters.require("id", as: Int.self))
     }
     router.get("/stock") { _, _ in "\(try await catalog.stock())" }
     return router

@@ -19,13 +19,18 @@ struct Storefront: AsyncParsableCommand {
     @Option(help: "The port to listen on, at 127.0.0.1; 0 chooses a free one.")
     var port = 8080
 
+    @Option(help: "What this version does wrong.")
+    var flaw: Flaw?
+
     func run() async throws {
         // From here on, this one line measures every URLSession request of the process.
         let agent = MartletAgent.start()
 
         let logger = Logger(label: "storefront")
         let shop = Application(
-            router: shopRouter(catalog: Catalog(base: catalog), payments: Payments(base: payments)),
+            router: shopRouter(
+                catalog: Catalog(base: catalog, attempts: flaw.attempts), payments: Payments(base: payments), flaw: flaw
+            ),
             configuration: .init(address: .hostname("127.0.0.1", port: port)),
             onServerRunning: { logger.notice("listening on http://127.0.0.1:\($0.localAddress?.port ?? 0)") },
             logger: logger)

@@ -40,7 +40,7 @@ extension Router<BasicRequestContext> {
             seed: 1, latency: LogNormal(median: .milliseconds(20), spread: 0.7), failures: [500: 0.01])
         group().add(middleware: behavior).get("/products") { request, _ in
             let query = request.uri.queryParameters.get("query") ?? ""
-            return (1...24).map(Product.init).filter { query.isEmpty || $0.name.contains(query) }
+            return (1...60).map(Product.init).filter { query.isEmpty || $0.name.contains(query) }
         }
     }
 

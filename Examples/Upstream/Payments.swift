@@ -11,16 +11,14 @@ private struct Payment: ResponseCodable {
 }
 
 extension Router<BasicRequestContext> {
-    /// - Parameter isSlower: whether a payment takes longer, and some take very long.
-    func addPayments(risk: Risk?, isSlower: Bool) {
-        addCharge(risk, isSlower ? LogNormal(median: .milliseconds(150), spread: 1) : usual)
+    /// - Parameter time: what a payment takes at the median.
+    func addPayments(risk: Risk?, time: Duration) {
+        addCharge(risk, LogNormal(median: time, spread: 0.7))
         addReceipt()
     }
 
-    private var usual: LogNormal { LogNormal(median: .milliseconds(60), spread: 0.6) }
-
     private func addCharge(_ risk: Risk?, _ latency: LogNormal) {
-        let behavior = Behavior(seed: 4, latency: latency, failures: [402: 0.05, 422: 0.02, 503: 0.03])
+        let behavior = Behavior(seed: 4, latency: latency, failures: [402: 0.02, 422: 0.01, 503: 0.01])
         group().add(middleware: behavior).post("/payments") { request, context in
             let order = try await request.decode(as: Order.self, context: context)
             if let risk, await !risk.allows(order.product) { throw HTTPError(.init(code: 402)) }

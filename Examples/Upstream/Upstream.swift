@@ -23,8 +23,11 @@ struct Upstream: AsyncParsableCommand {
     @Option(help: "The URL of the service that judges the risk of a payment; without it every payment is taken.")
     var risk: URL?
 
-    @Flag(help: "Take longer over each payment, as a new version might.")
-    var slower = false
+    @Option(help: "The milliseconds that a payment takes at the median.")
+    var paymentTime = 60
+
+    @Option(help: "What this version does wrong.")
+    var flaw: Flaw?
 
     @Option(help: "A file that gets a line of JSON for each answered request.")
     var log: String?
@@ -50,9 +53,10 @@ struct Upstream: AsyncParsableCommand {
         // The agent counts the incoming requests by their spans.
         router.add(middleware: TracingMiddleware())
         router.add(middleware: accessLog)
+        if let flaw { router.add(middleware: FlawedVersion(flaw)) }
         switch name {
         case .catalog: router.addCatalog()
-        case .payments: router.addPayments(risk: risk.map(Risk.init), isSlower: slower)
+        case .payments: router.addPayments(risk: risk.map(Risk.init), time: .milliseconds(paymentTime))
         }
         return router
     }
