@@ -8,8 +8,9 @@ struct CallDetector {
     /// Slots before which a change cannot have begun that is found now: an hour. If it seems to be older, other endpoints make the
     /// calls.
     private static let earliest = 360
-    /// Endpoints of a service that are distinguished at most, the busiest ones.
-    private static let endpoints = 48
+    /// Endpoints of a service that are distinguished at most, the busiest ones, and the steps that each of them needs: with as many
+    /// steps as endpoints, any of them may seem to make the calls.
+    private static let endpoints = 30, stepsOfEndpoint = 2
 
     let minute: Minute
     /// The first slot with data.
@@ -79,7 +80,8 @@ struct CallDetector {
         guard made >= 30, isMore(made, calls, from, rows) else { return nil }
         let target = rows.folded(calls.made, from..<now)
         let columns = calls.served.map { rows[$0].folded(from..<now) }
-        guard columns.reduce(0, { $0 + $1.total }) >= 3 else { return nil }
+        let asked = columns.filter { $0.total > 0 }.count
+        guard asked > 0, target.count >= Self.stepsOfEndpoint * asked else { return nil }
         let usual = from - begin >= Self.young ? usualRatios(calls, before: from, rows) : nil
         guard let best = best(columns, target, usual) else { return nil }
         let served = columns[best.index].total

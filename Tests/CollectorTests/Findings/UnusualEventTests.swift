@@ -198,6 +198,31 @@ import Testing
         #expect(finding.title.contains("makes 20 requests to POST /files/{name}"))
     }
 
+    /// A page of a shop asks for the reviews of one product, and a new version of its list for those of ten.
+    @Test(arguments: 1...30)
+    func endpointThatMakesManyRequestsIsFoundAmongFive(seed: UInt64) {
+        let rates = ["/": 30.0, "/products/{id}": 40, "/checkout": 20, "/orders/{id}": 10, "/stock": 3]
+        let served = rates.sorted { $0.key < $1.key }.map {
+            SampleFleet.Traffic.server("orders", $0.key, rate: $0.value)
+        }
+        var fleet = SampleFleet(seed: seed)
+        var named: [Set<String?>] = []
+        for minute in 0..<55 {
+            let list: UInt32 = minute < 40 ? 0 : 10
+            fleet.play(1, served + [call]) { _, fleet in
+                let rows = fleet.rows
+                let products = rows.first { $0.row.endpoint == "/products/{id}" }
+                let lists = rows.first { $0.row.endpoint == "/" }
+                for slot in 0..<6 {
+                    fleet.rows[served.count].slots[slot].requests =
+                        (products?.slots[slot].requests ?? 0) + list * (lists?.slots[slot].requests ?? 0)
+                }
+            }
+            named.append(Set(fleet.findings().filter { $0.kind == .calls }.map(\.subject.endpoint)))
+        }
+        #expect(named.allSatisfy { $0.isSubset(of: ["/"]) } && named.last == ["/"])
+    }
+
     /// The server does not say by which host it was called, and names the changing part of its path differently.
     @Test func failuresOfAServiceAndItsCallerAreOneFindingIfSpansShowTheCall() throws {
         var fleet = SampleFleet()
