@@ -1,6 +1,6 @@
 sources := $(shell find Package.swift Sources Collector Examples Tests -name '*.swift' -not -path '*/Generated/*')
 
-.PHONY: demo test agent ci verify faults soak sanitize fuzz check lint format bench docs man setup
+.PHONY: demo test agent ci verify dist faults soak sanitize fuzz check lint format bench docs man setup
 
 demo:
 	@scripts/setup.sh demo
@@ -31,7 +31,13 @@ verify: lint
 		'scripts/tests.py page tools contract faults clickhouse end-on-clickhouse recipes prometheus database consumer urlsession fuzzing disks chdb' \
 		'scripts/tests.py cluster' \
 		scripts/check-demo.py scripts/docs.py scripts/check-api.py scripts/man.sh scripts/check-deploy.sh 'scripts/soak.sh 5000 300' scripts/sanitize.sh \
+		'make dist && scripts/check-dist.sh || [[ $$? == 69 ]]' \
 		'scripts/fresh-machine.sh --toolchain debian agent || [[ $$? == 69 ]]' 'scripts/aarch64.sh || [[ $$? == 69 ]]'
+
+# Packages of the collector for this machine's architecture, in .build/packages.
+dist:
+	@scripts/setup.sh dist
+	@scripts/dist.sh
 
 faults:
 	@scripts/setup.sh verify

@@ -88,9 +88,7 @@ let package = Package(
             path: "Collector/Findings", swiftSettings: hot),
         .target(
             name: "MartletPage",
-            dependencies: [
-                "MartletFindings", "MartletOTLP", "MartletReports", "MartletStorage", "MartletTelemetry",
-            ],
+            dependencies: ["MartletFindings", "MartletReports", "MartletStorage", "MartletTelemetry"],
             path: "Collector/Page", resources: [.embedInCode("Resources")]),
         .target(
             name: "MartletPrometheus", dependencies: ["MartletStorage", "MartletTelemetry"],
@@ -110,7 +108,7 @@ let package = Package(
         .target(
             name: "MartletServer",
             dependencies: [
-                "MartletFindings", "MartletIntake", "MartletOTLP", "MartletPage", "MartletPrometheus", "MartletReports",
+                "MartletFindings", "MartletIntake", "MartletPage", "MartletPrometheus", "MartletReports",
                 "MartletStorage", "MartletTelemetry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

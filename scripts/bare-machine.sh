@@ -1,6 +1,7 @@
 # Source this file for a bare Debian machine in `root`, a folder that is removed when the script ends. `toolchain` must be set:
-# `own` makes Debian 12 with this machine's Swift, and `debian` makes Debian unstable with its own Swift. Git, certificates and
-# apt are set up as on this machine. The script exits with 69 if it cannot make a bare machine.
+# `own` makes Debian 12 with this machine's Swift, `debian` makes Debian unstable with its own Swift, and `none` makes the Debian
+# that `suite` names, with systemd and no Swift. Git, certificates and apt are set up as on this machine. The script exits with 69
+# if it cannot make a bare machine.
 work=$(mktemp -d -p /var/tmp martlet-bare.XXXXXX)
 root=$work/root
 trap 'rm -rf --one-file-system "$work"' EXIT
@@ -13,7 +14,7 @@ impossible() {
 
 require_means() {
     ((EUID == 0)) || impossible "It needs root."
-    [[ $toolchain == debian || $(swift_folder) != /usr/bin ]] || impossible "Swift is a part of this system's /usr."
+    [[ $toolchain != own || $(swift_folder) != /usr/bin ]] || impossible "Swift is a part of this system's /usr."
     unshare --mount --pid --fork true 2>"$work/log" || impossible "It needs namespaces."
     command -v debootstrap >/dev/null && return
     { apt-get -qq update && apt-get -qq install --yes --no-install-recommends debootstrap; } >"$work/log" 2>&1 ||
@@ -29,12 +30,15 @@ mirror() {
 # Swift's dependencies belong to a machine that has Swift (Debian's package leaves out C++). Headers that only Martlet needs do
 # not.
 make_root() {
-    local suite=bookworm packages=ca-certificates,git,make,tzdata
-    if [[ $toolchain == own ]]; then
-        packages+=,binutils,libc6-dev,libgcc-12-dev,libstdc++-12-dev,libcurl4,libncurses6,libsqlite3-0,libxml2
-    else
-        suite=sid packages+=,g++
-    fi
+    local packages=ca-certificates,git,make,tzdata
+    case $toolchain in
+        own)
+            suite=bookworm
+            packages+=,binutils,libc6-dev,libgcc-12-dev,libstdc++-12-dev,libcurl4,libncurses6,libsqlite3-0,libxml2
+            ;;
+        debian) suite=sid packages+=,g++ ;;
+        none) packages=systemd-sysv ;;
+    esac
     echo "Making a bare Debian ($suite)"
     unshare --mount debootstrap --variant=minbase --include="$packages" "$suite" "$root" "$(mirror)" >"$work/log" 2>&1 ||
         impossible "debootstrap failed."

@@ -42,3 +42,15 @@ find Sources Collector -name '*.swift' -not -path '*/Generated/*' -exec wc -l {}
         }
         exit failed
     }' >&2
+
+# One file has the version. Documents and manifests name it in the names of packages and images.
+version=$(sed -n 's/.* current = "\(.*\)"/\1/p' Sources/MartletTelemetry/MartletVersion.swift)
+[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || { echo "MartletVersion.swift has no version such as 1.2.3." >&2; exit 1; }
+if git grep -nEo 'martlet-collector[-_:][0-9]+\.[0-9]+\.[0-9]+' -- '*.md' deploy | grep -vE ":martlet-collector[-_:]${version//./\\.}$"; then
+    echo "The lines above name another version than MartletVersion.swift, $version." >&2
+    exit 1
+fi
+if git grep -nF "\"$version\"" -- Sources Collector Package.swift ':!Sources/MartletTelemetry/MartletVersion.swift'; then
+    echo "The lines above repeat the version; use MartletVersion.current." >&2
+    exit 1
+fi

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Checks that everything the build needs is installed, and installs what is missing with apt-get.
 #
-# `demo` adds Python, and the OpenTelemetry SDK for Python if it is available. `check` and `test` add Python and libcurl's
-# headers. `test` also adds that SDK, nginx and OpenSSL. `verify` adds the needs of all other tests: curl, a list of English
-# words, Chromium and systemd's checks; check-jsonschema, PyYAML, Schemathesis and Selenium in .build/python; Debian's
-# Prometheus in .build/prometheus. If they are available, it also adds ClickHouse, ZooKeeper for a ClickHouse cluster,
-# PostgreSQL, and in .build/python ClickHouse's current engine, kubernetes-validate, and psycopg with OpenTelemetry's
-# instrumentation.
+# `dist` adds Python and what makes packages. `demo` adds Python, and the OpenTelemetry SDK for Python if it is available.
+# `check` and `test` add Python and libcurl's headers. `test` also adds that SDK, nginx and OpenSSL. `verify` adds the needs of
+# all other tests: curl, a list of English words, Chromium and systemd's checks; check-jsonschema, PyYAML, Schemathesis and
+# Selenium in .build/python; Debian's Prometheus in .build/prometheus. If they are available, it also adds ClickHouse, ZooKeeper
+# for a ClickHouse cluster, PostgreSQL, and in .build/python ClickHouse's current engine, kubernetes-validate, and psycopg with
+# OpenTelemetry's instrumentation.
 set -euo pipefail
 
 fail() {
@@ -31,7 +31,11 @@ missing_packages() {
     command -v make >/dev/null || echo make
     has_header zlib.h || echo zlib1g-dev
     has_header sqlite3.h || echo libsqlite3-dev
-    [[ -n $1 && $1 != demo ]] || return 0
+    if [[ $1 == dist ]]; then
+        command -v objcopy >/dev/null || echo binutils
+        command -v python3 >/dev/null || echo python3
+    fi
+    [[ -n $1 && $1 != demo && $1 != dist ]] || return 0
     has_header curl/curl.h || echo libcurl4-openssl-dev
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     [[ $1 != check ]] || return 0

@@ -1,6 +1,7 @@
 import ArgumentParser
 import MartletReports
 import MartletStorage
+import MartletTelemetry
 
 /// Exit codes: 0 for success; 1 if a limit of `check` is exceeded, or if `health` finds no collector; 2 if there is no store,
 /// no collector answers, or the answer cannot be written; 64 if a flag is invalid or asks for too much. For `check`, 2 means that
@@ -10,6 +11,7 @@ struct MartletCollector: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "martlet-collector",
         abstract: "Receives data about HTTP requests from Martlet agents and OpenTelemetry senders, and reports on it.",
+        version: MartletVersion.current,
         subcommands: [
             Serve.self, FindingsCommand.self, ReportCommand.self, Check.self, RequestsCommand.self, Top.self,
             MapCommand.self, Agents.self, Backup.self, Restore.self, Migrate.self, Health.self, Notify.self,

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Foundation
+import MartletTelemetry
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -33,7 +34,9 @@ package struct MessageSender: Sendable {
         do {
             var request = HTTPClientRequest(url: receiver.url)
             request.method = .POST
-            request.headers = ["Content-Type": "application/json", "User-Agent": "martlet-collector"]
+            request.headers = [
+                "Content-Type": "application/json", "User-Agent": "martlet-collector/\(MartletVersion.current)",
+            ]
             if let token = receiver.token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
             request.body = .bytes(ByteBuffer(string: try message.json))
             // Only the status is read: an error page may repeat the address.

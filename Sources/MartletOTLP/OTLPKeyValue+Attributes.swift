@@ -53,7 +53,7 @@ extension OTLPResource {
         attributes.append(OTLPKeyValue(AttributeName.serviceInstanceID, resource.instance))
         attributes.append(OTLPKeyValue(AttributeName.sdkName, OTLPScope.name))
         attributes.append(OTLPKeyValue(AttributeName.sdkLanguage, "swift"))
-        attributes.append(OTLPKeyValue(AttributeName.sdkVersion, OTLPScope.version))
+        attributes.append(OTLPKeyValue(AttributeName.sdkVersion, MartletVersion.current))
     }
 }
 
@@ -112,9 +112,6 @@ extension RequestDimensions {
 /// The instrumentation scope of everything that Martlet sends.
 package enum OTLPScope {
     package static let name = "martlet"
-    /// Martlet's own version, `telemetry.sdk.version`.
-    package static let version = "0.1.0"
-
     /// The version of the semantic conventions for the names of attributes and metrics: the first that has all of them.
     /// `process.unix.file_descriptor.count` has its name since 1.39.0, and later versions rename none of them
     /// (opentelemetry.io/schemas/1.44.0).
@@ -123,7 +120,7 @@ package enum OTLPScope {
     static var message: OTLPInstrumentationScope {
         var scope = OTLPInstrumentationScope()
         scope.name = name
-        scope.version = version
+        scope.version = MartletVersion.current
         return scope
     }
 }

@@ -1,4 +1,3 @@
-import MartletOTLP
 import MartletReports
 import MartletStorage
 import MartletTelemetry
@@ -105,7 +104,7 @@ struct PageFrame {
 
     private var foot: HTML {
         element("footer", .class("foot")) {
-            element("span") { "Martlet collector \(OTLPScope.version)" }
+            element("span") { "Martlet collector \(MartletVersion.current)" }
             if pageRequest.isSignedIn {
                 element("form", Attribute("method", "post"), Attribute("action", "/logout")) {
                     element("button") { "Sign out" }

@@ -1,6 +1,5 @@
 import Hummingbird
 import MartletFindings
-import MartletOTLP
 import MartletPrometheus
 import MartletStorage
 import MartletTelemetry
@@ -48,7 +47,7 @@ struct MetricsRoute: Sendable {
     private func page() async -> Response {
         let own = PrometheusCollector.text(
             of: activity.counters, series: activity.totals.count, storeBytes: try? await storage.size(),
-            store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: OTLPScope.version)
+            store: try? await storage.state(), freeBytes: await storage.freeBytes(), version: MartletVersion.current)
         let process = OwnProcessFigures.current().map(PrometheusProcess.text) ?? ""
         let (agents, findings) = (await agents() + activity.ends, await findings())
         let body = ResponseBody { writer in

@@ -58,7 +58,7 @@ final class Uploader {
         let hidden = Set(refused.map { $0.lowercased() } + (configuration.token == nil ? [] : ["authorization"]))
         var headers = own.filter { !hidden.contains($0.key.lowercased()) }.map { (name: $0.key, value: $0.value) }
         if !headers.contains(where: { $0.name.lowercased() == "user-agent" }) {
-            headers.append(("User-Agent", "Martlet/\(OTLPScope.version)"))
+            headers.append(("User-Agent", "Martlet/\(MartletVersion.current)"))
         }
         // A token that contains a line break would add a header.
         if let token = configuration.token {
