@@ -39,7 +39,7 @@ install_arm64() {
         impossible "Debian's Swift for arm64 cannot be unpacked."
 }
 
-# The bundle tells SwiftPM where the libraries of arm64 are (SE-0387).
+# The bundle says where SwiftPM finds the libraries of arm64 (SE-0387).
 write_bundle() {
     local bundle=$root/root/sdks/arm64.artifactbundle
     mkdir -p "$bundle/linux"

@@ -37,8 +37,8 @@ prepare_machine() {
     mkdir "$root/root/packages"
     cp "$packages"/martlet-collector_*.deb "$root/root/packages/newer.deb"
     older_package
-    scripts/dist/build.sh --product HummingbirdRecipe >"$work/log" 2>&1 || fail "$(<"$work/log")"
-    cp "$(scripts/dist/build.sh --show-bin-path)/HummingbirdRecipe" "$root/root/packages/service"
+    scripts/dist/build.sh --product FirstHourRecipe >"$work/log" 2>&1 || fail "$(<"$work/log")"
+    cp "$(scripts/dist/build.sh --show-bin-path)/FirstHourRecipe" "$root/root/packages/service"
     cp scripts/dist/check-package.sh "$root/root/packages/"
     cp scripts/dist/check-package.service "$root/etc/systemd/system/"
     in_root systemctl --quiet enable check-package.service

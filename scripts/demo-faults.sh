@@ -17,7 +17,7 @@ at() {
 
 # restart PID: starts payments again. The demo ends with any other program that ends.
 restart() {
-    [[ $1 == "${pids[payments]}" && -n $crashing ]] || fail "A program of the demo has ended, so the demo ends as well."
+    [[ $1 == "${pids[payments]}" && ${#crashing[@]} -gt 0 ]] || fail "A program of the demo has ended, so the demo ends as well."
     start_payments "${crashing[@]}"
 }
 

@@ -53,7 +53,7 @@ enum FirstSteps {
             element("h3") { "From the service’s side" }
             element("p", .class("hint")) {
                 element("code") { "agent.status" }
-                " tells how requests are seen, how many wait, and why the last upload failed."
+                " shows how requests are seen, how many wait, and why the last upload failed."
             }
             element("h3") { "From this side" }
             element("p", .class("hint")) {

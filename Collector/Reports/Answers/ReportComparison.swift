@@ -10,7 +10,7 @@ package struct ReportComparison: Sendable, Equatable, Codable {
     package var to: String
     /// See ``Report/completeness``.
     @NullIfUnknown package var completeness: Double?
-    /// The hours of the longest past by which a row was judged; 0 if the two windows alone were compared.
+    /// The hours of the longest past by which a row was judged; 0 if only the two windows were compared.
     package var pastHours: Int
     /// The number of rows that are worse, including compared rows that `top` cut off. The same holds for the other verdicts.
     package var worse = 0

@@ -88,7 +88,7 @@ struct EndedRecord {
         switch cause {
         case .signal: crash.time
         case .exit, .clean: head.exited
-        default: max(head.beat, head.stop_begun)
+        default: max(head.beat, head.stop_begun, head.asked)
         }
     }
 
