@@ -6,7 +6,7 @@ import Testing
 @testable import Martlet
 
 extension AgentTests {
-    /// The bodies in kept details: the table in `docs/capture.md`.
+    /// The bodies in kept details ("Kept bodies" in `docs/capture.md`).
     @Suite struct BodyTests {
         @Test(arguments: Kind.allCases, [MartletConfiguration.Capture.automatic, .explicit])
         func bodyIsKeptIfItIsInMemory(kind: Kind, capture: MartletConfiguration.Capture) async throws {
