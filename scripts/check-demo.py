@@ -54,9 +54,12 @@ def play(log):
         demo.wait()
 
 
-def is_rush(finding):
-    """Whether it says that the first visits were slow: they come as fast as the machine allows."""
-    return finding["kind"] == "slow" and finding["since"] is None and not finding["is_open"]
+def is_rush(finding, planted):
+    """Whether it says that the first visits were slow: they come as fast as the machine allows, before any fault is announced."""
+    if finding["kind"] != "slow" or finding["since"] is not None or finding["is_open"]:
+        return False
+    announced = min(time for kind, time in planted.items() if kind != "failing")
+    return datetime.datetime.fromisoformat(finding["until"]) <= announced
 
 
 def mistakes(findings, planted):
@@ -98,7 +101,7 @@ def main():
         answer, planted = play(log)
     if folder:
         (folder / "findings.json").write_text(json.dumps(answer, indent=1))
-    found = sorted(mistakes([one for one in answer["findings"] if not is_rush(one)], planted))
+    found = sorted(mistakes([one for one in answer["findings"] if not is_rush(one, planted)], planted))
     for finding in answer["findings"]:
         print(finding["title"])
     print(*(f"WRONG  {mistake}" for mistake in found), sep="\n")

@@ -55,7 +55,9 @@ write_manual() {
 write_documents() {
     local folder=$tree/share/doc/martlet-collector
     mkdir -p "$folder"
-    cp LICENSE NOTICE docs/install.md "$folder/"
+    cp LICENSE NOTICE "$folder/"
+    # The other pages are not in the archive.
+    sed -E 's/\[([^]]*)\]\([^)]*\.md[^)]*\)/\1/g' docs/install.md >"$folder/install.md"
     scripts/dist/contents.py .build/dist "$version" "$glibc" "$folder"
     printf '%s\n' "martlet-collector $version for $(uname -m) needs Linux with glibc $glibc or later and libgcc, and no other library." \
         "To send requests over https it reads the system's certificates (Debian: ca-certificates)." >"$folder/requirements.txt"

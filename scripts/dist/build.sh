@@ -14,7 +14,7 @@ printf 'Name: zlib\nDescription: compression\nVersion: 1\nLibs: -L%s -lz\nCflags
 export PKG_CONFIG_PATH=$libraries
 
 # Most of Foundation's Unicode data is of languages that these programs do not print. The linker takes the smaller part instead.
-data=$libraries/icu-data.o
+data=$libraries/icu-data-$(swiftc --version 2>/dev/null | sha256sum | cut -c 1-12).o
 [[ -e $data ]] ||
     scripts/dist/icu-data.py "$(dirname "$(readlink -f "$(command -v swiftc)")")/../lib/swift_static/linux" "$data"
 wrapped=$(nm --defined-only "$data" | sed -n 's/.* __wrap_//p')

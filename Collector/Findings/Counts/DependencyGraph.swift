@@ -8,25 +8,36 @@ struct DependencyGraph {
     /// The client rows whose requests arrive at a served row.
     private var callers: [Int: [Int]] = [:]
     private var serviceOfHost: [String: String] = [:]
-    /// The services that answered at each called host.
-    private var callees: [String: Set<String>] = [:]
+    /// The services that answered at each called host, with the minute in which they last did.
+    private var callees: [String: [String: Minute]] = [:]
     /// What was already derived: each place's dependencies.
     private var known: [Place: Set<Place>] = [:]
 
-    /// Takes the services that answered at called hosts. A host with several says nothing about a request.
-    mutating func learn(_ new: [String: Set<String>]) {
-        for (host, services) in new where !services.isSubset(of: callees[host] ?? []) {
-            guard callees[host] != nil || callees.count < FindingConstants.rows else { continue }
-            callees[host, default: []].formUnion(services)
+    /// Takes the services that answered at called hosts in a minute. Two are enough of a host: then it says nothing about a request.
+    mutating func learn(_ new: [String: Set<String>], in minute: Minute) {
+        for (host, services) in new where callees[host] != nil || callees.count < FindingConstants.rows {
+            for service in services { learn(service, at: host, in: minute) }
+        }
+        let oldest = minute - FindingConstants.keptMinutes
+        for (host, services) in callees where services.values.contains(where: { $0 < oldest }) {
+            callees[host] = services.filter { $0.value >= oldest }
+            if callees[host]?.isEmpty == true { callees[host] = nil }
             version = -1
         }
+    }
+
+    private mutating func learn(_ service: String, at host: String, in minute: Minute) {
+        let known = callees[host] ?? [:]
+        guard known[service] != nil || known.count < 2 else { return }
+        if known[service] == nil { version = -1 }
+        callees[host, default: [:]][service] = minute
     }
 
     /// Derives the graph again if rows came or went.
     mutating func update(_ rows: RowTable) {
         guard version != rows.version else { return }
         (version, known, targets, callers, serviceOfHost) = (rows.version, [:], [:], [:], [:])
-        serviceOfHost = callees.compactMapValues { $0.count == 1 ? $0.first : nil }
+        serviceOfHost = callees.compactMapValues { $0.count == 1 ? $0.keys.first : nil }
         var (served, routes) = ([Arrival: Int](), [Route: Int]())
         for index in rows.watched where rows[index].row.kind == .server && !rows[index].row.isTotal {
             served[Arrival(rows[index].row)] = index

@@ -56,7 +56,7 @@ package struct FindingsEngine: Sendable {
         minute = fleet.minute
         rows.advance(to: minute + 1)
         for row in fleet.rows { rows.take(row) }
-        graph.learn(fleet.callees)
+        graph.learn(fleet.callees, in: fleet.minute)
         graph.update(rows)
         find(fleet)
         draw()
@@ -97,7 +97,8 @@ package struct FindingsEngine: Sendable {
         let before = episodes
         let abandoned = before.all.filter(isAbandoned).map(\.number)
         episodes.remove(Set(abandoned))
-        episodes.forget(endedBefore: begin)
+        // An end may come before the first requests.
+        episodes.forget(endedBefore: FindingTime.slot(of: minute + 1 - FindingConstants.keptMinutes))
         let numbers = Set(episodes.all.map(\.number))
         links.forget(except: numbers)
         groups.forget(except: numbers)

@@ -107,10 +107,15 @@ struct FleetReading: Sendable {
         return rows.rows
     }
 
+    /// Returns the services that answered at called hosts; none if the store does not answer in time, because the counts say most.
     private func callees(in minutes: Range<Minute>, _ environment: String) async throws -> [String: Set<String>] {
         let filter = RequestFilter([.environment: [environment]])
-        let calls = try await storage.calls(in: Self.window(minutes), filter, limit: Self.calls)
-        return Dictionary(calls.map { ($0.calledHost, [$0.callee]) }) { $0.union($1) }
+        do {
+            let calls = try await storage.calls(in: Self.window(minutes), filter, limit: Self.calls)
+            return Dictionary(calls.map { ($0.calledHost, [$0.callee]) }) { $0.union($1) }
+        } catch let error where !(error is CancellationError) {
+            return [:]
+        }
     }
 
     /// Processes are left out where a store has more than it answers for.

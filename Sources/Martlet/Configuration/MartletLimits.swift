@@ -98,6 +98,9 @@ enum MartletLimits {
     /// The maximum number of descriptors to count one by one, if the system does not report their number: each takes
     /// about a microsecond.
     static let countedDescriptors = 1024
+    /// The maximum number of descriptors among which a start looks for that of SIGTERM. A service makes it at its start, and each
+    /// look opens a small file.
+    static let searchedDescriptors = 128
     /// How long a process must live after a signal to have survived it; `record.c` has the same number. Swift's report of a
     /// crash may take some seconds.
     static let survival = Duration.seconds(30)

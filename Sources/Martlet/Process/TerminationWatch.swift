@@ -25,7 +25,7 @@ final class TerminationWatch {
         guard martlet_handles(signal), let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             return false
         }
-        return files.prefix(MartletLimits.countedDescriptors).contains { file in
+        return files.prefix(MartletLimits.searchedDescriptors).contains { file in
             mask(in: MemoryPressure.text(of: "\(folder)/\(file)") ?? "") == UInt64(1) << (signal - 1)
         }
     }
