@@ -52,7 +52,7 @@ extension FaultTests {
                 #expect(ends.contains { $0.cause == EndCause.clean.rawValue }, "\(ends)")
                 let reported = ends.filter { $0.cause != EndCause.clean.rawValue }
                 let end = try #require(reported.first, "\(scene.seed)")
-                #expect(reported.count == 1 && end.cause == one.cause.rawValue, "\(ends)")
+                #expect(reported.count == 1 && end.cause == one.cause.rawValue, "\(one.ending): \(ends)")
                 #expect(one.signals.isEmpty ? end.signal == nil : one.signals.contains(end.signal ?? ""), "\(end)")
                 #expect(end.file == (one.hasLine ? "FaultProgram/Ending.swift" : nil), "\(end)")
                 #expect(!end.text.contains("a secret"))
@@ -109,7 +109,8 @@ extension FaultTests {
                 await service.stop(with: SIGKILL)
                 try await scene.drain(collector: gate.port)
                 let ends = try gate.ends()
-                #expect(Set(ends.map(\.cause)) == ["clean", "no_time"], "\(ends)")
+                // The process that delivers it may report its end, too.
+                #expect(ends.map(\.cause).filter { $0 != "clean" } == ["no_time"], "\(ends)")
             }
         }
 
