@@ -1,4 +1,5 @@
 import Hummingbird
+import ServiceLifecycle
 
 struct Order: Codable {
     var product: Int
@@ -30,7 +31,10 @@ func shopRouter(catalog: Catalog, payments: Payments, flaw: Flaw?) -> Router<Bas
         await flaw.drawReceipt()
         return try await payments.payment(context.parameters.require("id", as: Int.self))
     }
-    router.get("/stock") { _, _ in "\(try await catalog.stock())" }
+    // At the end of the service nobody waits for this answer any longer.
+    router.get("/stock") { _, _ in
+        "\(try await cancelWhenGracefulShutdown { try await catalog.stock() })"
+    }
     return router
 }
 

@@ -1,3 +1,4 @@
+import Fixtures
 import Testing
 
 @testable import MartletFindings
@@ -17,6 +18,17 @@ import Testing
     @Test func ratiosAreNeverNegative() {
         let ratios = LeastSquares.nonNegative([orders, users], orders.map { 12 - $0 })
         #expect(ratios.allSatisfy { $0 >= 0 })
+    }
+
+    /// Each endpoint gets the same share of the visits all the time, but for chance.
+    @Test(arguments: 1...50)
+    func endpointOfABusyServiceIsFound(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let columns = [60.0, 90, 30, 120].map { mean in
+            (0..<8).map { _ in mean + Double.random(in: -1...1, using: &random) * 2 * mean.squareRoot() }
+        }
+        let ratios = LeastSquares.nonNegative(columns, columns[3].map { 5 * $0 })
+        #expect(zip(ratios, [0.0, 0, 0, 5]).allSatisfy { abs($0 - $1) < 0.01 })
     }
 
     @Test func endpointsThatAreServedTogetherAreNotDistinguished() {
