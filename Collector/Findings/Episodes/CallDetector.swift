@@ -61,9 +61,11 @@ struct CallDetector {
     }
 
     private func find(_ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
-        guard let ratio = Self.lags.lazy.compactMap({ ratio(calls, lag: $0, rows) }).first else { return }
-        let start = start(of: ratio, rows)
-        guard ratio.before == nil || start >= now - Self.earliest else { return }
+        guard let first = Self.lags.lazy.compactMap({ ratio(calls, lag: $0, rows) }).first else { return }
+        let start = start(of: first, rows)
+        guard first.before == nil || start >= now - Self.earliest,
+            let ratio = confirmed(first, calls, since: start, rows)
+        else { return }
         let number = episodes.add(.calls, at: .row(ratio.served), opened: minute, start: start).number
         episodes.change(number) {
             $0.calls = ratio
@@ -80,8 +82,7 @@ struct CallDetector {
         guard made >= 30, isMore(made, calls, from, rows) else { return nil }
         let target = rows.folded(calls.made, from..<now)
         let columns = calls.served.map { rows[$0].folded(from..<now) }
-        let asked = columns.filter { $0.total > 0 }.count
-        guard asked > 0, target.count >= Self.stepsOfEndpoint * asked else { return nil }
+        guard isEnough(columns, target) else { return nil }
         let usual = from - begin >= Self.young ? usualRatios(calls, before: from, rows) : nil
         guard let best = best(columns, target, usual) else { return nil }
         let served = columns[best.index].total
@@ -98,6 +99,27 @@ struct CallDetector {
         }
         return CallRatio(
             made: calls.made, served: calls.served[best.index], perRequest: best.ratio, before: before)
+    }
+
+    /// Returns the ratio of the time since the change: in a window with both sides of it, any endpoint may seem to make the calls.
+    private func confirmed(_ ratio: CallRatio, _ calls: Calls, since start: Slot, _ rows: RowTable) -> CallRatio? {
+        guard ratio.before != nil, start > begin else { return ratio }
+        let slots = min(start + 3, now)..<now
+        let columns = calls.served.map { rows[$0].folded(slots) }
+        let target = rows.folded(calls.made, slots)
+        let usual = usualRatios(calls, before: start, rows)
+        guard isEnough(columns, target), let best = best(columns, target, usual),
+            best.ratio >= FindingConstants.callsPerRequest
+        else { return nil }
+        return CallRatio(
+            made: calls.made, served: calls.served[best.index], perRequest: best.ratio,
+            before: usual.ratios[best.index])
+    }
+
+    /// Whether there are enough steps to distinguish the endpoints that are served.
+    private func isEnough(_ columns: [[Double]], _ target: [Double]) -> Bool {
+        let asked = columns.filter { $0.total > 0 }.count
+        return asked > 0 && target.count >= Self.stepsOfEndpoint * asked
     }
 
     /// Whether more calls are made for each served request than before: a cheap look that settles nearly all cases.
