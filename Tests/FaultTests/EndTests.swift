@@ -19,6 +19,7 @@ extension FaultTests {
         }
 
         private static let traps: Set<String> = ["SIGILL", "SIGTRAP"]
+        /// Not `overran`: now and then the kernel ends a process whose stack has overflowed (`scripts/ends.py` counts how often).
         private static let cases = [
             Case(ending: "exit", cause: .exit), Case(ending: "quit", cause: .killed),
             Case(ending: "killed", cause: .killed), Case(ending: "terminated", cause: .killed),
@@ -31,7 +32,6 @@ extension FaultTests {
             Case(ending: "wild", cause: .signal, signals: ["SIGSEGV"], hasLine: true),
             Case(ending: "cast", cause: .signal, signals: ["SIGABRT"], hasLine: true),
             Case(ending: "failed", cause: .signal, signals: traps, hasLine: true),
-            Case(ending: "overran", cause: .signal, signals: ["SIGSEGV"], hasLine: true),
         ]
 
         @Test(arguments: cases) func endIsReportedOnceWithItsCause(of one: Case) async throws {
