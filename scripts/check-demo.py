@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays the demo to its end, some 26 minutes, and compares what the collector found with what was planted: one finding for each
+"""Plays the demo to its end, some 31 minutes, and compares what the collector found with what was planted: one finding for each
 fault, of the right kind, about the right service and endpoint, since within two minutes, and none that names an innocent.
 
     scripts/check-demo.py [FOLDER]     FOLDER keeps the demo's output and the findings

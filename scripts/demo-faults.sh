@@ -1,8 +1,9 @@
 # Source this file in demo.sh after its report: the shop goes on by itself, and faults come one after the other. Each is a new
 # version of a service. A line says when it came, so that it can be compared with the page.
 #
-# The times are those that the findings need: a change of durations has 20 minutes before it, requests for each request have 10, and
-# memory is watched while it grows for 8. Faults that could be taken for each other's effects are some minutes apart.
+# The times are those that the findings need. A change of durations has 20 minutes before it. A change of the requests for each
+# request lasts for 6 and has 10 before it. Memory is watched while it grows for 8. Faults that could be taken for each other's
+# effects are some minutes apart.
 
 # at MINUTES:SECONDS: waits until this time after the first visit. Starts payments again whenever it has crashed.
 at() {
@@ -61,17 +62,17 @@ replace catalog 3.3.0 --flaw leak
 at 13:00
 fault calls "storefront 2.7.0 asks catalog for the reviews of each product of its list (GET /), one after the other."
 replace storefront 2.7.0 --flaw many-calls
-at 17:30
+at 22:30
 replace storefront 2.7.1
 
-at 20:30
+at 25:00
 replace catalog 3.3.1
 fault slow "payments 1.11.0 takes more than twice as long for each POST /payments."
 replace payments 1.11.0 --payment-time 400
-at 24:30
+at 29:00
 replace payments 1.11.1 --payment-time 150
 
-at 25:00
+at 29:30
 cat <<PLAYED
 
 All faults were played. What Martlet found:

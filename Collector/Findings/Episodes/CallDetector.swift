@@ -8,9 +8,6 @@ struct CallDetector {
     /// Slots before which a change cannot have begun that is found now: an hour. If it seems to be older, other endpoints make the
     /// calls.
     private static let earliest = 360
-    /// Endpoints of a service that are distinguished at most, the busiest ones, and the steps that each of them needs: with as many
-    /// steps as endpoints, any of them may seem to make the calls.
-    private static let endpoints = 30, stepsOfEndpoint = 2
 
     let minute: Minute
     /// The first slot with data.
@@ -23,7 +20,7 @@ struct CallDetector {
         let known = episodes.all.filter { $0.kind == .calls }
         for (service, made) in rows.made.sorted(by: { $0.key < $1.key }) {
             guard let served = rows.served[service], !served.isEmpty else { continue }
-            let endpoints = Self.busiest(served, rows)
+            let endpoints = rows.distinguished(served)
             for made in Self.byEndpoint(made, rows) {
                 let calls = Calls(made: made, served: endpoints)
                 if let open = known.last(where: { $0.isOpen && $0.calls?.made == made }) {
@@ -40,13 +37,7 @@ struct CallDetector {
         Dictionary(grouping: made) { rows[$0].row.subject.withoutHost }.values.sorted { $0[0] < $1[0] }
     }
 
-    private static func busiest(_ served: [Int], _ rows: RowTable) -> [Int] {
-        guard served.count > endpoints else { return served }
-        let counts = served.map { (index: $0, count: rows[$0].durations.requests(of: MinuteHistory.whole)) }
-        return counts.sorted { ($1.count, $0.index) < ($0.count, $1.index) }.prefix(endpoints).map(\.index).sorted()
-    }
-
-    /// Closes an open episode, or counts its calls again: those that it was found with were partly from before.
+    /// Closes an open episode, or counts its calls again: those of a young row were partly from before.
     private func goOn(_ open: Episode, _ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
         guard let ratio = open.calls else { return }
         if isOver(ratio, calls, rows) {
@@ -61,7 +52,11 @@ struct CallDetector {
     }
 
     private func find(_ calls: Calls, _ rows: RowTable, _ episodes: inout EpisodeList) {
-        guard let first = Self.lags.lazy.compactMap({ ratio(calls, lag: $0, rows) }).first else { return }
+        let looks = Self.lags.lazy.compactMap { lag in
+            let from = max(begin, now - lag * FindingTime.slotsOfMinute)
+            return ratio(calls, in: from..<now, before: from, rows)
+        }
+        guard let first = looks.first else { return }
         let start = start(of: first, rows)
         guard first.before == nil || start >= now - Self.earliest,
             let ratio = confirmed(first, calls, since: start, rows)
@@ -76,50 +71,37 @@ struct CallDetector {
     // MARK: Ratios
 
     /// Returns how often an endpoint makes the calls, if that is often and more often than before.
-    private func ratio(_ calls: Calls, lag: Int, _ rows: RowTable) -> CallRatio? {
-        let from = max(begin, now - lag * FindingTime.slotsOfMinute)
-        let made = requests(calls.made, from..<now, rows)
-        guard made >= 30, isMore(made, calls, from, rows) else { return nil }
-        let target = rows.folded(calls.made, from..<now)
-        let columns = calls.served.map { rows[$0].folded(from..<now) }
-        guard isEnough(columns, target) else { return nil }
-        let usual = from - begin >= Self.young ? usualRatios(calls, before: from, rows) : nil
+    ///
+    /// - Parameter before: the slot before which the calls were as usual.
+    private func ratio(_ calls: Calls, in slots: Range<Slot>, before: Slot, _ rows: RowTable) -> CallRatio? {
+        let made = requests(calls.made, slots, rows)
+        guard made >= 30, isMore(made, calls, slots.lowerBound, rows) else { return nil }
+        let target = rows.folded(calls.made, slots)
+        let columns = calls.served.map { rows[$0].folded(slots) }
+        // With as many steps as endpoints, any of them may seem to make the calls.
+        guard target.count >= 2 * columns.count(where: { $0.total > 0 }) else { return nil }
+        let usual = before - begin >= Self.young ? usualRatios(calls, before: before, rows) : nil
         guard let best = best(columns, target, usual) else { return nil }
         let served = columns[best.index].total
-        let before = usual.flatMap { $0.served[best.index] >= 3 ? $0.ratios[best.index] : nil }
+        let usually = usual.flatMap { $0.served[best.index] >= 3 ? $0.ratios[best.index] : nil }
         guard best.ratio >= FindingConstants.callsPerRequest else { return nil }
-        if let usual, let before {
+        if let usual, let usually {
             let explained = zip(usual.ratios, columns).reduce(0) { $0 + $1.0 * $1.1.total }
             let isMore =
-                best.ratio > FindingConstants.callsGrowth * before && served >= 3
+                best.ratio > FindingConstants.callsGrowth * usually && served >= 3
                 && target.total >= 2 * explained + 20
             guard isMore else { return nil }
         } else {
-            guard from - begin < Self.young, now - begin >= Self.young, served >= 10 else { return nil }
+            guard before - begin < Self.young, now - begin >= Self.young, served >= 10 else { return nil }
         }
         return CallRatio(
-            made: calls.made, served: calls.served[best.index], perRequest: best.ratio, before: before)
+            made: calls.made, served: calls.served[best.index], perRequest: best.ratio, before: usually)
     }
 
     /// Returns the ratio of the time since the change: in a window with both sides of it, any endpoint may seem to make the calls.
     private func confirmed(_ ratio: CallRatio, _ calls: Calls, since start: Slot, _ rows: RowTable) -> CallRatio? {
         guard ratio.before != nil, start > begin else { return ratio }
-        let slots = min(start + 3, now)..<now
-        let columns = calls.served.map { rows[$0].folded(slots) }
-        let target = rows.folded(calls.made, slots)
-        let usual = usualRatios(calls, before: start, rows)
-        guard isEnough(columns, target), let best = best(columns, target, usual),
-            best.ratio >= FindingConstants.callsPerRequest
-        else { return nil }
-        return CallRatio(
-            made: calls.made, served: calls.served[best.index], perRequest: best.ratio,
-            before: usual.ratios[best.index])
-    }
-
-    /// Whether there are enough steps to distinguish the endpoints that are served.
-    private func isEnough(_ columns: [[Double]], _ target: [Double]) -> Bool {
-        let asked = columns.filter { $0.total > 0 }.count
-        return asked > 0 && target.count >= Self.stepsOfEndpoint * asked
+        return self.ratio(calls, in: min(start + 3, now)..<now, before: start, rows)
     }
 
     /// Whether more calls are made for each served request than before: a cheap look that settles nearly all cases.

@@ -125,6 +125,17 @@ extension RowSeries {
 }
 
 extension RowTable {
+    /// Served endpoints of a service that are distinguished at most.
+    private static let distinguished = 30
+
+    /// Returns the busiest served endpoints. The others make few requests, and each costs time and steps.
+    func distinguished(_ served: [Int]) -> [Int] {
+        guard served.count > Self.distinguished else { return served }
+        let counts = served.map { (index: $0, count: self[$0].durations.requests(of: MinuteHistory.whole)) }
+        return counts.sorted { ($1.count, $0.index) < ($0.count, $1.index) }.prefix(Self.distinguished).map(\.index)
+            .sorted()
+    }
+
     /// Returns the requests of several rows together, in steps of 30 s.
     func folded(_ indexes: [Int], _ range: Range<Slot>) -> [Double] {
         indexes.reduce(into: Array(repeating: 0, count: range.count / 3)) { sum, index in

@@ -29,7 +29,8 @@ struct RetryDetector {
 
     private func ratio(of index: Int, _ slots: Range<Slot>) -> RetryRatio? {
         let row = rows[index].row
-        guard let served = rows.served[row.service], !served.isEmpty else { return nil }
+        let served = rows.distinguished(rows.served[row.service] ?? [])
+        guard !served.isEmpty else { return nil }
         let made = (rows.made[row.service] ?? []).filter { rows[$0].row.subject.withoutHost == row.subject.withoutHost }
         let now = ratios(served, made, slots)
         let before = ratios(served, made, max(begin, slots.lowerBound - Self.reference)..<slots.lowerBound)
