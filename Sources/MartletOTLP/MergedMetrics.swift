@@ -46,6 +46,13 @@ package struct MergedMetrics {
     /// one.
     package mutating func move(past earlier: UInt64) { end = max(end, earlier &+ 1) }
 
+    /// Makes these the sums that follow earlier ones: they have their start, and a later time. A receiver takes sums with another
+    /// start for those of another process, and counts them again.
+    package mutating func follow(_ earlier: MergedMetrics) {
+        if !earlier.metrics.isEmpty { start = earlier.start }
+        move(past: earlier.time)
+    }
+
     /// Returns the merged body.
     ///
     /// - Parameters:

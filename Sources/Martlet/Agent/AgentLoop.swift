@@ -192,8 +192,9 @@ struct AgentLoop: ~Copyable {
     private mutating func use(_ new: consuming Outbox) {
         // A retired outbox of the same directory has lost its lock: the new outbox has created another lock file.
         if let old = retired.take(), old.serviceDirectory != new.serviceDirectory { retired = consume old }
-        sealer.keepJournal(in: new)
+        // The record comes first: once the journal is open, the end of the process is known too.
         keepRecord(in: new.directory, of: new.serviceDirectory)
+        sealer.keepJournal(in: new)
         outbox = consume new
     }
 

@@ -43,12 +43,13 @@ struct CumulativeSums: Sendable, Equatable {
             let upload = try total.otlp(.cumulative, only: selection)
             return (upload, CumulativeSums(last: "\(batch)", waiting: waiting, body: sums.body))
         }
-        let time = total.time
+        let earlier = total
         guard sums.size <= MartletLimits.sums, total.add(plain, isResourceNew: true) else {
-            return try beginning(with: added, of: batch, after: time)
+            return try beginning(with: added, of: batch, after: earlier.time)
         }
-        // The journal of a dead process may have a request that ended before the last batch was sealed.
-        total.move(past: time)
+        // The journal of a dead process may have a request that ended before the last batch was sealed, and the process may have
+        // been seen last before its first request.
+        total.follow(earlier)
         return (
             try total.otlp(.cumulative, only: selection),
             CumulativeSums(last: "\(batch)", waiting: waiting, body: try total.otlp())

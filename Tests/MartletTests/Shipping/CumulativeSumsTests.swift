@@ -64,6 +64,8 @@ import Testing
         let points = try points(of: CumulativeSums.adding(late.body, of: late.id, to: sums).upload)
         #expect(points.map(\.count) == [3])
         #expect(points.map(\.timeUnixNano) == [31])
+        // Sums with another start are those of another process.
+        #expect(points.map(\.startTimeUnixNano) == [20])
     }
 
     /// A process may die after the sums are stored and before the account is.
