@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Hummingbird
 
-/// What a version does wrong, so that the demo has something to find.
+/// A mistake of a version, for the demo to show.
 enum Flaw: String, CaseIterable, ExpressibleByArgument {
     /// Before an order is shown, its receipt is drawn on all threads by code that waits for a disk.
     case blocking

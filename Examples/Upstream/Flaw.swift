@@ -2,7 +2,7 @@ import ArgumentParser
 import Hummingbird
 import Synchronization
 
-/// What a version does wrong, so that the demo has something to find.
+/// A mistake of a version, for the demo to show.
 enum Flaw: String, CaseIterable, ExpressibleByArgument {
     /// No product can be read, as if the database was away.
     case noDatabase = "no-database"
