@@ -19,7 +19,7 @@ import Testing
         let store = try await OutageStore(in: folder)
         try await withServer(
             store: store.path, clock: { store.end }, now: { store.now },
-            prepare: { server in if isRead { try? await server.findings.tick(now: store.now) } }, body)
+            prepare: { server in if isRead { _ = try? await server.findings.tick(now: store.now) } }, body)
     }
 
     private func report(_ query: String, _ client: any TestClientProtocol) async throws -> FindingsReport {
