@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 import PackageDescription
 
-// A package of its own keeps the benchmarks' dependencies out of the library's graph.
+// A separate package keeps the benchmarks' dependencies out of the library's graph.
 let package = Package(
     name: "martlet-benchmarks",
     platforms: [.macOS(.v15)],

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures a store on ClickHouse: posted points, beside an insert of the same rows by this program and beside the collector's own
-file; then reports over many points, beside the same sums asked of ClickHouse.
+"""Measures a store on ClickHouse: posted points, next to an insert of the same rows by this program and next to the collector's
+file; then reports over many points, next to the same sums asked of ClickHouse.
 
 usage: clickhouse.py COLLECTOR STORE_BENCHMARK [POINTS] [current]
 
 Needs clickhouse-server and wrk. POINTS is the number of points that the reports are made of (default: 100 million, half a GB); without
-reports it is 0. With `current` it measures the reports alone, on ClickHouse's current engine (PyPI's chdb-core).
+reports it is 0. With `current` it measures only the reports, on ClickHouse's current engine (PyPI's chdb-core).
 """
 import concurrent.futures
 import glob
@@ -173,7 +173,7 @@ def make_bodies(work: pathlib.Path, points: int, senders: int, intervals: int) -
 
 
 def wrk(addresses: list[str], bodies: pathlib.Path, senders: int, connections: int) -> int:
-    """Posts bodies to all addresses at once, each with batches of its own over so many connections. Returns the number of requests that
+    """Posts bodies to all addresses at once, each with separate batches over so many connections. Returns the number of requests that
     were accepted."""
     count = len(list(bodies.iterdir()))
     commands = [

@@ -1,5 +1,5 @@
 -- wrk -t1 -c8 -d20s -s ingest.lua http://127.0.0.1:4318 -- FOLDER COUNT SENDERS [NUMBER]
--- Posts the bodies that `StoreBenchmark bodies` made, one after the other, each with a batch id of its own. NUMBER tells apart those who
+-- Posts the bodies that `StoreBenchmark bodies` made, one after the other, each with a separate batch id. NUMBER distinguishes those who
 -- post at the same time.
 local bodies, senders, sent, number = {}, 0, 0, 0
 local headers = { ["Content-Type"] = "application/x-protobuf", ["Content-Encoding"] = "gzip" }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the page in headless Chromium: the time to the first contentful paint of its views, beside the same bytes from a server
+"""Measures the page in headless Chromium: the time to the first contentful paint of its views, next to the same bytes from a server
 of static files, and the collector's CPU time for each.
 
 usage: paint.py COLLECTOR STORE NOW [TIMES]

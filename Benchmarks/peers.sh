@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the collector beside Debian's Prometheus, in one run, for the same points: one endpoint of one service for 10 s, with
-# count, sum and 40 neighbouring buckets. Eight senders each have a connection of their own.
+# Measures the collector next to Debian's Prometheus, in one run, for the same points: one endpoint of one service for 10 s, with
+# count, sum and 40 neighbouring buckets. Eight senders each have a separate connection.
 #
 # Durability differs. The collector syncs each batch to the disk (fsync) before it answers. Prometheus appends it to its log and
 # leaves the syncing to the kernel, so the batch survives a kill and not a power cut.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Posts each file N.gz or N.snappy of a folder once. Eight senders each post their files in order over a connection of their own.
+"""Posts each file N.gz or N.snappy of a folder once. Eight senders each post their files in order over a separate connection.
 Prints the number of accepted files, the number of refused files, and the seconds taken.
 
 usage: post.py ADDRESS PATH FOLDER

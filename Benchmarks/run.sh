@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the cost that the agent adds to a URLSession request, and the cost of recording one. Builds the benchmarks, starts
-# an nginx of its own on loopback, and prints a table of each. Passes its arguments to `RequestBenchmark`.
+# a separate nginx on loopback, and prints a table of each. Passes its arguments to `RequestBenchmark`.
 set -euo pipefail
 cd "$(dirname "$0")"
 PATH=$PATH:/usr/sbin
@@ -69,7 +69,7 @@ start_nginx() {
 }
 
 swift build -c release --product RequestBenchmark
-# RecordingBenchmark imports the library with @testable, so it needs a build of its own.
+# RecordingBenchmark imports the library with @testable, so it needs a separate build.
 testing=(-c release --product RecordingBenchmark --package-path .. --scratch-path .build/testing -Xswiftc -enable-testing)
 swift build "${testing[@]}"
 recording=$(swift build "${testing[@]}" --show-bin-path)/RecordingBenchmark

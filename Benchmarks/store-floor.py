@@ -16,7 +16,7 @@ import time
 
 NANOSECONDS = 1_000_000_000
 LENGTHS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-# The length stands for the figures of a point, and the number of points for that of requests. Adding up by series first takes half
+# Lengths replace the figures of a point, and the number of points replaces that of requests. Adding up by series first takes half
 # as long as adding up by names.
 ROWS = """
     SELECT service, kind, method, host, endpoint, sum(points) AS points, sum(bytes), max(latest)
@@ -38,7 +38,7 @@ def main() -> None:
         count = flatten(path, condition, flat)
         print(f"since {since}: {count} points")
         whole = f"SELECT sum(length(points)) FROM chunk WHERE {condition}"
-        report("chunks, lengths alone", path, whole)
+        report("chunks, only lengths", path, whole)
         # For the length of a BLOB, SQLite reads only the head of the row. The cast makes it read all bytes.
         report("chunks, all bytes", path, f"SELECT sum(length(CAST(points AS TEXT) || '')) FROM chunk WHERE {condition}")
         report("a row for each point", flat, f"SELECT sum(length(entry)) FROM point WHERE end_time > {start}")

@@ -48,7 +48,7 @@ LITERALS = [
     "delete from orders where customer = 'hunter{0}'",
 ]
 
-# Statements that psycopg sends without a span: those of its own transactions, COPY, and a cursor that streams.
+# Statements that psycopg sends without a span: those of its transactions, COPY, and a cursor that streams.
 WITHOUT_SPAN = {"BEGIN", "COMMIT", "copy stock from stdin", "select item from stock"}
 
 # PostgreSQL counts each row of `executemany`, which is one span.

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// At SIGUSR1 the service closes every descriptor below the agent's folder, as a service does that closes all its
-/// descriptors, and opens files of its own under the same numbers. ``missing`` tells at the end whether these are still
+/// descriptors, and opens other files under the same numbers. ``missing`` says at the end whether these are still
 /// its own.
 enum ClosedDescriptors {
     private static let taken = Mutex<[Int32]>([])
@@ -28,7 +28,7 @@ enum ClosedDescriptors {
         }
     }
 
-    /// The reused numbers that other code has closed since, or has closed and opened anew.
+    /// The reused numbers that other code has closed since, or has closed and opened again.
     static var missing: [Int32] { taken.withLock { $0.filter { path(of: $0) != "/dev/null" } } }
 
     private static func path(of number: Int32) -> String? {

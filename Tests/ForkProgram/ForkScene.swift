@@ -2,7 +2,7 @@ import Foundation
 import Martlet
 import Synchronization
 
-/// The ways in which a service forks. Each scene plays to its end and tells how many children ended badly.
+/// The ways in which a service forks. Each scene plays to its end and says how many children ended badly.
 enum ForkScene: String {
     /// A server that forks its workers ahead of the first request, and makes requests as well.
     case workers

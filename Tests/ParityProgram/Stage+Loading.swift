@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// The ways of waiting for a request; each notes everything that Foundation tells it. A request that does not end within
+/// The ways of waiting for a request; each notes everything that Foundation reports. A request that does not end within
 /// the limit is cancelled, and that is noted as well.
 extension Stage {
     static let limit = Duration.seconds(20)

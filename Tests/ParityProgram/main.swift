@@ -57,7 +57,7 @@ if arguments.first == "list" {
     let agent = mode.start(with: server.rules)
     var output = Output(captureMode: agent?.status.captureMode.rawValue)
     for cell in Cell.all where arguments.count < 2 || cell.name.contains(arguments.last ?? "") {
-        // If Foundation ends the process, this name tells in which cell.
+        // If Foundation ends the process, this name says in which cell.
         FileHandle.standardError.write(Data("\(cell.name)\n".utf8))
         output.cells.append(try await run(cell, mode: mode, server: server, agent: agent))
     }

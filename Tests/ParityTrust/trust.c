@@ -6,7 +6,7 @@
 #include <string.h>
 
 // URLSession on Linux offers no way to trust a private certificate: no challenge, no setting, no variable. The function
-// below therefore stands in front of the one function that makes libcurl's handles.
+// below therefore comes before the one function that makes libcurl's handles.
 
 static char *trusted;
 

@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A session's delegate that tells when a task has ended.
+/// A session's delegate that says when a task has ended.
 final class TaskEnd: NSObject, URLSessionDataDelegate {
     private let waiting = Mutex<[Int: @Sendable () -> Void]>([:])
 

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A server that waits until `count` requests have come, each over a connection of its own, and then answers all of them.
+/// A server that waits until `count` requests have come, each over a separate connection, and then answers all of them.
 /// All of them are in flight at once.
 struct Gathering: Sendable {
     let url: URL
 
-    /// Listens, answers on a thread of its own, then closes. `nil` if the port cannot be opened.
+    /// Listens, answers on a separate thread, then closes. `nil` if the port cannot be opened.
     init?(of count: Int) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()

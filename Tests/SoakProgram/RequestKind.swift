@@ -8,7 +8,7 @@ import FoundationNetworking
 struct RequestKind: Sendable {
     /// The number of requests of this kind in a thousand.
     let share: Int
-    /// Makes one request and returns when its caller was told of its end. The task is resumed before anything else is
+    /// Makes one request and returns when its caller knows of its end. The task is resumed before anything else is
     /// done with it: a task that was cancelled first never becomes a request.
     let make: @Sendable (Int) async -> Void
 
@@ -83,7 +83,7 @@ struct RequestKind: Sendable {
         }
     }
 
-    /// Requests over a session of their own that ends while they are in flight.
+    /// Requests over a separate session that ends while they are in flight.
     private static func sessions(_ options: Options) -> [RequestKind] {
         [
             RequestKind(10) { _ in

@@ -10,7 +10,7 @@ struct SoakReport: Encodable {
     var delivered: UInt64 = 0
     var waiting: UInt64 = 0
     var dropped: UInt64 = 0
-    /// The requests in flight after the last caller was told of its end.
+    /// The requests in flight after the last caller knew of its end.
     var inFlight = 0
     var droppedDetails: UInt64 = 0
     var internalErrors = 0

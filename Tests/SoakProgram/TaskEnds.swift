@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A session's delegate that tells when a task has ended, and calls `meddle` with a task when its first data arrives.
+/// A session's delegate that says when a task has ended, and calls `meddle` with a task when its first data arrives.
 final class TaskEnds: NSObject, URLSessionDataDelegate {
     private struct Wait {
         let ended: CheckedContinuation<Void, Never>

@@ -27,8 +27,8 @@ enum InFlight {
                 _ = InFlightRequests.endedSilently
             }
         }
-        print("resume() beside \(tasks.count) in flight, nobody walks: \(text(of: quiet))")
-        print("resume() beside \(tasks.count) in flight, all walked:   \(text(of: walked))")
+        print("resume() with \(tasks.count) in flight, nobody walks: \(text(of: quiet))")
+        print("resume() with \(tasks.count) in flight, all walked:   \(text(of: walked))")
     }
 
     /// Returns the nanoseconds that each `resume()` took on a separate thread while `body` ran, in ascending order. `body` gets

@@ -13,7 +13,7 @@ enum SampleReport {
             .server: total(6835, failed: 553, p50: 97, p95: 950),
         ])
 
-    /// The facts that a terminal is told, two seconds after the window.
+    /// The facts that a terminal shows, two seconds after the window.
     static var context: ReportContext {
         var context = ReportContext()
         context.flags = [CommandFlag("since", "1h"), CommandFlag("environment", "production")]

@@ -187,7 +187,7 @@ import Testing
         #expect(both.ignored == 1)
         #expect(try take([[stable, old]]).values.map(\.requests) == [2])
         #expect(
-            try take([[old], [stable]]).values.map(\.requests) == [4], "two instruments have requests of their own")
+            try take([[old], [stable]]).values.map(\.requests) == [4], "two instruments have separate requests")
     }
 
     @Test func sizesUnderOldNamesAreRead() throws {

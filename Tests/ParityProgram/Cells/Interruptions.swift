@@ -124,7 +124,7 @@ extension Cell {
     ]
 }
 
-/// Tells the first caller from all others.
+/// Distinguishes the first caller from all others.
 private final class Once: Sendable {
     private let isTaken = Atomic<Bool>(false)
 
