@@ -55,8 +55,9 @@ def play(log):
 
 
 def is_rush(finding, planted):
-    """Whether it says that the first visits were slow: they come as fast as the machine allows, before any fault is announced."""
-    if finding["kind"] != "slow" or finding["since"] is not None or finding["is_open"]:
+    """Whether it says that the first visits were slow, or waited for a thread. They come as fast as the machine allows, before any
+    fault is announced."""
+    if finding["kind"] not in ("slow", "starved") or finding["is_open"]:
         return False
     announced = min(time for kind, time in planted.items() if kind != "failing")
     return datetime.datetime.fromisoformat(finding["until"]) <= announced

@@ -139,13 +139,15 @@ package struct FindingCarrier: Sendable, Equatable, Codable {
 
     package var dimension: Dimension
     package var value: String
+    /// Whose version, instance or host it is; `nil` for that of the finding's subject.
+    package var service: String?
     /// Its share of the bad requests that would not have been bad before, and of all requests; `nil` where processes are
     /// counted.
     package var shareOfBad: Double?
     package var shareOfAll: Double?
 
     private enum CodingKeys: String, CodingKey {
-        case dimension, value
+        case dimension, value, service
         case shareOfBad = "share_of_bad"
         case shareOfAll = "share_of_all"
     }

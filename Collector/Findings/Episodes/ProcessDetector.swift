@@ -72,7 +72,7 @@ struct ProcessDetector {
     /// Returns the deployment of the version that carries a finding, if its first process reported shortly before that began.
     func deployment(of finding: Finding) -> Deployment? {
         guard let since = finding.since, let who = finding.who.first, who.dimension == .version, let begin,
-            let minute = versions[ServiceVersion(service: finding.subject.service, version: who.value)],
+            let minute = versions[ServiceVersion(service: who.service ?? finding.subject.service, version: who.value)],
             minute > begin + 1
         else { return nil }
         let at = FindingTime.slot(of: minute)

@@ -12,6 +12,8 @@ struct Carriers {
         var share = Share(bad: 0, all: 0)
         /// Requests that would have been bad before.
         var expected = 0.0
+        /// Whose requests they are; none for those of a caller.
+        var services: Set<String> = []
 
         mutating func add(_ other: Share, usual: Double) {
             share.bad += other.bad
@@ -33,17 +35,27 @@ struct Carriers {
     mutating func add(_ answer: CarrierAnswer, of row: FindingRow, usual: Double) {
         for group in answer.groups where group.count > 0 {
             let share = Share(bad: group.bad, all: group.count)
-            add(.version, group.version, share, usual)
-            add(.instance, group.instance, share, usual)
-            if let host = row.host { add(.host, host, share, usual) }
+            add(.version, group.version, share, usual, row.service)
+            add(.instance, group.instance, share, usual, row.service)
+            if let host = row.host { add(.host, host, share, usual, row.service) }
         }
     }
 
     /// Adds the requests of a caller to the row.
     mutating func add(caller service: String, _ share: Share, usual: Double) { add(.caller, service, share, usual) }
 
-    private mutating func add(_ dimension: FindingCarrier.Dimension, _ value: String, _ share: Share, _ usual: Double) {
-        counts[Key(dimension: dimension, value: value), default: Counts()].add(share, usual: usual)
+    private mutating func add(
+        _ dimension: FindingCarrier.Dimension, _ value: String, _ share: Share, _ usual: Double, _ service: String? = nil
+    ) {
+        let key = Key(dimension: dimension, value: value)
+        counts[key, default: Counts()].add(share, usual: usual)
+        if let service { counts[key]?.services.insert(service) }
+    }
+
+    /// Returns the service that all requests of a key are of; `nil` if there are several.
+    private func service(_ key: Key) -> String? {
+        let services = counts[key]?.services ?? []
+        return services.count == 1 ? services.first : nil
     }
 
     /// Returns the one that carries it; none if nothing that was counted sets one apart.
@@ -52,8 +64,8 @@ struct Carriers {
         return found.min(by: isSurer).map {
             [
                 FindingCarrier(
-                    dimension: $0.key.dimension, value: $0.key.value, shareOfBad: rounded(min($0.shareOfBad, 1)),
-                    shareOfAll: rounded($0.shareOfAll))
+                    dimension: $0.key.dimension, value: $0.key.value, service: service($0.key),
+                    shareOfBad: rounded(min($0.shareOfBad, 1)), shareOfAll: rounded($0.shareOfAll))
             ]
         } ?? []
     }

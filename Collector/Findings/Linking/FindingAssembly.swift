@@ -15,7 +15,7 @@ struct FindingAssembly {
         var finding = Finding(
             id: draft.id, kind: retries == nil ? draft.kind : .retries, since: isSinceKnown ? main.began : nil,
             until: main.end, isOpen: main.isOpen, title: "", subject: subject, cost: cost, before: nil, after: nil,
-            who: main.who, what: what(main), side: main.side, deployment: nil, also: unique(also, except: subject),
+            who: who(main, of: subject), what: what(main), side: main.side, deployment: nil, also: unique(also, except: subject),
             command: "", page: "")
         if let counts = main.counts { (finding.before, finding.after) = self.counts(main, counts) }
         finding.title = FindingTitle(finding: finding, main: main, rows: rows).text
@@ -27,6 +27,14 @@ struct FindingAssembly {
     private func unique(_ subjects: [FindingSubject], except subject: FindingSubject) -> [FindingSubject] {
         var seen: Set<FindingSubject> = [subject]
         return subjects.filter { seen.insert($0).inserted }
+    }
+
+    private func who(_ main: Episode, of subject: FindingSubject) -> [FindingCarrier] {
+        main.who.map { carrier in
+            var carrier = carrier
+            if carrier.service == subject.service { carrier.service = nil }
+            return carrier
+        }
     }
 
     private func what(_ main: Episode) -> [FailureForm] {

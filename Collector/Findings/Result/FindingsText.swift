@@ -57,7 +57,7 @@ package enum FindingsText {
     private static func who(_ finding: Finding) -> String? {
         guard !finding.who.isEmpty else { return nil }
         return finding.who.prefix(3).map { carrier in
-            let name = "\(carrier.dimension.rawValue) \(carrier.value)"
+            let name = "\(carrier.dimension.rawValue) \(carrier.value)" + (carrier.service.map { " of \($0)" } ?? "")
             guard let bad = carrier.shareOfBad, let all = carrier.shareOfAll else { return name }
             return "\(name): \(percent(bad)) of them, \(percent(all)) of all requests"
         }.joined(separator: "; ")

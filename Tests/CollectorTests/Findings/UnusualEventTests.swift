@@ -265,4 +265,20 @@ import Testing
         let finding = try #require(fleet.findings().first)
         #expect(finding.kind == .retries && finding.subject == orders.row.subject)
     }
+
+    /// The called service has the failures, and the finding is about its caller.
+    @Test func versionOfTheCalledServiceIsNamedWithItsService() throws {
+        var fleet = SampleFleet()
+        let files = SampleFleet.Traffic.server("files", "/files/{name}")
+        fleet.play(40, [orders, call, files]) { $1.callees = ["files:80": ["files"]] }
+        fleet.play(
+            10,
+            [
+                orders, call.with { ($0.rate, $0.failing) = (60, 0.45) },
+                files.with { ($0.rate, $0.failing, $0.failuresOfVersion2) = (60, 0.45, 1) },
+            ])
+        let finding = try #require(fleet.findings().first)
+        #expect(finding.kind == .retries && finding.subject == orders.row.subject)
+        #expect(finding.who.map(\.value) == ["2"] && finding.who.map(\.service) == ["files"])
+    }
 }

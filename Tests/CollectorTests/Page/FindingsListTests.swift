@@ -69,6 +69,13 @@ import Testing
         #expect(page.markup.ranges(of: "<h1>").count == 1)
     }
 
+    @Test func carrierOfAnotherServiceIsNamedWithIt() async throws {
+        var finding = Self.payments
+        finding.who[0].service = "payments"
+        let page = try await overview(FindingsAnswer(findings: [finding], count: 1))
+        #expect(page.text.contains("Version 1.9.0 of payments carries it: 98 % of the failed requests, 31 % of all."))
+    }
+
     @Test func findingLeadsToItsFiguresItsRequestsAndItsCommand() async throws {
         let answer = FindingsAnswer(findings: [Self.payments, Self.ended("files")], count: 2)
         let page = try await overview(answer)

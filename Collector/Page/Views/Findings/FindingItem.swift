@@ -64,7 +64,7 @@ struct FindingItem {
         }
         if let deployment = finding.deployment {
             let time = ClockText.moment(FindingTime.time(deployment.at), in: pageRequest.window)
-            details.append(HTML("Version \(deployment.version) was first seen at \(time). "))
+            details.append(HTML("Version \(deployment.version)\(owner(finding.who.first)) was first seen at \(time). "))
         }
         if !finding.formsToName.isEmpty { details.append(forms) }
         switch finding.side {
@@ -84,9 +84,11 @@ struct FindingItem {
         }
         return HTML.joined([
             HTML(carrier.dimension.rawValue.capitalizedFirst + " "), element("b") { carrier.value },
-            HTML(" carries it\(shares). "),
+            HTML("\(owner(carrier)) carries it\(shares). "),
         ])
     }
+
+    private func owner(_ carrier: FindingCarrier?) -> String { carrier?.service.map { " of \($0)" } ?? "" }
 
     /// What the failures were, such as `503 in 520, 504 in 8 of 528 failures`.
     private var forms: HTML {
