@@ -60,7 +60,7 @@ struct Serve: AsyncParsableCommand {
     var retention = RetentionOption.usual
 
     @Option(help: "How long details of requests (spans) are kept.")
-    var details = "24h"
+    var details = "7d"
 
     @Option(help: "Maximum number of details (spans) to keep. (default: 100000)")
     var maxDetails: Int?

@@ -113,7 +113,7 @@ struct ServeSettings {
         var limits = SQLiteLimits()
         limits.retention = try RetentionOption.parse(flags.retention)
         guard let age = TimeText.nanoseconds(flags.details), age <= UInt64(Int64.max) else {
-            throw ValidationError("--details must be a length of time, such as 24h")
+            throw ValidationError("--details must be a length of time, such as 7d")
         }
         limits.detailAge = age
         if let maxDetails = flags.maxDetails {

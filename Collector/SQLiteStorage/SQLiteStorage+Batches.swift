@@ -87,13 +87,15 @@ extension SQLiteStorage {
                 retention.hear(from: resource, until: one.latestEnd)
                 let traces = one.resource.isMartlet ? [] : one.details.filter { $0.request != nil }.map(\.traceID)
                 let known = try DetailRows.outlines(ofTraces: Set(traces), resource: resource, in: db)
+                let owners = try DetailOwner.owners(of: one.details, in: db)
                 var new = one
                 new.details = []
                 for detail in one.details {
                     // A sender that does not number its batches may already have sent the span.
                     guard try batch != nil || !DetailRows.contains(detail, resource: resource, in: db) else { continue }
                     try DetailRows.insert(
-                        detail, resource: resource, service: one.resource.service, at: now, in: db)
+                        detail, resource: resource, service: one.resource.service,
+                        owner: owners[detail.traceID] ?? DetailOwner(), at: now, in: db)
                     new.details.append(detail)
                 }
                 let points = new.points(besides: known)

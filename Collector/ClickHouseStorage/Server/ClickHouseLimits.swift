@@ -7,7 +7,7 @@ package struct ClickHouseLimits: Sendable, Equatable {
     /// ``rawAge``.
     package var retention = Retention()
     /// The age up to which details are kept, counted from the day on which they started, in nanoseconds.
-    package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
+    package var detailAge: UnixNanoseconds = 7 * 24 * 3600 * 1_000_000_000
     /// The largest number of spans, the latest ones, whose traces a pass searches for calls to remember.
     var maxCallSpans = 20_000
     /// The time before the previous pass in which a pass looks for calls again, in nanoseconds. Spans of one trace arrive

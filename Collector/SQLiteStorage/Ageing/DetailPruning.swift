@@ -1,8 +1,10 @@
 import GRDB
 import MartletTelemetry
 
-/// Deletes kept spans that are too old, or that exceed the limits on their number or bytes. In the latter case, the service
-/// with the most loses its oldest spans, so that a noisy service does not push out the spans of others.
+/// Deletes kept spans that are too old, or that exceed the limits on their number or bytes.
+///
+/// In the latter case, the service with the most loses the oldest spans of the endpoint with the most, so that a busy one does not
+/// push out the spans of others. Traces with failed or slow requests go last, up to three quarters of the endpoint's spans.
 enum DetailPruning {
     struct Deleted {
         /// Rows deleted because of their age.
@@ -21,14 +23,12 @@ enum DetailPruning {
         var deleted = Deleted()
         deleted.old = try db.delete(from: "detail", where: "received < ?", [oldest], atMost: rows)
         for (measure, limit) in [(Measure.count, limits.maxDetails), (.bytes, limits.maxDetailsBytes)] {
-            while deleted.count < rows, let (service, surplus) = try largest(by: measure, past: limit, in: db) {
-                let oldest = try Row.fetchCursor(
-                    db.cachedStatement(
-                        sql: "SELECT id, \(measure.ofRow) FROM detail WHERE service = ? ORDER BY id LIMIT ?"),
-                    arguments: [service, rows - deleted.count])
-                guard let last = try last(of: oldest, toFree: surplus) else { break }
-                deleted.early += try db.delete(
-                    from: "detail", where: "service = ? AND id <= ?", [service, last], atMost: rows)
+            while deleted.count < rows, let surplus = try surplus(of: measure, past: limit, in: db),
+                let share = try largestShare(by: measure, in: db),
+                case let count = try remove(share, measure, toFree: surplus, atMost: rows - deleted.count, in: db),
+                count > 0
+            {
+                deleted.early += count
             }
         }
         return deleted
@@ -40,12 +40,17 @@ enum DetailPruning {
     }
 
     /// Deletes the oldest rows, of any service, that together free about `bytes`, but at most `rows`. Returns the number
-    /// deleted.
+    /// deleted. Rows of failed and slow requests go after all others.
     static func removeOldest(toFree bytes: UInt64, atMost rows: Int, in db: Database) throws -> Int {
-        let oldest = try Row.fetchCursor(
-            db.cachedStatement(sql: "SELECT id, bytes FROM detail ORDER BY id LIMIT ?"), arguments: [rows])
-        guard let last = try last(of: oldest, toFree: Int(clamping: bytes)) else { return 0 }
-        return try remove(upTo: last, atMost: rows, in: db)
+        for notable in [false, true] {
+            let oldest = try Row.fetchCursor(
+                db.cachedStatement(
+                    sql: "SELECT id, bytes FROM detail INDEXED BY detail_by_age WHERE notable = ? ORDER BY id LIMIT ?"),
+                arguments: [notable, rows])
+            guard let last = try last(of: oldest, toFree: Int(clamping: bytes)) else { continue }
+            return try db.delete(from: "detail", where: "notable = ? AND id <= ?", [notable, last], atMost: rows)
+        }
+        return 0
     }
 
     /// Corrects rows that a fast clock has stamped with a future time, at most `rows`. They get the present time, so that they
@@ -66,18 +71,55 @@ enum DetailPruning {
         var ofRow: String { self == .count ? "1" : "bytes" }
     }
 
-    /// Returns the service with the largest figure, and the surplus that it can free; `nil` if the total is within the limit.
-    private static func largest(
-        by measure: Measure, past limit: Int, in db: Database
-    ) throws -> (service: String, surplus: Int)? {
-        let statement = try db.cachedStatement(
+    /// The spans of an endpoint in traces with a failed or slow request, or in other traces.
+    private struct Share {
+        let service: String
+        let owner: String
+        let isNotable: Bool
+        /// The spans of the endpoint and this class.
+        let figure: Int
+
+        var arguments: StatementArguments { [service, owner, isNotable] }
+    }
+
+    /// Returns by how much the total is past the limit; `nil` if it is within the limit.
+    private static func surplus(of measure: Measure, past limit: Int, in db: Database) throws -> Int? {
+        let statement = try db.cachedStatement(sql: "SELECT sum(\(measure)) FROM detail_share")
+        let total = try Int.fetchOne(statement) ?? 0
+        return total > limit ? total - limit : nil
+    }
+
+    /// Returns the share that gives up spans next.
+    private static func largestShare(by measure: Measure, in db: Database) throws -> Share? {
+        let services = try db.cachedStatement(
+            sql: "SELECT service FROM detail_share ORDER BY \(measure) DESC LIMIT 1")
+        let owners = try db.cachedStatement(
             sql: """
-                SELECT service, \(measure) AS most, (SELECT sum(\(measure)) FROM detail_share) AS total
-                FROM detail_share ORDER BY \(measure) DESC LIMIT 1
+                SELECT owner, sum(\(measure) * (1 - notable)) AS usual, sum(\(measure) * notable) AS notable
+                FROM endpoint_share WHERE service = ? GROUP BY owner ORDER BY sum(\(measure)) DESC LIMIT 1
                 """)
-        guard let row = try Row.fetchOne(statement) else { return nil }
-        let (most, total): (Int, Int) = (row["most"], row["total"])
-        return total > limit ? (row["service"], min(total - limit, most)) : nil
+        guard let service = try String.fetchOne(services), let row = try Row.fetchOne(owners, arguments: [service])
+        else { return nil }
+        let (usual, notable): (Int, Int) = (row["usual"], row["notable"])
+        let isNotable = notable > maxNotable * usual
+        return Share(service: service, owner: row["owner"], isNotable: isNotable, figure: isNotable ? notable : usual)
+    }
+
+    /// An endpoint keeps at most this many spans of failed and slow requests for each other one.
+    private static let maxNotable = 3
+
+    /// Deletes the oldest rows of a share that together free `surplus`, at most `rows`. Returns the number deleted.
+    private static func remove(
+        _ share: Share, _ measure: Measure, toFree surplus: Int, atMost rows: Int, in db: Database
+    ) throws -> Int {
+        let isShare = "service = ? AND owner = ? AND notable = ?"
+        let oldest = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: "SELECT id, \(measure.ofRow) FROM detail WHERE \(isShare) ORDER BY id LIMIT ?"),
+            arguments: share.arguments + [rows])
+        guard let last = try last(of: oldest, toFree: min(surplus, share.figure)) else { return 0 }
+        return try db.delete(
+            from: "detail", where: "\(isShare) AND id <= ?", share.arguments + [last], atMost: rows)
     }
 
     /// Returns the id of the last of the rows that together free `surplus`; `nil` if there are no rows.

@@ -11,9 +11,9 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The largest number of series of a service. Past it, requests are counted under the endpoint `{other}` (see
     /// ``SeriesBudget``).
     package var maxSeriesPerService = 10_000
-    /// The largest number of details of requests. Past it, the oldest are deleted.
+    /// The largest number of details of requests. Past it, some are deleted: see ``DetailPruning``.
     package var maxDetails = 100_000
-    /// The largest number of bytes of the details. Past it, the oldest are deleted.
+    /// The largest number of bytes of the details. Past it, some are deleted: see ``DetailPruning``.
     package var maxDetailsBytes = 1 << 30
     /// The largest number of bytes of the pages in use. Past it, the oldest details are deleted, then the oldest fine points:
     /// see ``Shedding``.
@@ -24,7 +24,7 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// the log grows by this room.
     var reserveBytes = 32 << 20
     /// The age up to which details are kept, counted from their arrival, in nanoseconds.
-    package var detailAge: UnixNanoseconds = 24 * 3600 * 1_000_000_000
+    package var detailAge: UnixNanoseconds = 7 * 24 * 3600 * 1_000_000_000
     /// The largest number of remembered calls between services. Past it, the least recently observed calls are deleted. A call
     /// takes about 300 bytes, and a hundred services make several hundred calls.
     package var maxObservedCalls = 10_000

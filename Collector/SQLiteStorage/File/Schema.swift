@@ -19,6 +19,7 @@ enum Schema {
                 sql: StoreID.table + senders + processes + series + chunks + batches + cumulativeSeries + details
                     + observedCalls + notifications + findings)
         }
+        migrator.registerMigration("details by endpoint, failures last") { try $0.execute(sql: detailsByEndpoint) }
         return migrator
     }
 
@@ -298,6 +299,44 @@ enum Schema {
         CREATE TRIGGER detail_deleted AFTER DELETE ON detail BEGIN
             UPDATE detail_share SET count = count - 1, bytes = bytes - OLD.bytes WHERE service = OLD.service;
             DELETE FROM detail_share WHERE service = OLD.service AND count = 0;
+        END;
+
+        """
+
+    /// Kept spans know the endpoint whose room they take, and whether a request of their trace failed or was slow.
+    private static let detailsByEndpoint = """
+        ALTER TABLE detail ADD COLUMN owner TEXT NOT NULL DEFAULT '';
+        ALTER TABLE detail ADD COLUMN notable INTEGER NOT NULL DEFAULT 0;
+        UPDATE detail SET owner = endpoint, notable = failed;
+        DROP INDEX detail_by_service;
+        CREATE INDEX detail_by_owner ON detail (service, owner, notable);
+        CREATE INDEX detail_by_age ON detail (notable);
+        CREATE INDEX detail_notable ON detail (trace_id) WHERE notable = 1;
+
+        -- The rows of each endpoint and their bytes, like those of its service.
+        CREATE TABLE endpoint_share (
+            service TEXT NOT NULL, owner TEXT NOT NULL, notable INTEGER NOT NULL,
+            count INTEGER NOT NULL, bytes INTEGER NOT NULL,
+            PRIMARY KEY (service, owner, notable)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO endpoint_share SELECT service, owner, notable, count(*), sum(bytes) FROM detail GROUP BY 1, 2, 3;
+        CREATE TRIGGER endpoint_detail_added AFTER INSERT ON detail BEGIN
+            INSERT INTO endpoint_share VALUES (NEW.service, NEW.owner, NEW.notable, 1, NEW.bytes)
+                ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + NEW.bytes;
+        END;
+        CREATE TRIGGER endpoint_detail_deleted AFTER DELETE ON detail BEGIN
+            UPDATE endpoint_share SET count = count - 1, bytes = bytes - OLD.bytes
+                WHERE service = OLD.service AND owner = OLD.owner AND notable = OLD.notable;
+            DELETE FROM endpoint_share
+                WHERE service = OLD.service AND owner = OLD.owner AND notable = OLD.notable AND count = 0;
+        END;
+        CREATE TRIGGER endpoint_detail_changed AFTER UPDATE OF notable ON detail WHEN OLD.notable != NEW.notable BEGIN
+            UPDATE endpoint_share SET count = count - 1, bytes = bytes - OLD.bytes
+                WHERE service = OLD.service AND owner = OLD.owner AND notable = OLD.notable;
+            DELETE FROM endpoint_share
+                WHERE service = OLD.service AND owner = OLD.owner AND notable = OLD.notable AND count = 0;
+            INSERT INTO endpoint_share VALUES (NEW.service, NEW.owner, NEW.notable, 1, NEW.bytes)
+                ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + NEW.bytes;
         END;
 
         """

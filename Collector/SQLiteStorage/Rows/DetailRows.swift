@@ -7,16 +7,20 @@ enum DetailRows {
     /// - Parameters:
     ///   - resource: the row of the sender.
     ///   - service: the sender's service.
+    ///   - owner: whose room the span takes.
     ///   - now: the collector's clock.
     static func insert(
-        _ detail: SpanRecord, resource: Int64, service: String, at now: UnixNanoseconds, in db: Database
+        _ detail: SpanRecord, resource: Int64, service: String, owner: DetailOwner, at now: UnixNanoseconds,
+        in db: Database
     ) throws {
         let json = [
             try SpanJSON.encode(detail.attributes), try SpanJSON.encode(detail.events),
             try SpanJSON.encode(detail.links),
         ]
         try insertion.insert(
-            NewRow(span: detail, json: json, resource: resource, service: service, received: Int64(clamping: now)),
+            NewRow(
+                span: detail, json: json, resource: resource, service: service, owner: owner,
+                received: Int64(clamping: now)),
             in: db)
     }
 
@@ -27,6 +31,7 @@ enum DetailRows {
         let json: [String]
         let resource: Int64
         let service: String
+        let owner: DetailOwner
         let received: Int64
     }
 
@@ -41,6 +46,7 @@ enum DetailRows {
     }
     private static let identity: [Column] = [
         Column("received") { $0.received }, Column("resource_id") { $0.resource }, Column("service") { $0.service },
+        Column("owner") { $0.owner.endpoint }, Column("notable") { $0.owner.isNotable },
         Column("trace_id") { $0.span.traceID.blob }, Column("span_id") { $0.span.spanID.blob },
         Column("parent_span_id") { $0.span.parentSpanID?.blob ?? Data() },
     ]

@@ -97,6 +97,77 @@ import Testing
         #expect(try await services() == ["checkout", "other", "quiet"])
     }
 
+    /// A request of the endpoint `/files` or another, which failed or not.
+    private static func request(_ number: UInt8, _ endpoint: String = "/files", failed: Bool = false) -> SpanRecord {
+        var span = Samples.detail(number)
+        span.request?.endpoint = endpoint
+        (span.request?.status, span.request?.error) = failed ? (503, "503") : (200, nil)
+        span.durationNanoseconds = 1_000_000
+        return span
+    }
+
+    private func storage(keeping count: Int) throws -> SQLiteStorage {
+        var limits = SQLiteLimits()
+        limits.maxDetails = count
+        return try SQLiteStorage(path: folder.path("\(count).sqlite"), limits: limits)
+    }
+
+    private func numbers(in storage: SQLiteStorage) async throws -> [UInt8] {
+        try await storage.pool.read {
+            try Data.fetchAll($0, sql: "SELECT trace_id FROM detail ORDER BY id").compactMap(\.first)
+        }
+    }
+
+    private func store(_ spans: [SpanRecord], in storage: SQLiteStorage) async throws {
+        for span in spans {
+            _ = try await storage.store([DetailsBatch(resource: Samples.resource(), details: [span])], of: nil)
+        }
+    }
+
+    @Test func busyEndpointDisplacesOnlyItsOwnDetails() async throws {
+        let storage = try storage(keeping: 10)
+        try await store([1, 2].map { Self.request($0, "/rare") } + (3...100).map { Self.request($0) }, in: storage)
+        #expect(try await numbers(in: storage) == [1, 2] + Array(93...100))
+    }
+
+    @Test func failuresAreKeptLongest() async throws {
+        let storage = try storage(keeping: 10)
+        try await store((1...100).map { Self.request($0, failed: $0 == 1 || $0 == 50) }, in: storage)
+        #expect(try await numbers(in: storage) == [1, 50] + Array(93...100))
+    }
+
+    @Test func slowRequestsAreKeptLongest() async throws {
+        let storage = try storage(keeping: 10)
+        var slow = Self.request(1)
+        slow.durationNanoseconds = DetailOwner.slow + 1
+        try await store([slow] + (2...100).map { Self.request($0) }, in: storage)
+        #expect(try await numbers(in: storage) == [1] + Array(92...100))
+    }
+
+    /// An outage fills three quarters at most.
+    @Test func manyFailuresLeaveOthers() async throws {
+        let storage = try storage(keeping: 12)
+        try await store(
+            (1...20).map { Self.request($0) } + (21...100).map { Self.request($0, failed: true) }, in: storage)
+        #expect(try await numbers(in: storage) == [18, 19, 20] + Array(92...100))
+    }
+
+    /// The other spans of a failed request arrive before it and after it.
+    @Test func wholeTraceOfAFailureIsKept() async throws {
+        let storage = try storage(keeping: 10)
+        func span(_ id: UInt64, failed: Bool = false) throws -> SpanRecord {
+            var span = Self.request(1, failed: failed)
+            span.spanID = try #require(SpanID(id))
+            return span
+        }
+        try await store([span(1), span(2, failed: true), span(3)] + (2...100).map { Self.request($0) }, in: storage)
+        #expect(try await numbers(in: storage) == [1, 1, 1] + Array(94...100))
+        let shares = try await storage.pool.read {
+            try Row.fetchAll($0, sql: "SELECT notable, count FROM endpoint_share").map { [$0[0] as Int, $0[1]] }
+        }
+        #expect(shares == [[0, 7], [1, 3]])
+    }
+
     /// The service with the most bytes loses its oldest details, however few it has.
     @Test func detailsAreBoundedInBytes() async throws {
         var limits = SQLiteLimits()
