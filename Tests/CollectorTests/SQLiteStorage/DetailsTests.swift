@@ -100,8 +100,7 @@ import Testing
     /// A request of the endpoint `/files` or another, which failed or not.
     private static func request(_ number: UInt8, _ endpoint: String = "/files", failed: Bool = false) -> SpanRecord {
         var span = Samples.detail(number)
-        span.request?.endpoint = endpoint
-        (span.request?.status, span.request?.error) = failed ? (503, "503") : (200, nil)
+        span.request = Samples.dimensions(endpoint: endpoint, status: failed ? 503 : 200, error: failed ? "503" : nil)
         span.durationNanoseconds = 1_000_000
         return span
     }

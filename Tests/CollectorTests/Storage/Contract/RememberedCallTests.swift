@@ -31,7 +31,7 @@ extension StorageContractTests {
             try await CallSpans.call(in: store)
             try await store.maintain()
             // After a jump, a clock is believed once it has run on and a sender agrees with it.
-            for hours in [60, 61] as [UInt64] {
+            for hours in [204, 205] as [UInt64] {
                 clock.time = Samples.time(hours * Self.hour)
                 try await store.maintain()
                 _ = try await store.store([Samples.metrics(end: hours * Self.hour)], of: nil)
