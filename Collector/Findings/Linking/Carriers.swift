@@ -45,7 +45,8 @@ struct Carriers {
     mutating func add(caller service: String, _ share: Share, usual: Double) { add(.caller, service, share, usual) }
 
     private mutating func add(
-        _ dimension: FindingCarrier.Dimension, _ value: String, _ share: Share, _ usual: Double, _ service: String? = nil
+        _ dimension: FindingCarrier.Dimension, _ value: String, _ share: Share, _ usual: Double,
+        _ service: String? = nil
     ) {
         let key = Key(dimension: dimension, value: value)
         counts[key, default: Counts()].add(share, usual: usual)

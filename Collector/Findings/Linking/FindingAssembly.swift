@@ -15,7 +15,8 @@ struct FindingAssembly {
         var finding = Finding(
             id: draft.id, kind: retries == nil ? draft.kind : .retries, since: isSinceKnown ? main.began : nil,
             until: main.end, isOpen: main.isOpen, title: "", subject: subject, cost: cost, before: nil, after: nil,
-            who: who(main, of: subject), what: what(main), side: main.side, deployment: nil, also: unique(also, except: subject),
+            who: who(main, of: subject), what: what(main), side: main.side, deployment: nil,
+            also: unique(also, except: subject),
             command: "", page: "")
         if let counts = main.counts { (finding.before, finding.after) = self.counts(main, counts) }
         finding.title = FindingTitle(finding: finding, main: main, rows: rows).text
