@@ -216,7 +216,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
-            exclude: ["Golden"]),
+            exclude: ["Golden", "Fixtures/Stores"]),
         // These tests run real processes: a service with the agent in it, the collector, its command.
         .executableTarget(name: "ProbeService", dependencies: ["Martlet"], path: "Tests/ProbeService"),
         .executableTarget(

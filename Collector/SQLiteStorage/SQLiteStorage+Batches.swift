@@ -28,7 +28,8 @@ extension SQLiteStorage {
             var isAllKnown = batch == nil
             for one in metrics {
                 let resource = try ResourceRows.id(
-                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, latest: one.latestTime,
+                    known: resources, in: db)
                 retention.hear(from: resource, until: one.latestTime)
                 let newRequests = try CumulativeRows.newRequests(
                     in: one.cumulative, resource: resource, at: now, limits, streams, in: db)
@@ -83,7 +84,8 @@ extension SQLiteStorage {
         return try await store(batch, bytes: bytes, at: now) { [limits, series, resources, retention] stored, db in
             for one in details {
                 let resource = try ResourceRows.id(
-                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, known: resources, in: db)
+                    of: one.resource, seenAt: now, pointsUntil: one.latestEnd, latest: one.latestEnd,
+                    known: resources, in: db)
                 retention.hear(from: resource, until: one.latestEnd)
                 let traces = one.resource.isMartlet ? [] : one.details.filter { $0.request != nil }.map(\.traceID)
                 let known = try DetailRows.outlines(ofTraces: Set(traces), resource: resource, in: db)

@@ -22,7 +22,9 @@ extension SQLiteStorage {
     /// Runs all steps. Calls are remembered before spans are deleted. Expiry and shedding come next, because they make the room
     /// that the other steps need.
     private func runSteps() async throws {
-        try await runAll([rememberCalls, expire, shed, rollUp, summarize, expire, thinLedgers, saveClock, foldLog])
+        try await runAll([
+            rememberCalls, expire, shed, rollUp, summarize, expire, thinLedgers, forgetBatches, saveClock, foldLog,
+        ])
     }
 
     /// Runs each step, even if an earlier one failed: on a full disk, some steps work and others do not. Throws the first error.
@@ -120,6 +122,21 @@ extension SQLiteStorage {
                 continuation.resume(with: Result { try result.get().execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") })
             }
         }
+    }
+
+    /// Forgets batches once an hour.
+    private func forgetBatches() async throws {
+        let now = retention.time(at: now())
+        let hour = Tier.hour.slotEnd(notAfter: max(0, now))
+        guard hour > forgottenBatches.load(ordering: .relaxed) else { return }
+        let oldest = now - Int64(clamping: limits.batchAge)
+        while true {
+            let streams = try await pool.read { try BatchStreamPruning.silent(since: oldest, in: $0) }
+            try await write { try BatchStreamPruning.delete(streams, silentSince: oldest, in: $0) }
+            try Task.checkCancellation()
+            if streams.count < SQLiteLimits.deletedRows { break }
+        }
+        forgottenBatches.store(hour, ordering: .relaxed)
     }
 
     /// Thins ledgers once an hour. The first call after a start thins all of them.

@@ -28,6 +28,8 @@ package final class SQLiteStorage: Storage {
     /// The time up to which ledgers have been thinned since the start, in nanoseconds since 1970; 0 before the first time. See
     /// ``LedgerThinning``.
     let thinnedLedgers = Atomic<Int64>(0)
+    /// The last full hour at which old batches were forgotten; -1 after a start.
+    let forgottenBatches = Atomic<Int64>(-1)
     /// The end of the last slot whose summaries have been made.
     let summarized = Atomic<Int64>(0)
     /// The number of the last span whose calls are remembered; 0 after a start, because looking again changes nothing.
@@ -119,7 +121,10 @@ package final class SQLiteStorage: Storage {
         retention = clock
         health = StoreHealth(path: pool.path)
         self.reserve = reserve
-        queue = CommitQueue(pool, limits: limits) { series.withLock { $0.removeAll() } }
+        queue = CommitQueue(pool, limits: limits) { [resources] in
+            series.withLock { $0.removeAll() }
+            resources.removeAll()
+        }
     }
 
     package var fault: String? {

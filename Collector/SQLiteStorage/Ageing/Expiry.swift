@@ -44,7 +44,7 @@ struct Expiry {
             NotificationRows.delete(until: before(NotifiedState.age), in: db),
             FindingRows.delete(until: before(Int64(FindingRecord.age)), in: db),
         ]
-        // Senders come last, because each call searches all of them, and a sender with data left stays.
+        // Senders come last, because a sender with data left stays.
         let isThereMore = try deleted.contains(SQLiteLimits.deletedRows) || deleteResources(in: db)
         return Outcome(isThereMore: isThereMore, deletedSeries: series > 0, earlyDetails: details.early)
     }
@@ -65,25 +65,29 @@ struct Expiry {
             atMost: SQLiteLimits.deletedRows)
     }
 
-    /// Deletes one sender, with its ledger, that has no points left and has been silent for as long as points are kept. Returns
-    /// `false` if no sender is due.
+    /// Deletes senders, with their ledgers, that have no points left and have been silent for as long as points are kept: as many
+    /// as have ``SQLiteLimits/deletedRows`` readings. Returns `false` if no sender is due.
     ///
-    /// No chunk of the sender may remain, because another sender may later get the row's number. A rolled-up chunk ends with
+    /// No chunk of a sender may remain, because another sender may later get the row's number. A rolled-up chunk ends with
     /// its hour, up to an hour after its points.
     private func deleteResources(in db: Database) throws -> Bool {
         let old = try db.cachedStatement(
             sql: """
-                SELECT id FROM resource WHERE last_seen < ?1 AND last_end < ?1
-                    AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id) LIMIT 1
+                SELECT id FROM resource WHERE last_hour < ?
+                    AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id)
+                ORDER BY last_hour LIMIT \(SQLiteLimits.deletedRows)
                 """)
         let silence = limits.retention.age(.hour) + Tier.hour.length
-        guard let id = try Int64.fetchOne(old, arguments: [before(silence)]) else { return false }
-        let readings = try db.delete(
-            from: "ledger", by: "resource_id, time", where: "resource_id = ?", [id], atMost: SQLiteLimits.deletedRows)
-        if readings < SQLiteLimits.deletedRows {
+        let due = try Int64.fetchAll(old, arguments: [before(silence) / Tier.hour.length])
+        var room = SQLiteLimits.deletedRows
+        for id in due where room > 0 {
+            room -= try db.delete(
+                from: "ledger", by: "resource_id, time", where: "resource_id = ?", [id], atMost: room)
+            guard room > 0 else { return true }
             try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
+            room -= 1
         }
-        return true
+        return !due.isEmpty
     }
 }
 

@@ -99,7 +99,7 @@ struct RollUp {
             count += 1
             let (id, resource, end): (Int64, Int64, Int64) = (row[0], row[1], row[3])
             if groups.last?.resource != resource {
-                cover = try StatisticsCoverRows.covers(ofSpansOf: resource, in: db)[resource]
+                cover = try StatisticsCoverRows.cover(ofSpansOf: resource, in: db)
             }
             let section = cover?.section(of: end) ?? 0
             if groups.last?.resource != resource || groups.last?.section != section {

@@ -1,10 +1,10 @@
 import GRDB
+import MartletStorage
 
 /// All tables of a store, and the mark of its file.
 ///
-/// The tables are one migration until the first release. A change to them renames the migration, so that a store with other tables
-/// is refused. A released migration never changes. A later change to a table is a new migration after it, which GRDB runs once in
-/// each store.
+/// A migration never changes once it is on the main branch. A later change to a table is a new migration after it, which GRDB runs
+/// once in each store (``OlderStoreTests`` walks the way up).
 ///
 /// Times are nanoseconds since 1970. For an absent value, text columns hold `''` and number columns 0, because SQLite's UNIQUE
 /// treats two NULLs as different.
@@ -20,8 +20,20 @@ enum Schema {
                     + observedCalls + notifications + findings)
         }
         migrator.registerMigration("details by endpoint, failures last") { try $0.execute(sql: detailsByEndpoint) }
+        migrator.registerMigration("the last hour of senders") { try $0.execute(sql: lastHours) }
         return migrator
     }
+
+    /// The last hour in which a sender gave a sign, so that reports and expiry find the senders of a time among millions that are
+    /// gone. An hour changes seldom, so a batch seldom writes to its index.
+    private static let lastHours = """
+        -- The hour of its latest batch, point or reading, whichever is the latest, in hours since 1970.
+        ALTER TABLE resource ADD COLUMN last_hour INTEGER NOT NULL DEFAULT 0;
+        UPDATE resource SET last_hour = max(last_seen, last_end, ifnull(
+            (SELECT max(time) FROM ledger WHERE resource_id = resource.id), 0)) / \(Tier.hour.length);
+        CREATE INDEX resource_by_hour ON resource (last_hour);
+
+        """
 
     /// Senders, and the accounts and times that they reported.
     private static let senders = """

@@ -25,8 +25,8 @@ struct GroupSums {
     private var lookup: TargetLookup
     /// The chunk whose points are being added.
     private var chunk: (sender: TargetLookup.SenderClass, resource: Int64, end: Int64, slot: Int)?
-    /// The cover of each sender's spans, read with the first series of spans.
-    private var covers: [Int64: MetricsCover]?
+    /// The cover of the spans of each sender that has some in the window; `.some(nil)` if metrics cover none of them.
+    private var covers: [Int64: MetricsCover?] = [:]
     /// The number of groups past which all groups are only ranked, because the query's limit drops most of them.
     private let maxWholeGroups: Int
     /// The index of the kind among a group's values.
@@ -179,9 +179,10 @@ struct GroupSums {
     mutating func counts(_ requests: RequestClass, in db: Database) throws -> Bool {
         guard let chunk else { return false }
         guard requests.comesFromSpans else { return true }
-        let covers = try covers ?? StatisticsCoverRows.covers(in: db)
-        self.covers = covers
-        return !(covers[chunk.resource]?.contains(requests, end: chunk.end) ?? false)
+        if covers[chunk.resource] == nil {
+            covers[chunk.resource] = .some(try StatisticsCoverRows.cover(ofSpansOf: chunk.resource, in: db))
+        }
+        return !((covers[chunk.resource] ?? nil)?.contains(requests, end: chunk.end) ?? false)
     }
 
     /// Adds a point of the chunk.

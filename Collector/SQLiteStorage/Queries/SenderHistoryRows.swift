@@ -20,7 +20,7 @@ enum SenderHistoryRows {
         _ filter: RequestFilter, since from: Int64, in db: Database
     ) throws -> [Int64: TelemetryResource] {
         let rows = try SQLRequest<Row>(
-            literal: "SELECT * FROM resource WHERE \(filter.senderCondition) AND last_end > \(from)"
+            literal: "SELECT * FROM \(ResourceRows.since(from)) AND \(filter.senderCondition) AND last_end > \(from)"
         ).fetchAll(db)
         return Dictionary(rows.map { ($0["id"], ResourceRows.decode($0)) }) { first, _ in first }
     }
@@ -59,13 +59,14 @@ enum SenderHistoryRows {
     private static func addLedgers(
         _ from: Int64, _ to: Int64, to histories: inout SenderHistories<Int64>, in db: Database
     ) throws {
-        let rows = try Row.fetchCursor(
-            db.cachedStatement(
-                sql: """
-                    SELECT resource_id, max(time) AS latest, dropped, age FROM resource
-                    CROSS JOIN ledger ON resource_id = resource.id AND time > ?1 AND time <= ?2
-                    WHERE last_end > ?1 GROUP BY resource_id, (time - 1) / \(Tier.minute.length)
-                    """), arguments: [from, to])
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT resource_id, max(time) AS latest, dropped, age
+                FROM (SELECT id FROM \(ResourceRows.since(from)) AND last_end > \(from)) AS resource
+                CROSS JOIN ledger ON resource_id = resource.id AND time > \(from) AND time <= \(to)
+                GROUP BY resource_id, (time - 1) / \(Tier.minute.length)
+                """
+        ).fetchCursor(db)
         while let row = try rows.next() {
             let losses = LossReading(
                 time: row.unsigned("latest"), dropped: DroppedText.dropped(from: row["dropped"]),

@@ -217,7 +217,7 @@ enum Completeness {
                     first.time AS first, first.age AS first_age, first.unwatched AS first_unwatched,
                     before.captured AS before, before.time AS before_time, before.unwatched AS before_unwatched,
                     after.time AS after, after.unwatched AS after_unwatched
-                FROM resource
+                FROM (SELECT * FROM \(ResourceRows.since(from)) AND \(filter.senderCondition)) AS resource
                 CROSS JOIN ledger first ON first.resource_id = resource.id AND first.time = (
                     SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(from))
                 CROSS JOIN ledger l ON l.resource_id = resource.id
@@ -225,7 +225,7 @@ enum Completeness {
                     SELECT max(time) FROM ledger WHERE resource_id = resource.id AND time <= \(from))
                 LEFT JOIN ledger after ON after.resource_id = resource.id AND after.time = (
                     SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(to))
-                WHERE \(filter.senderCondition) AND l.time > \(from) AND l.time <= max(\(to), first.time)
+                WHERE l.time > \(from) AND l.time <= max(\(to), first.time)
                 GROUP BY resource.id
                 HAVING before.time IS NOT NULL
                     OR iif(first.age > 0, first.time - first.age, (first.time - 1) / \(hour) * \(hour)) < \(to)
@@ -245,12 +245,12 @@ enum Completeness {
     private static func clocksAhead(
         in window: TimeWindow, _ filter: RequestFilter, in db: Database
     ) throws -> WindowAccount.ClocksAhead {
-        let tolerance = WindowAccount.ClocksAhead.tolerance
+        let (from, tolerance) = (Int64(clamping: window.from), WindowAccount.ClocksAhead.tolerance)
         let row = try SQLRequest<Row>(
             literal: """
-                SELECT count(*) AS senders, max(last_end - last_seen) AS longest FROM resource
-                WHERE first_seen <= \(Int64(clamping: window.to)) AND last_end >= \(Int64(clamping: window.from))
-                    AND last_end - last_seen > \(tolerance) AND \(filter.senderCondition)
+                SELECT count(*) AS senders, max(last_end - last_seen) AS longest
+                FROM \(ResourceRows.since(from)) AND first_seen <= \(Int64(clamping: window.to))
+                    AND last_end >= \(from) AND last_end - last_seen > \(tolerance) AND \(filter.senderCondition)
                 """
         ).fetchOne(db)
         guard let row, let longest: Int64 = row["longest"] else { return WindowAccount.ClocksAhead() }

@@ -18,7 +18,7 @@ enum BatchRows {
     ) throws -> StoreOutcome {
         guard let batch else { return .stored }
         let now = Int64(clamping: time)
-        var stream = try BatchStream.findOrMake(for: batch, at: now, forgetting: oldest, in: db)
+        var stream = try BatchStream.findOrMake(for: batch, at: now, in: db)
         let slices = try BatchBlockRows.find(batch.first...batch.sequence, stream: stream.id, in: db)
         let before = stream.hasParts ? try BatchPartRows.find(of: batch, stream: stream.id, in: db) : BatchParts()
         let arrival = BatchArrival(
@@ -35,6 +35,22 @@ enum BatchRows {
         stream.sequences.add(arrival, of: batch)
         try stream.update(at: now, in: db)
         return arrival.outcome
+    }
+}
+
+/// Deletes streams without a batch for long.
+enum BatchStreamPruning {
+    /// Returns streams without a batch since `oldest`, as many as one step deletes. A reader looks at all streams, because an index
+    /// would be written with every batch.
+    static func silent(since oldest: Int64, in db: Database) throws -> [Int64] {
+        try Int64.fetchAll(
+            db, sql: "SELECT id FROM batch_stream WHERE received < ? LIMIT \(SQLiteLimits.deletedRows)",
+            arguments: [oldest])
+    }
+
+    static func delete(_ streams: [Int64], silentSince oldest: Int64, in db: Database) throws {
+        let statement = try db.cachedStatement(sql: "DELETE FROM batch_stream WHERE id = ? AND received < ?")
+        for stream in streams { try statement.execute(arguments: [stream, oldest]) }
     }
 }
 
@@ -63,12 +79,9 @@ struct BatchStream {
         }
     }
 
-    /// Returns the stream of a batch's sender. When a new stream begins, all streams without a batch since `oldest` are deleted.
-    static func findOrMake(
-        for batch: BatchID, at now: Int64, forgetting oldest: Int64, in db: Database
-    ) throws -> BatchStream {
+    /// Returns the stream of a batch's sender.
+    static func findOrMake(for batch: BatchID, at now: Int64, in db: Database) throws -> BatchStream {
         if let known = try find(instance: batch.instance, batch.signal, in: db) { return known }
-        try db.execute(sql: "DELETE FROM batch_stream WHERE received < ?", arguments: [oldest])
         try db.execute(
             sql: """
                 INSERT INTO batch_stream (instance, signal, highest, arrived, overlapping, received)

@@ -91,14 +91,14 @@ enum LedgerThinning {
     /// Returns hours in `(from, to]` with several readings. Both bounds are ends of hours.
     static func hours(from: Int64, to: Int64, in db: Database) throws -> [Hour] {
         let length = Tier.hour.length
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT resource.id, (time - 1) / \(length) AS hour FROM resource
-                JOIN ledger ON ledger.resource_id = resource.id AND time > ? AND time <= ?
+        let rows = try SQLRequest<Row>(
+            literal: """
+                SELECT resource.id, (time - 1) / \(length) AS hour
+                FROM (SELECT id FROM \(ResourceRows.since(from))) AS resource
+                CROSS JOIN ledger ON ledger.resource_id = resource.id AND time > \(from) AND time <= \(to)
                 GROUP BY resource.id, hour HAVING count(*) > 1 LIMIT \(maxHours)
-                """,
-            arguments: [from, to])
+                """
+        ).fetchAll(db)
         return rows.map { Hour(resource: $0[0], end: ($0[1] + 1) * length) }
     }
 

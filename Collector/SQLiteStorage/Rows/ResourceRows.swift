@@ -6,18 +6,31 @@ import Synchronization
 enum ResourceRows {
     /// Creates or updates the row of a sender, and returns its number.
     ///
-    /// - Parameter end: the latest end of its points.
+    /// - Parameters:
+    ///   - end: the latest end of its points.
+    ///   - latest: the latest time that it reported.
     static func id(
         of resource: TelemetryResource, seenAt now: UnixNanoseconds, pointsUntil end: UnixNanoseconds,
-        known: WriterResources, in db: Database
+        latest: UnixNanoseconds, known: WriterResources, in db: Database
     ) throws -> Int64 {
+        let hour = Int64(clamping: max(now, latest)) / Tier.hour.length
         let (now, end) = (Int64(clamping: now), Int64(clamping: end))
-        if let id = known.id(of: resource), try update(id, with: resource, seenAt: now, pointsUntil: end, in: db) {
-            return id
+        if let known = known.find(resource), known.hour >= hour,
+            try update(known.id, with: resource, seenAt: now, pointsUntil: end, in: db)
+        {
+            return known.id
         }
         let id = try upsert(resource, seenAt: now, pointsUntil: end, in: db)
-        known.keep(id, of: resource)
+        try db.cachedStatement(sql: "UPDATE resource SET last_hour = ?1 WHERE id = ?2 AND last_hour < ?1")
+            .execute(arguments: [hour, id])
+        known.keep(id, hour: hour, of: resource)
         return id
+    }
+
+    /// The senders that gave a sign at a time or later, as a table with a condition on its rows. The index is named, because SQLite
+    /// would rather take that of a filter's service, which may have had millions of processes.
+    static func since(_ time: Int64) -> SQL {
+        "resource INDEXED BY resource_by_hour WHERE resource.last_hour >= \(max(time, 0) / Tier.hour.length)"
     }
 
     /// Updates a row from the writer's cache.
@@ -85,7 +98,8 @@ enum ResourceRows {
     }
 }
 
-/// The writer's cache of each sender's row. It may be wrong after a rollback or the expiry of a sender; ``ResourceRows`` checks it.
+/// The writer's cache of each sender's row, with its last hour. It may be wrong after the expiry of a sender; ``ResourceRows`` checks
+/// it.
 final class WriterResources: Sendable {
     /// The largest number of senders. Past it the cache is emptied, and senders are looked up as they come. They take at most 20
     /// MB, and usually a quarter of that.
@@ -93,19 +107,22 @@ final class WriterResources: Sendable {
     /// The largest size of a sender's texts, in bytes. A sender with longer texts is looked up each time.
     private static let maxBytes = 1024
 
-    private let ids = Mutex<[TelemetryResource: Int64]>([:])
+    private let rows = Mutex<[TelemetryResource: (id: Int64, hour: Int64)]>([:])
 
-    func id(of resource: TelemetryResource) -> Int64? {
-        ids.withLock { $0[resource] }
+    func find(_ resource: TelemetryResource) -> (id: Int64, hour: Int64)? {
+        rows.withLock { $0[resource] }
     }
 
-    func keep(_ id: Int64, of resource: TelemetryResource) {
+    func keep(_ id: Int64, hour: Int64, of resource: TelemetryResource) {
         guard resource.textBytes <= Self.maxBytes else { return }
-        ids.withLock { ids in
-            if ids.count >= Self.maxResources { ids = [:] }
-            ids[resource] = id
+        rows.withLock { rows in
+            if rows.count >= Self.maxResources { rows = [:] }
+            rows[resource] = (id, hour)
         }
     }
+
+    /// Forgets all rows, because a transaction that wrote some of them was rolled back.
+    func removeAll() { rows.withLock { $0 = [:] } }
 }
 
 extension TelemetryResource {

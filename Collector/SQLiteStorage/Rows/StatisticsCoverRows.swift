@@ -100,14 +100,12 @@ enum StatisticsCoverRows {
         }
     }
 
-    /// Returns the times in which metrics cover the spans of each sender, by its row. The metrics come from all senders of the
-    /// same service and instance, because the metrics and the spans of one process may differ in the rest of their resources.
-    ///
-    /// - Parameter resource: the only sender of spans to read; `nil` for all.
-    static func covers(ofSpansOf resource: Int64? = nil, in db: Database) throws -> [Int64: MetricsCover] {
+    /// Returns the times in which metrics cover the spans of a sender; `nil` if there are none. The metrics come from all senders
+    /// of the same service and instance, because the metrics and the spans of one process may differ in the rest of their resources.
+    static func cover(ofSpansOf resource: Int64, in db: Database) throws -> MetricsCover? {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT DISTINCT spans.resource_id, spans.kind, spans.system, metrics.source, metrics.from_time,
+                SELECT DISTINCT spans.kind, spans.system, metrics.source, metrics.from_time,
                     metrics.to_time
                 FROM statistics_cover spans
                 JOIN resource ON resource.id = spans.resource_id
@@ -115,16 +113,16 @@ enum StatisticsCoverRows {
                 JOIN statistics_cover metrics
                     ON metrics.resource_id = other.id AND metrics.kind = spans.kind
                     AND metrics.system = spans.system AND metrics.source != 'spans'
-                WHERE spans.source = 'spans'\(resource == nil ? "" : " AND spans.resource_id = ?")
+                WHERE spans.source = 'spans' AND spans.resource_id = ?
                 """)
-        let rows = try Row.fetchAll(statement, arguments: resource.map { [$0] } ?? [])
-        return rows.reduce(into: [:]) { covers, row in
+        return try Row.fetchAll(statement, arguments: [resource]).reduce(into: nil) { cover, row in
             guard let kind = RequestKind(rawValue: row["kind"]),
                 let report = MetricsCover.Reported(rawValue: row["source"])
             else { return }
-            let (id, system): (Int64, String) = (row["resource_id"], row["system"])
-            covers[id, default: MetricsCover()].insert(
-                kind, system.isEmpty ? nil : system, report, from: row["from_time"], to: row["to_time"])
+            let system: String = row["system"]
+            var more = cover ?? MetricsCover()
+            more.insert(kind, system.isEmpty ? nil : system, report, from: row["from_time"], to: row["to_time"])
+            cover = more
         }
     }
 }

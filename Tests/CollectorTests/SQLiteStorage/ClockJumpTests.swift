@@ -57,9 +57,7 @@ import Testing
         #expect(try await ahead.state().clockJump > 729 * 86400)
         try await storeDetail(2, in: ahead)
         #expect(try await ahead.rows("detail") == 2)
-        // A batch of an unknown instance makes the store forget instances that were silent for long.
-        let other = BatchID(instance: "i-2", sequence: 1, signal: .metrics)
-        _ = try await ahead.store([Samples.metrics(end: 20)], of: other)
+        try await ahead.maintain()
         #expect(try await ahead.store([Samples.metrics(end: 10)], of: batch) == .duplicate)
         try ahead.close()
 

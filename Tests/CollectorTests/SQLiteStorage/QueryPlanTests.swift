@@ -39,21 +39,9 @@ import Testing
         AllowedScan("trace", "SELECT caller, called,", because: "it is a subquery with a limit"),
         AllowedScan("pair", "SELECT caller, called,", because: "it is a subquery with a limit"),
         AllowedScan("observed_call", "DELETE FROM observed_call", because: "a limit bounds its rows"),
-        AllowedScan("resource", "SELECT * FROM resource WHERE", because: "a report selects senders"),
-        AllowedScan("resource", "SELECT count(*) FROM resource WHERE last_seen", because: "a reader counts senders"),
-        AllowedScan("resource", "SELECT count(*) AS senders, max", because: "a report has the clocks of all senders"),
         AllowedScan("resource", "SELECT * FROM detail WHERE", because: "a search looks at all senders"),
         AllowedScan("resource", "SELECT count(*) FROM detail WHERE", because: "a search looks at all senders"),
-        AllowedScan("resource", "SELECT resource.*, resource.id AS sender", because: "a report selects senders"),
-        AllowedScan(
-            "resource", "SELECT resource.service AS service, total(l.requests)",
-            because: "a report has the account of all senders"),
-        AllowedScan("resource", "SELECT resource_id, max(time)", because: "findings look at all senders once a minute"),
-        AllowedScan("spans", "SELECT DISTINCT spans.resource_id", because: "a report asks for all senders of spans"),
-        AllowedScan(
-            "resource", "SELECT id FROM resource WHERE last_seen", because: "maintenance looks for old senders"),
-        AllowedScan("resource", "SELECT resource.id, (time - 1)", because: "ledgers are thinned once an hour"),
-        AllowedScan("batch_stream", "DELETE FROM batch_stream", because: "it is run once for each new process"),
+        AllowedScan("batch_stream", "SELECT id FROM batch_stream", because: "a reader looks once an hour"),
         AllowedScan(
             "cumulative_series", "SELECT count(*)", because: "a limit bounds the streams, and only new ones ask"),
         AllowedScan(
