@@ -51,9 +51,13 @@ extension ClickHouseStorage {
         source.spanServices = try await PointSource.servicesWithSpans(
             where: "\(PointSource.times(from, to)) AND \(query.filter.senderCondition)", client)
         let grid = query.grid(in: source.window, source.expired)
-        let slots = query.limit == nil ? grid : nil
+        if let limit = query.limit, !query.by.isEmpty {
+            let found = try await ranked(query, limit, from: try await withEarlyHours(source, in: nil))
+            guard let grid, case .success(let answer) = found else { return found }
+            return try await withSlots(answer, to: query, in: grid, from: source)
+        }
         let all = StatisticsStatement(
-            query, by: query.grouping, in: slots, from: try await withEarlyHours(source, in: slots),
+            query, by: query.grouping, in: grid, from: try await withEarlyHours(source, in: grid),
             limit: limits.maxGroups)
         let groups: [[RequestGroup]]
         switch try await all.groups(client) {
@@ -61,12 +65,8 @@ extension ClickHouseStorage {
         case .failure(let failure): return .failure(failure)
         }
         let account = try await Completeness.account(in: source.window, query.filter, client)
-        if let grid, query.limit == nil {
-            return .success(StatisticsAnswer(query, slots: groups, in: grid, account: account))
-        }
-        let answer = StatisticsAnswer(query, window: source.window, sums: groups.map { $0[0] }, account: account)
-        guard let grid else { return .success(answer) }
-        return try await withSlots(answer, to: query, in: grid, from: source)
+        if let grid { return .success(StatisticsAnswer(query, slots: groups, in: grid, account: account)) }
+        return .success(StatisticsAnswer(query, window: source.window, sums: groups.map { $0[0] }, account: account))
     }
 
     /// Returns the answer with the slots of its groups added.

@@ -39,7 +39,7 @@ package struct RequestGroup: Sendable, Equatable {
     }
 
     /// Creates a group with only counts and times.
-    init(values: [String?], _ rank: RankFigures) {
+    package init(values: [String?], _ rank: RankFigures) {
         self.init(values: values)
         makeFigures()
         (figures[0].succeeded.duration, figures[0].failed.duration) = (rank.succeeded, rank.failed)

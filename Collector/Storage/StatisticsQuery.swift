@@ -91,8 +91,8 @@ package struct TooManyGroups: Error, Equatable, CustomStringConvertible {
 
     package var description: String {
         """
-        the report has more than \(limit) rows; ask for fewer dimensions, for one service, for a shorter time or for longer \
-        steps
+        the report has more than \(limit) rows; ask for fewer dimensions, for the first rows (top), for one service, for a shorter \
+        time or for longer steps
         """
     }
 }

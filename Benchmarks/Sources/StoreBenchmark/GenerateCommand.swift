@@ -17,18 +17,25 @@ struct GenerateCommand: AsyncParsableCommand {
     @Option(help: "Processes of a service, each with all of its series.") var processes = 1
     @Option var days = 30
     @Option(help: "Days of them that are kept by the minute.") var minuteDays = 7
+    @Option(help: "Hours of intervals as they arrive.") var fineHours = 6
+    @Option(help: "The length of these intervals, in seconds.") var interval = 10
 
     func run() async throws {
         let now = SystemClock.now() / 3_600_000_000_000 * 3600
-        let storage = try SQLiteStorage(path: path)
+        // All batches of an interval are stored at once.
+        var limits = SQLiteLimits()
+        (limits.maxWaitingBatches, limits.maxWaitingBytes) = (services * processes, 1 << 30)
+        let storage = try SQLiteStorage(path: path, limits: limits)
         let traffic = (0..<services).flatMap { service in
             (0..<processes).map { SyntheticTraffic(service: service, series: series, process: $0) }
         }
         let hour: UInt64 = 3600
-        let (first, firstMinutes) = (now - UInt64(days) * 24 * hour, now - UInt64(minuteDays) * 24 * hour)
+        let firstFine = now - UInt64(fineHours) * hour
+        let firstMinutes = min(now - UInt64(minuteDays) * 24 * hour, firstFine)
+        let first = min(now - UInt64(days) * 24 * hour, firstMinutes)
         try await store(traffic, in: storage, from: first, to: firstMinutes, step: hour / 2)
-        try await store(traffic, in: storage, from: firstMinutes, to: now - 6 * hour, step: 30)
-        try await store(traffic, in: storage, from: now - 6 * hour, to: now, step: 10)
+        try await store(traffic, in: storage, from: firstMinutes, to: firstFine, step: 30)
+        try await store(traffic, in: storage, from: firstFine, to: now, step: UInt64(interval))
         try storage.close()
         // A maintenance pass after the start makes the summaries of all hours that are kept.
         let restarted = try SQLiteStorage(path: path)

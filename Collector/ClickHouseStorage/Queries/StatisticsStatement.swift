@@ -13,8 +13,11 @@ struct StatisticsStatement {
     let grid: SlotGrid?
     private let source: PointSource
     private let filter: RequestFilter
+    private let by: [Dimension]
     /// The condition that selects the wanted groups.
     private let condition: String
+    /// The part of the groups to add up; `nil` for all.
+    var portion: GroupPortion?
     private let limit: Int
 
     /// - Parameters:
@@ -28,26 +31,13 @@ struct StatisticsStatement {
         self.source = source
         self.limit = limit
         filter = query.filter
-        if case .named(let groups) = query.groups, !query.by.isEmpty {
-            // ClickHouse reads a list of tuples of one element as a list of values.
-            let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
-            let names = query.by.map(\.expression).joined(separator: ", ")
-            condition =
-                groups.isEmpty ? "0" : "(\(names)) IN (\(values.joined(separator: ", ")))\(Self.services(query))"
-        } else {
-            condition = "1"
-        }
-    }
-
-    /// Returns the condition on the services of a query's groups. With it, ClickHouse finds their points by the table's key.
-    private static func services(_ query: StatisticsQuery) -> String {
-        guard case .named(let groups) = query.groups, let index = query.by.firstIndex(of: .service) else { return "" }
-        return " AND service IN \(SQLText.list(Set(groups.map { $0[index] ?? "" }).sorted()))"
+        (by, condition) = (query.by, query.groupCondition)
     }
 
     /// The columns of points with the values of groups, and the rest of the statement.
     private var statement: (columns: Selection, source: String) {
         let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
+        let conditions = portion.map { "\(condition) AND \($0.condition(by))" } ?? condition
         let classes = Selection(dimensions.indices.map { "v\($0)" } + ["slot", "k", "spans", "changed", "outcome"])
         let columns =
             // Shards answer with a column, so the slot must not be a constant on the server that combines their answers.
@@ -58,7 +48,7 @@ struct StatisticsStatement {
         return (
             classes + StatisticsRow.sums + ["end": "max(end_ns)", "first_end": "min(end_ns)"],
             """
-            FROM (\(source.rows(columns.joined(separator: ", "), of: filter, where: condition))) \
+            FROM (\(source.rows(columns.joined(separator: ", "), of: filter, where: conditions))) \
             GROUP BY \(classes.list), scale LIMIT \(limit * Self.rowsOfGroup + 1)
             """
         )
@@ -105,6 +95,24 @@ struct StatisticsStatement {
                 isChanged: try reader.flag("changed")
             ),
             sums: try StatisticsRow(&reader), end: try reader.time("end"), firstEnd: try reader.time("first_end"))
+    }
+}
+
+extension StatisticsQuery {
+    /// The condition that selects the wanted groups.
+    var groupCondition: String {
+        guard case .named(let groups) = groups, !by.isEmpty else { return "1" }
+        guard !groups.isEmpty else { return "0" }
+        // ClickHouse reads a list of tuples of one element as a list of values.
+        let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
+        let names = by.map(\.expression).joined(separator: ", ")
+        return "(\(names)) IN (\(values.joined(separator: ", ")))\(services(of: groups))"
+    }
+
+    /// Returns the condition on the services of groups. With it, ClickHouse finds their points by the table's key.
+    private func services(of groups: [[String?]]) -> String {
+        guard let index = by.firstIndex(of: .service) else { return "" }
+        return " AND service IN \(SQLText.list(Set(groups.map { $0[index] ?? "" }).sorted()))"
     }
 }
 

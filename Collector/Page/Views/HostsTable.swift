@@ -77,9 +77,6 @@ struct CalledHosts: Sendable {
         var measures: RequestMeasures
     }
 
-    /// The number of rows, unless the address sets another.
-    private static let maxHosts = 20
-
     /// The hosts that took the most time.
     let hosts: [Host]
     let count: Int
@@ -93,18 +90,16 @@ struct CalledHosts: Sendable {
     func systemFilter(of host: Host) -> String? { host.system ?? (ofSystems.contains(host.name) ? "" : nil) }
 
     /// - Parameters:
-    ///   - answer: groups by host, system and service.
-    ///   - wanted: the number of rows in the address; `nil` if it has none.
-    init(_ answer: StatisticsAnswer, wanted: Int?) {
-        var (groups, services) = ([[String?]: RequestGroup](), [[String?]: Set<String>]())
-        for group in answer.groups {
-            let host = [group.values[0] ?? "", group.values[1]]
-            groups[host, default: RequestGroup(values: host)].merge(group)
-            services[host, default: []].insert(group.values[2] ?? "")
+    ///   - answer: groups by host and system, those that took the most time first.
+    ///   - callers: groups by host, system and service.
+    init(_ answer: StatisticsAnswer, callers: StatisticsAnswer) {
+        var services: [[String?]: Set<String>] = [:]
+        for group in callers.groups {
+            services[Array(group.values.prefix(2)), default: []].insert(group.values[2] ?? "")
         }
-        count = groups.count
-        ofSystems = Set(groups.keys.filter { $0[1] != nil }.compactMap { $0[0] })
-        hosts = GroupOrder().first(max(Self.maxHosts, wanted ?? 0), of: Array(groups.values)).map { group in
+        count = answer.groupCount
+        ofSystems = Set(services.keys.filter { $0[1] != nil }.map { $0[0] ?? "" })
+        hosts = answer.groups.map { group in
             Host(
                 name: group.values[0] ?? "", system: group.values[1], services: (services[group.values] ?? []).sorted(),
                 measures: group.measures(seconds: answer.ratedWindow.seconds))

@@ -15,7 +15,9 @@ package struct Overview: Sendable {
     /// The parameters of the table of endpoints, for a command and for the API.
     let parameters: ReportParameters
     private let rows: OverviewQueries.Rows
+    /// The services that took the most time.
     let services: [OverviewService]
+    let serviceCount: Int
     let totals: Totals
     let incompleteness: Incompleteness
     let rules: RulesNotice
@@ -43,17 +45,18 @@ package struct Overview: Sendable {
         wanted = try pageRequest.parameters.choice(.kind)
         let queries = try OverviewQueries(pageRequest, wanted ?? .client)
         let answers = try await storage.statistics(queries.all)
-        let ofReport = answers.dropLast(2)
-        let senders = try await storage.withoutSlots(ifTooMany: answers[ofReport.endIndex], queries.senders)
-        kind = wanted ?? (senders.totals[.client] != nil ? .client : .server)
+        let (ofReport, others) = (answers.dropLast(queries.others.count), Array(answers.suffix(queries.others.count)))
+        let all = try await storage.withoutSlots(ifTooMany: others[0], queries.totals)
+        kind = wanted ?? (all.totals[.client] != nil ? .client : .server)
         let agents = try await storage.agents(
             seenSince: pageRequest.window.from, pageRequest.filter, limit: AgentsReport.maxAgents)
-        services = OverviewService.all(of: senders, agents)
-        incompleteness = Incompleteness(pageRequest, senders, agents)
-        rules = RulesNotice(pageRequest, senders.totals.values, agents.agents)
-        totals = Totals(of: kind, in: senders)
-        hosts = CalledHosts(
-            try answers[ofReport.endIndex + 1].get(), wanted: pageRequest.parameters[.top].flatMap(Int.init))
+        serviceCount = try others[2].get().groupCount
+        services = OverviewService.all(of: try await queries.services(others[1], in: storage), agents)
+        incompleteness = Incompleteness(pageRequest, all, agents)
+        rules = RulesNotice(pageRequest, all.totals.values, agents.agents)
+        totals = Totals(of: kind, in: all)
+        let hosts = try others[3].get()
+        self.hosts = CalledHosts(hosts, callers: try await queries.callers(others[4], of: hosts, in: storage))
         if let answer {
             findings = try await FindingsList(pageRequest, answer, in: storage)
         } else {
@@ -109,6 +112,7 @@ struct OverviewService: Sendable {
     /// Returns the services, those that took the most time first.
     static func all(of answer: StatisticsAnswer, _ agents: AgentsAnswer) -> [OverviewService] {
         var (services, indexes) = ([OverviewService](), [String: Int]())
+        let senders = Dictionary(grouping: agents.agents, by: \.resource.service)
         for (row, group) in answer.groups.enumerated() {
             let name = (group.values.first ?? nil) ?? ""
             let index = indexes[name, default: services.count]
@@ -116,8 +120,7 @@ struct OverviewService: Sendable {
                 indexes[name] = index
                 services.append(
                     OverviewService(
-                        name, agents.agents.filter { $0.resource.service == name }, answer.window,
-                        isWhole: agents.more == 0))
+                        name, senders[name] ?? [], answer.window, isWhole: agents.more == 0))
             }
             let side = Side(
                 measures: group.measures(seconds: answer.ratedWindow.seconds),
@@ -188,7 +191,9 @@ extension Overview {
                     bounds: totals.measures.flatMap { incompleteness.bounds($0) }
                 ).html
             }
-            ServicesTable(pageRequest: pageRequest, services: services, incompleteness: incompleteness).html
+            ServicesTable(
+                pageRequest: pageRequest, services: services, count: serviceCount, incompleteness: incompleteness
+            ).html
             HostsTable(pageRequest: pageRequest, called: hosts).html
             EndpointsTable(overview: self).html
         }
@@ -284,6 +289,12 @@ extension PageRequest {
 struct OverviewQueries {
     /// The number of rows in the table of endpoints, unless the address sets more.
     static let maxEndpoints = 50
+    /// The number of services, unless the address sets more.
+    static let maxServices = 100
+    /// The number of called hosts, unless the address sets more.
+    private static let maxHosts = 20
+    /// The maximum number of hosts and callers, each pair once.
+    private static let maxCallers = 10_000
     /// The maximum number of slots in each line: as many as an hour has slots of summaries (``SummarySlot``).
     private static let slots: UInt64 = 20
 
@@ -291,16 +302,31 @@ struct OverviewQueries {
     let kind: RequestKind
     /// The parameters of the table of endpoints.
     private let parameters: ReportParameters
-    /// The services, in the same window as the endpoints.
-    let senders: StatisticsQuery
-    let hosts: StatisticsQuery
+    /// All requests, in the same window as the endpoints.
+    let totals: StatisticsQuery
+    /// The services that took the most time.
+    private let services: StatisticsQuery
+    private let maxServices: Int
+    private let allServices: StatisticsQuery
+    /// The called hosts that took the most time.
+    private let hosts: StatisticsQuery
+    private let callers: StatisticsQuery
     let report: ReportQuery
     private let query: StatisticsQuery
 
     init(_ pageRequest: PageRequest, _ kind: RequestKind) throws {
         self.kind = kind
-        senders = try Self.query(pageRequest, nil, [.service, .kind], isInSlots: true)
-        hosts = try Self.query(pageRequest, .client, [.host, .system, .service], isInSlots: false)
+        let wanted = pageRequest.parameters[.top].flatMap(Int.init) ?? 0
+        totals = try Self.query(pageRequest, nil, [.kind], isInSlots: true)
+        var services = try Self.query(pageRequest, nil, [.service, .kind], isInSlots: true)
+        maxServices = max(Self.maxServices, wanted)
+        services.limit = RequestKind.allCases.count * maxServices
+        self.services = services
+        allServices = try Self.counts(pageRequest, nil, [.service], limit: 1)
+        var hosts = try Self.query(pageRequest, .client, [.host, .system], isInSlots: false)
+        hosts.limit = max(Self.maxHosts, wanted)
+        self.hosts = hosts
+        callers = try Self.counts(pageRequest, .client, [.host, .system, .service], limit: Self.maxCallers)
         parameters = pageRequest.report(of: kind, by: [.service, .method, .host, .endpoint], leavingOut: [])
         var query = try parameters.query(now: pageRequest.now)
         query.by.append(.system)
@@ -310,8 +336,42 @@ struct OverviewQueries {
         report = ReportQuery(query, comparedWith: try parameters.comparison(of: query))
     }
 
+    /// The queries that are not the report's.
+    var others: [StatisticsQuery] { [totals, services, allServices, hosts, callers] }
+
     /// All queries, the report's first.
-    var all: [StatisticsQuery] { report.queries + [senders, hosts] }
+    var all: [StatisticsQuery] { report.queries + others }
+
+    /// Returns the services by their kinds of requests. Of a large fleet, these are the services that took the most time.
+    ///
+    /// - Parameter answer: the answer to the query of services.
+    func services(_ answer: ReportQuery.Answer, in storage: some Storage) async throws -> StatisticsAnswer {
+        let first = try await storage.withoutSlots(ifTooMany: answer, services)
+        guard first.groupCount > first.groups.count else { return first }
+        // The answer may have only one of a service's two kinds.
+        var (whole, names) = (services, Set<String>())
+        for group in first.groups where names.count < maxServices { names.insert(group.values[0] ?? "") }
+        whole.limit = nil
+        whole.filter.removeAll(.service)
+        for name in names { whole.filter.select(.service, name) }
+        return try await storage.withoutSlots(ifTooMany: try await storage.statistics([whole])[0], whole)
+    }
+
+    /// Returns the hosts by the services that call them.
+    ///
+    /// - Parameters:
+    ///   - answer: the answer to the query of callers.
+    ///   - hosts: the called hosts that are shown.
+    func callers(
+        _ answer: ReportQuery.Answer, of hosts: StatisticsAnswer, in storage: some Storage
+    ) async throws -> StatisticsAnswer {
+        let first = try answer.get()
+        guard first.groupCount > first.groups.count else { return first }
+        var ofHosts = callers
+        ofHosts.filter.removeAll(.host)
+        for group in hosts.groups { ofHosts.filter.select(.host, group.values[0] ?? "") }
+        return try await storage.statistics(ofHosts)
+    }
 
     struct Rows: Sendable {
         var report: Report
@@ -361,6 +421,15 @@ struct OverviewQueries {
             step: isInSlots ? TrendStep.fitting(pageRequest.window, slots: slots) : nil)
         query.slotScale = TrendStep.scale
         return try pageRequest.comparison.map { try ComparisonBase($0).query(after: query) } ?? query
+    }
+
+    /// Returns a query of groups without figures.
+    private static func counts(
+        _ pageRequest: PageRequest, _ kind: RequestKind?, _ dimensions: [Dimension], limit: Int
+    ) throws -> StatisticsQuery {
+        var query = try query(pageRequest, kind, dimensions, isInSlots: false)
+        (query.limit, query.hasFigures) = (limit, false)
+        return query
     }
 }
 

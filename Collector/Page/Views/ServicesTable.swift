@@ -5,7 +5,10 @@ import MartletTelemetry
 /// The services of the overview, with their incoming and outgoing requests.
 struct ServicesTable {
     let pageRequest: PageRequest
+    /// The services that took the most time.
     let services: [OverviewService]
+    /// The number of all services.
+    let count: Int
     let incompleteness: Incompleteness
 
     var html: HTML {
@@ -13,7 +16,13 @@ struct ServicesTable {
             element("div", .class("bar-head")) {
                 element("h2", .id("h-services")) {
                     "Services "
-                    element("span", .class("count")) { String(services.count) }
+                    element("span", .class("count")) { FigureText.grouped(UInt64(count)) }
+                }
+                if services.count < count {
+                    element("p", .class("aside")) {
+                        "The \(services.count) that took the most time. "
+                        link(pageRequest.here.with(.top, String(count))) { "Show all" }
+                    }
                 }
             }
             DataTable.html("grid cards services", heading: "h-services") {

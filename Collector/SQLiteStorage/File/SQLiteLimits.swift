@@ -45,6 +45,8 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The largest number of rows of a report. A larger report fails with ``TooManyGroups``. Until its report has been sent, a
     /// row takes about 10 KB and the memory of its sketch.
     package var maxGroups = 20_000
+    /// The largest number of rows from which a report with a limit takes the first. Each takes about 250 bytes.
+    package var maxRankedGroups = 500_000
     /// The largest number of bytes of the buckets of all sketches of a report, without spare room. Past it, all sketches become
     /// coarser by the same amount, those of slots first (``GroupSums``).
     package var maxSketchBytes = 96 * 1024 * 1024

@@ -43,7 +43,8 @@ struct GroupSums {
     /// The highest scale of sketches in slots.
     private var slotScale = ExponentialHistogram.defaultScale
 
-    /// Creates sums of all groups of a query, at most `limits.maxGroups`. Each slot of a group counts as a group.
+    /// Creates sums of all groups of a query, at most `limits.maxGroups`. Each slot of a group counts as a group. Groups of a query
+    /// with a limit are only ranked past that, at most `limits.maxRankedGroups`.
     ///
     /// - Parameter isInSlots: whether the groups are added up in the query's slots.
     init(
@@ -54,10 +55,12 @@ struct GroupSums {
         window = counted.window
         grid = isInSlots ? query.grid(in: window, expired) : nil
         ranges = grid.map { query.ranges(of: $0, expired) } ?? counted.ranges
-        index = GroupIndex(of: query, maxGroups: limits.maxGroups, slots: grid?.count ?? 1)
+        let isRankable = !isInSlots && query.limit != nil
+        index = GroupIndex(
+            of: query, maxGroups: isRankable ? limits.maxRankedGroups : limits.maxGroups, slots: grid?.count ?? 1)
         lookup = TargetLookup(by: query.grouping, query.filter, series)
         kind = query.grouping.firstIndex(of: .kind) ?? 0
-        maxWholeGroups = isInSlots ? .max : query.maxWholeGroups
+        maxWholeGroups = isRankable ? min(query.maxWholeGroups, limits.maxGroups) : .max
         maxSketchBytes = limits.maxSketchBytes
         guard grid != nil, let coarse = query.slotScale else { return }
         (slotScale, wholes) = (coarse, query.hasFigures ? [] : nil)
@@ -65,6 +68,11 @@ struct GroupSums {
 
     /// Whether the groups are only ranked.
     var isRanking: Bool { ranking != nil }
+
+    /// The values of all groups with requests.
+    var rankedValues: [[String?]] {
+        zip(index.values, ranking?.figures ?? []).lazy.filter { !$1.isEmpty }.map { $0.0 }
+    }
 
     /// Whether a query's groups can be selected from these sums.
     ///

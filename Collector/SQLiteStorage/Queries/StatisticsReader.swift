@@ -25,6 +25,10 @@ struct StatisticsReader {
         for (index, sums) in zip(first, sums) {
             known[index] = try sums.answer(to: queries[index], &accounts, in: db)
         }
+        for (source, index) in first.enumerated() where sums[source].needsPortions(for: queries[index]) {
+            let ranking = PortionedRanking(queries[index], of: sums[source], source, expired, limits)
+            known[index] = try known[index]?.ordered(by: ranking, after: passes, in: db)
+        }
         var selected = SelectedGroups()
         for (source, index) in first.enumerated() where queries[index].limit != nil {
             guard case .success(let answer) = known[index] else { continue }
@@ -107,6 +111,8 @@ struct SelectedGroups {
                 answer.slots = sums.grid.map { GroupSlots(answer.groups, of: sums.slots, in: $0) }
             } else {
                 answer.takeGroups(sums.sums, query)
+                // The sketches that ordered the groups may have been coarser.
+                if query.order.measure.needsBuckets { answer.groups = query.order.first(nil, of: answer.groups) }
             }
             return .success(answer)
         }

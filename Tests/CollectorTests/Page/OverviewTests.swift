@@ -252,6 +252,36 @@ import Testing
         #expect(page.text.contains("There are too many endpoints to compare them all"))
     }
 
+    @Test func fleetOfAThousandServicesHasAFirstPage() async throws {
+        let storage = try SQLiteStorage(path: folder.path("fleet.sqlite"), now: { Samples.time(60) })
+        for service in 0..<1_050 {
+            let points = (0..<20).map { endpoint in
+                var dimensions = Samples.dimensions(endpoint: "/\(endpoint)")
+                dimensions.host = "host-\(endpoint == 3 ? 3 : service % 40)"
+                let seconds = (service, endpoint) == (700, 7) ? [20.0, 20, 20] : [0.001]
+                return Samples.point(dimensions, seconds, end: 50)
+            }
+            let incoming = Samples.point(Samples.dimensions(.server, endpoint: "/in"), [0.001], end: 50)
+            let metrics = InstanceMetrics(
+                resource: Samples.resource("service-\(service)"), points: points + (service == 700 ? [incoming] : []))
+            _ = try await storage.store([metrics], of: nil)
+        }
+        let page = try await page(try PageRequest(.overview, [("since", "10m")], now: Samples.time(60)), in: storage)
+        #expect(page.text.contains("Services 1,050 The 100 that took the most time."))
+        let services = try #require(
+            page.markup.split(separator: "id=\"h-services\"").last?.split(separator: "</table>").first)
+        #expect(services.split(separator: "<tr").count == 1 + 2 + 100)
+        let first = try #require(services.split(separator: "<tbody").last?.split(separator: "</tr>").first)
+        // Incoming and outgoing requests of the service, although few took longer than its incoming ones.
+        #expect(first.contains("service-700") && first.contains(">22<") && first.contains(">1<"))
+        #expect(page.text.contains("Hosts called 40 The 20 that took the most time."))
+        #expect(page.text.contains("All 21,000 endpoints"))
+        #expect(page.text.contains("the first 50 of 21,000 rows".capitalizedFirst))
+        let endpoints = try #require(page.markup.split(separator: "id=\"h-endpoints\"").last)
+        let row = try #require(endpoints.split(separator: "<tbody").last?.split(separator: "</tr>").first)
+        #expect(row.contains("service-700") && row.contains("/7"))
+    }
+
     @Test func linkToAWindowLongerThanTheComparisonOmitsIt() async throws {
         let links = try await compared([("compare", "day")]).links
         #expect(links.contains("/?compare=day&since=24h"))

@@ -100,6 +100,28 @@ import Testing
         }
     }
 
+    /// A store that sums few groups at a time takes the first from several passes.
+    @Test func firstGroupsAreTheSameIfFewFitIntoAnAnswer() async throws {
+        try storage.close()
+        var limits = SQLiteLimits()
+        limits.maxGroups = 11
+        let small = try SQLiteStorage(path: folder.path("collector.sqlite"), limits: limits) { [clock] in clock.time }
+        for (number, query) in queries(by: [.service, .endpoint, .status]).enumerated() {
+            var query = query
+            query.order = Self.orders[number % Self.orders.count]
+            query.limit = 1 + number % 9
+            let first = try await small.statistics(query)
+            let whole = try await unlimited(query)
+            #expect(first.groups == whole.groups)
+            #expect(first.groupCount == whole.groupCount)
+            expectSame(first.totals, whole.totals)
+        }
+    }
+
+    private func unlimited(_ query: StatisticsQuery) async throws -> StatisticsAnswer {
+        try await SQLiteStorage(readingFrom: folder.path("collector.sqlite")).statistics(query)
+    }
+
     @Test func limitedGroupsHaveTheSameSlotsAsWhenTheyAreNamed() async throws {
         for (number, query) in queries(by: [.service, .endpoint]).enumerated() {
             var query = query
