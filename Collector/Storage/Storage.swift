@@ -171,6 +171,20 @@ package struct StorageBusy: Error {
     package init() {}
 }
 
+/// The error of a read that took too long. The store has ended it.
+package struct ReadTimeout: Error, Equatable, CustomStringConvertible {
+    package var seconds: Double
+
+    package init(seconds: Double) { self.seconds = seconds }
+
+    package var description: String {
+        """
+        the answer would take longer than \(Int(seconds.rounded())) s; ask for a shorter time, for one service or for fewer \
+        dimensions
+        """
+    }
+}
+
 /// The reason why a store cannot be used, in a sentence for the person who named it.
 package struct StorageFailure: Error, Equatable, CustomStringConvertible {
     package var description: String

@@ -65,7 +65,9 @@ struct ClickHouseClient: Sendable {
         _ decode: (inout RowReader) throws -> Row
     ) async throws -> [Row] {
         let select = "SELECT \(distinct ? "DISTINCT " : "")\(columns.list) \(source)"
-        return try await Self.rows(columns, select, connection, isInDatabase, settings, decode)
+        let answer = try await connection.read(
+            select + Self.format, isInDatabase: isInDatabase, settings: settings)
+        return try Self.rows(columns, in: answer, decode)
     }
 
     /// Returns a number from each row of a SELECT.
@@ -97,17 +99,16 @@ struct ClickHouseClient: Sendable {
         _ expression: String, _ source: String, _ connection: ClickHouseConnection
     ) async throws -> String? {
         let columns: Selection = ["value": expression]
-        return try await rows(columns, "SELECT \(columns.list) \(source)", connection, false, []) {
-            try $0.text("value")
-        }.first
+        let select = "SELECT \(columns.list) \(source)"
+        let answer = try await connection.run(select + format, isInDatabase: false, settings: [])
+        return try rows(columns, in: answer) { try $0.text("value") }.first
     }
 
+    private static let format = " FORMAT Native"
+
     private static func rows<Row>(
-        _ columns: Selection, _ sql: String, _ connection: ClickHouseConnection, _ isInDatabase: Bool,
-        _ settings: [(String, String)], _ decode: (inout RowReader) throws -> Row
-    ) async throws -> [Row] {
-        let answer = try await connection.run(
-            sql + " FORMAT Native", isInDatabase: isInDatabase, settings: settings)
+        _ columns: Selection, in answer: [UInt8], _ decode: (inout RowReader) throws -> Row
+    ) throws -> [Row] {
         var reader = RowReader(answer, columns)
         var rows: [Row] = []
         while try reader.next() { rows.append(try decode(&reader)) }

@@ -20,7 +20,7 @@ package enum Migration {
         do {
             try await makeTables(client)
             return true
-        } catch let error as ClickHouseError where error.isBehindAServer {
+        } catch let error as ClickHouseError where error.isTimeout {
             guard found == Schema.version, try await storeID(client) != nil else {
                 throw StorageFailure("a server of the cluster is away, and tables are made on all of them: \(error)")
             }

@@ -312,6 +312,58 @@ struct ClickHouseStorageTests {
         Connection(descriptor: silent.descriptor).close()
     }
 
+    @Test func readThatTimesOutIsNotRepeatedAtTheNextServer() async throws {
+        let servers = [try Loopback.listen(), try Loopback.listen()]
+        let asked = [Asked(), Asked()]
+        for (server, asked) in zip(servers, asked) {
+            let descriptor = server.descriptor
+            Thread {
+                while Loopback.accept(from: descriptor) != nil { asked.count.add(1, ordering: .relaxed) }
+            }.start()
+        }
+        let location = try ClickHouseLocation(
+            "http://127.0.0.1:\(servers[0].port),http://127.0.0.1:\(servers[1].port)/martlet")
+        let connection = ClickHouseConnection(location, ClickHouseCredentials([:]), timeout: 0.2)
+        await #expect(throws: ReadTimeout.self) { _ = try await connection.read("SELECT 1", settings: []) }
+        // The statement, and the request to end it.
+        try await wait(for: "both requests") { asked[0].count.load(ordering: .relaxed) == 2 }
+        #expect(asked[1].count.load(ordering: .relaxed) == 0)
+        for server in servers {
+            Connection(descriptor: server.descriptor).shutDown()
+            Connection(descriptor: server.descriptor).close()
+        }
+    }
+
+    /// A statement that would never end.
+    private static let endless = "SELECT count() FROM system.numbers"
+
+    @Test func statementThatTakesTooLongIsEnded() async throws {
+        let connection = ClickHouseConnection(database.location, ClickHouseCredentials([:]), timeout: 1)
+        await #expect(throws: ReadTimeout(seconds: 1)) {
+            _ = try await connection.read(Self.endless, settings: [])
+        }
+        try await wait(for: "the statement's end") { try await running() == 0 }
+    }
+
+    @Test(.enabled(if: TestedStore.current != .chDB, "chDB runs one statement at a time"))
+    func statementOfACancelledTaskIsEnded() async throws {
+        let connection = ClickHouseConnection(database.location, ClickHouseCredentials([:]), timeout: 600)
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            group.addTask { try await connection.read(Self.endless, settings: []) }
+            try await wait(for: "the statement") { try await running() == 1 }
+            group.cancelAll()
+            let end = await group.nextResult()
+            #expect(throws: CancellationError.self) { try end?.get() }
+        }
+        try await wait(for: "the statement's end") { try await running() == 0 }
+    }
+
+    /// Returns the number of endless statements that run.
+    private func running() async throws -> Int {
+        try await collector().client.count(
+            "FROM system.processes WHERE query LIKE '\(Self.endless)%'")
+    }
+
     private final class Asked: Sendable {
         let count = Atomic(0)
     }
