@@ -51,6 +51,13 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: """
+            A file with more read tokens, one per line: a name, the token, and read-only if it must not clear requests; reloaded at \
+            SIGHUP.
+            """)
+    var readTokenFile: String?
+
+    @Option(
+        help: """
             A host name by which browsers and readers may reach the collector, in addition to addresses and names without a dot; \
             may be repeated. It is only used without a read token.
             """)
@@ -261,13 +268,14 @@ struct Draining: Service {
 
 /// Reloads the files of tokens and of the certificate at each SIGHUP. If a file is faulty, its earlier contents stay in use.
 struct ReloadOnHangup: Service {
-    let tokens: IngestTokenSource?
+    let tokens: TokenSource
     let tls: ServerTLS?
     let logger: Logger
 
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            reload("the ingest tokens") { try tokens?.reload() }
+            reload("the ingest tokens") { try tokens.reloadIngest() }
+            reload("the read tokens") { try tokens.reloadRead() }
             reload("the certificate and its key") { try tls?.reload() }
         }
         try? await gracefulShutdown()

@@ -17,7 +17,7 @@ struct ServeSettings {
     var store: StoreLocation
     var limits: SQLiteLimits
     var tokens: ServerTokens
-    var tokenSource: IngestTokenSource?
+    var tokenSource: TokenSource
     var tls: ServerTLS?
     var allowedHosts: [String]
     var receivers: [Receiver]
@@ -46,10 +46,8 @@ struct ServeSettings {
                 throw ValidationError("\(flag) must consist of ASCII characters without spaces")
             }
         }
-        tokenSource = try reportingFailure {
-            try IngestTokenSource(flag: flags.ingestToken, file: flags.ingestTokenFile)
-        }
-        tokens = ServerTokens(ingest: tokenSource?.tokens, read: flags.readToken)
+        tokenSource = try reportingFailure { try TokenSource(flags) }
+        tokens = tokenSource.tokens
         if let objection = tokens.objection(toListeningAt: address, insecure: flags.insecure) {
             throw ValidationError(objection)
         }
@@ -215,26 +213,37 @@ enum ByteSize {
     }
 }
 
-/// The ingest tokens from the flag and from the file.
-struct IngestTokenSource {
-    let tokens: IngestTokens
-    private let flag: String?
-    private let file: String?
+/// The tokens from the flags and from the files.
+struct TokenSource {
+    let tokens: ServerTokens
+    private let ingest: (flag: String?, file: String?)
+    private let read: (flag: String?, file: String?)
 
-    /// Returns `nil` if neither is given.
-    init?(flag: String?, file: String?) throws {
-        guard flag != nil || file != nil else { return nil }
-        (self.flag, self.file) = (flag, file)
-        tokens = IngestTokens(try Self.read(flag, file))
+    init(_ flags: Serve) throws {
+        ingest = (flags.ingestToken, flags.ingestTokenFile)
+        read = (flags.readToken, flags.readTokenFile)
+        let (senders, readers) = (try Self.ingestTokens(ingest), try Self.readTokens(read))
+        tokens = ServerTokens(
+            ingest: senders.isEmpty ? nil : IngestTokens(senders), read: readers.isEmpty ? nil : ReadTokens(readers))
     }
 
-    /// Reloads the file. After an error the current tokens stay in use.
-    func reload() throws {
-        tokens.replace(with: try Self.read(flag, file))
+    /// Reloads the file of ingest tokens; returns `nil` without one. After an error the current tokens stay in use.
+    func reloadIngest() throws -> Void? {
+        ingest.file == nil ? nil : tokens.ingest?.replace(with: try Self.ingestTokens(ingest))
     }
 
-    private static func read(_ flag: String?, _ file: String?) throws -> [String] {
-        try (flag.map { [$0] } ?? []) + (file.map { try TokenFile.tokens($0) } ?? [])
+    /// Reloads the file of read tokens in the same way. The sessions of removed tokens end.
+    func reloadRead() throws -> Void? {
+        read.file == nil ? nil : tokens.read?.replace(with: try Self.readTokens(read))
+    }
+
+    private static func ingestTokens(_ source: (flag: String?, file: String?)) throws -> [String] {
+        try (source.flag.map { [$0] } ?? []) + (source.file.map { try TokenFile.tokens($0) } ?? [])
+    }
+
+    private static func readTokens(_ source: (flag: String?, file: String?)) throws -> [ReadToken] {
+        try (source.flag.map { [ReadToken(secret: $0)] } ?? [])
+            + (source.file.map { try TokenFile.readTokens($0) } ?? [])
     }
 }
 

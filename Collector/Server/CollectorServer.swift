@@ -125,7 +125,7 @@ package struct CollectorServer: Sendable {
     }
 
     private func router(_ unauthenticated: UnauthenticatedConnections) -> Router<CollectorRequestContext> {
-        let gate = TokenGate(attempts: attempts, unauthenticated: unauthenticated)
+        let gate = gate(unauthenticated)
         let router = baseRouter(takesTelemetry: true)
         router.add(middleware: DrainingMiddleware(requests: requests))
         IngestRoutes(
@@ -138,7 +138,7 @@ package struct CollectorServer: Sendable {
 
     private func adminRouter(_ unauthenticated: UnauthenticatedConnections) -> Router<CollectorRequestContext> {
         let router = baseRouter(takesTelemetry: false)
-        addMetrics(to: readers(router.group()), access(TokenGate(attempts: attempts, unauthenticated: unauthenticated)))
+        addMetrics(to: readers(router.group()), access(gate(unauthenticated)))
         return router
     }
 
@@ -157,8 +157,12 @@ package struct CollectorServer: Sendable {
         return router
     }
 
+    private func gate(_ unauthenticated: UnauthenticatedConnections) -> TokenGate {
+        TokenGate(attempts: attempts, unauthenticated: unauthenticated, delay: limits.delayAfterWrongTokens)
+    }
+
     private func access(_ gate: TokenGate) -> ReaderAccess {
-        ReaderAccess(token: tokens.read, sessions: sessions, isTLS: tls != nil, gate: gate)
+        ReaderAccess(tokens: tokens.read, sessions: sessions, isTLS: tls != nil, gate: gate)
     }
 
     /// Adds the routes for people and programs that read.

@@ -29,6 +29,8 @@ package struct PageRequest: Sendable {
     package let now: UnixNanoseconds
     /// Whether the visitor is signed in, and so can sign out.
     package var isSignedIn = false
+    /// Whether the visitor may delete the kept requests.
+    package var mayClear = true
     /// The flags that a command needs to query this collector; empty if it needs none.
     package var collectorFlags: [CommandFlag] = []
     /// The address under which the visitor reached this collector.

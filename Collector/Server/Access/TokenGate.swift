@@ -4,44 +4,39 @@ import Logging
 import MartletTelemetry
 import Synchronization
 
-/// Checks the token of a request. Wrong tokens are throttled by address (``TokenAttempts``). After a right one, its connection
-/// no longer counts towards the limit for connections without a token.
-///
-/// A connection that has shown a right token is not throttled. So somebody who guesses tokens behind a load balancer or NAT
-/// does not lock out the other clients there.
+/// Checks the token of a request. A right one always passes, and its connection no longer counts towards the limit for
+/// connections without a token. The answer to a wrong one is delayed if its address gave many (``TokenAttempts``). The address is
+/// not locked out, because behind a load balancer or NAT it is that of many clients.
 struct TokenGate: Sendable {
-    enum Verdict {
-        case accepted
-        case rejected
-        /// The address gave too many wrong tokens, so this one was not checked.
-        case throttled
-    }
-
-    static let tooManyWrong = "too many wrong tokens from this address; try again in a minute"
-    /// The time after which an address may try again, in seconds.
-    static let waitSeconds = 60
-
     let attempts: TokenAttempts
     let unauthenticated: UnauthenticatedConnections
+    /// See ``ServerLimits/delayAfterWrongTokens``.
+    let delay: @Sendable () async -> Void
 
-    /// - Parameter isValid: compares the token.
-    func verdict(on token: String, of context: CollectorRequestContext, isValid: (String) -> Bool) -> Verdict {
-        let address = context.remoteAddress
-        guard !unauthenticated.contains(context.channel) || attempts.allow(address) else { return .throttled }
-        guard isValid(token) else {
-            attempts.add(token, of: address)
-            return .rejected
+    /// Returns what a token stands for; `nil` for a wrong token.
+    ///
+    /// - Parameter find: compares the token.
+    func check<Found>(_ token: String, of context: CollectorRequestContext, _ find: (String) -> Found?) async -> Found?
+    {
+        if let found = find(token) {
+            unauthenticated.markAuthenticated(context.channel)
+            return found
         }
-        unauthenticated.markAuthenticated(context.channel)
-        return .accepted
+        await slow(token, of: context)
+        return nil
+    }
+
+    /// Counts a wrong token, and waits if its address gave many. A connection has one request at a time, so it gets one answer in
+    /// each delay.
+    func slow(_ token: String, of context: CollectorRequestContext) async {
+        if attempts.add(token, of: context.remoteAddress) { await delay() }
     }
 }
 
 /// Counts the wrong tokens of each address, in logins and in header fields, so that nobody can try tokens by the thousand. A
-/// wrong token counts once a minute, so a sender that repeats an old one does not lock out its address. Safe to use from any
-/// task.
+/// wrong token counts once a minute, so a sender that repeats an old one is not slowed. Safe to use from any task.
 final class TokenAttempts: Sendable {
-    /// The maximum number of wrong tokens from an address in a minute.
+    /// The maximum number of wrong tokens from an address in a minute that are answered at once.
     static let most = 10
     private static let minute: UInt64 = 60_000_000_000
     /// The maximum number of addresses that are remembered.
@@ -60,25 +55,17 @@ final class TokenAttempts: Sendable {
         self.now = now
     }
 
-    /// Returns whether the address may try a token.
-    func allow(_ address: String) -> Bool {
+    /// Counts a wrong token, and returns whether its address gave too many in this minute.
+    func add(_ token: String, of address: String) -> Bool {
         let minute = now() / Self.minute
         return wrong.withLock { wrong in
-            guard let known = wrong[address], known.minute == minute else { return true }
-            return known.tokens.count < Self.most
-        }
-    }
-
-    /// Counts a wrong token.
-    func add(_ token: String, of address: String) {
-        let minute = now() / Self.minute
-        wrong.withLock { wrong in
             if wrong.count >= Self.maxAddresses { wrong = wrong.filter { $0.value.minute == minute } }
             if wrong.count >= Self.maxAddresses { wrong = [:] }
             var known = wrong[address] ?? Wrong(minute: minute)
             if known.minute != minute { known = Wrong(minute: minute) }
-            known.tokens.insert(token.hashValue)
+            if known.tokens.count <= Self.most { known.tokens.insert(token.hashValue) }
             wrong[address] = known
+            return known.tokens.count > Self.most
         }
     }
 }
@@ -94,15 +81,14 @@ struct BearerTokenMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        let verdict = BearerToken.given(in: request).map { gate.verdict(on: $0, of: context, isValid: tokens.contain) }
-        switch verdict ?? .rejected {
-        case .accepted: return try await next(request, context)
+        if let given = BearerToken.given(in: request),
+            await gate.check(given, of: context, { tokens.contain($0) ? true : nil }) != nil
+        {
+            return try await next(request, context)
+        }
         // The answer has no WWW-Authenticate, although RFC 9110 requires it: URLSession on Linux (6.3.1) never returns from a
         // 401 that has it.
-        case .rejected: return try refuse(request, 401, "the ingest token is missing or wrong", context)
-        case .throttled:
-            return try refuse(request, 429, TokenGate.tooManyWrong, context).retryable(after: TokenGate.waitSeconds)
-        }
+        return try refuse(request, 401, "the ingest token is missing or wrong", context)
     }
 
     private func refuse(

@@ -1,4 +1,5 @@
 import Hummingbird
+import MartletStorage
 import NIOCore
 import NIOHTTPTypes
 import Synchronization
@@ -7,6 +8,8 @@ import Synchronization
 struct CollectorRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
+    /// Who reads; `nil` before ``ReaderMiddleware`` and on paths that are not read.
+    var reader: Reader?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
@@ -15,6 +18,25 @@ struct CollectorRequestContext: RequestContext {
 
     /// The client's address without its port, as the connection has it.
     var remoteAddress: String { channel.remoteAddress?.ipAddress ?? "" }
+
+    /// Returns the result of `work`, which reads the store. If the client leaves, cancels `work` and throws `CancellationError`.
+    /// If `work` takes longer than `limit`, cancels it and throws ``ReadTimeout``.
+    func reading<Value: Sendable>(
+        within limit: Duration, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await whileClientIsThere {
+            try await withThrowingTaskGroup(of: Value.self) { group in
+                defer { group.cancelAll() }
+                group.addTask(operation: work)
+                group.addTask {
+                    try await Task.sleep(for: limit)
+                    throw ReadTimeout(seconds: Double(limit.components.seconds))
+                }
+                guard let value = try await group.next() else { throw CancellationError() }
+                return value
+            }
+        }
+    }
 
     /// See ``ClientWatch/whileClientIsThere(_:)``.
     func whileClientIsThere<Value: Sendable>(

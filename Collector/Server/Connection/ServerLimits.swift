@@ -34,13 +34,17 @@ package struct ServerLimits: Sendable {
     /// Maximum bytes of an inflated body that is decoded on its connection's event loop. Decoding usually takes a millisecond,
     /// and the loop's other connections wait meanwhile. A larger body is decoded elsewhere.
     static let eventLoopBodyBytes = 64 * 1024
-    /// Maximum reports, lists and views of the page at a time, each until its answer is sent. The same number of pages of
-    /// metrics is allowed in addition. The embedded store has two more readers (five, GRDB's default), so that maintenance does
+    /// Waits before the answer to a wrong token from an address that gave many (``TokenAttempts``).
+    package var delayAfterWrongTokens: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(1)) }
+    /// Maximum reports, lists and views of the page at a time, each until its answer is sent. A reader has all of them but one at
+    /// most. The same number of pages of metrics is allowed in addition. The embedded store has two more readers (five, GRDB's default), so that maintenance does
     /// not wait behind a report.
     package var maxReads = 3
     /// Maximum reads that wait for their turn, enough for the panels of some dashboards. Reports and views share one queue, and
-    /// pages of metrics have another. Further reads get a 503.
+    /// pages of metrics have another. Further reads get a 503, those of the reader with the most waiting reads first.
     package var maxWaitingReads = 32
+    /// The time for reading the store for one answer. After it, the read is cancelled and gets a 503.
+    package var readTimeout = Duration.seconds(30)
     /// The time after which a read loses its slot to a waiting read, if its client has taken nothing of the answer meanwhile.
     /// Its connection is closed.
     package var stallTimeout = Duration.seconds(1)

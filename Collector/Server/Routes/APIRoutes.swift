@@ -28,7 +28,9 @@ struct APIRoutes: Sendable {
         ]
         for (path, read) in reads {
             group.get(path) { request, context in
-                try await answer { try await context.whileClientIsThere { try await read(request, context) } }
+                try await answer {
+                    try await context.reading(within: limiter.readTimeout) { try await read(request, context) }
+                }
             }
             group.refuseOtherMethods(at: path, than: path == "requests" ? [.get, .delete] : [.get])
         }
@@ -38,8 +40,13 @@ struct APIRoutes: Sendable {
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_json)))
         }
         group.refuseOtherMethods(at: "openapi.json")
-        group.delete("requests") { request, _ in
-            try await answer("the kept requests could not be deleted") { try await removeRequests(request) }
+        group.delete("requests") { request, context in
+            guard context.reader?.mayClear ?? true else {
+                return try Response.json(Problem(error: "this token may not delete requests"), status: .forbidden)
+            }
+            return try await answer("the kept requests could not be deleted") {
+                try await removeRequests(request, context)
+            }
         }
     }
 
@@ -89,11 +96,13 @@ struct APIRoutes: Sendable {
 
     /// Deletes all kept spans. A page of another site cannot make a browser send this: for `DELETE` across origins a browser
     /// needs the collector's consent (Fetch Standard, "CORS-preflight request"), and the collector never gives it.
-    private func removeRequests(_ request: Request) async throws -> Response {
+    private func removeRequests(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
         guard request.uri.query == nil else {
             throw ParameterError("this deletes all kept requests and takes no parameters")
         }
-        return try Response.json(RemovalReport(removed: try await storage.removeDetails()))
+        let removed = try await storage.removeDetails()
+        logger.noteRemoval(of: removed, context)
+        return try Response.json(RemovalReport(removed: removed))
     }
 
     private func map(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
@@ -122,12 +131,26 @@ struct APIRoutes: Sendable {
             return try Response.json(Problem(error: "\(error)"), status: .badRequest)
         } catch is UnknownRequest {
             return try Response.json(Problem(error: UnknownRequest.sentence), status: .notFound)
+        } catch let error as ReadTimeout {
+            return try Response.json(Problem(error: error.description), status: .serviceUnavailable)
         } catch  where error is HTTPError || error is CancellationError {
             throw error
         } catch {
             logger.error("\(failure)", metadata: ["error": "\(error)"])
             return try Response.json(Problem(error: failure), status: .serviceUnavailable)
         }
+    }
+}
+
+extension Logger {
+    /// Logs who deleted the kept requests.
+    func noteRemoval(of count: Int, _ context: CollectorRequestContext) {
+        info(
+            "the kept requests were deleted",
+            metadata: [
+                "count": "\(count)", "address": "\(context.remoteAddress)",
+                "token": "\(context.reader?.token?.name ?? "none")",
+            ])
     }
 }
 

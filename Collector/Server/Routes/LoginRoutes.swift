@@ -22,7 +22,7 @@ struct LoginRoutes: Sendable {
         // After a wrong token the browser shows this address. It changes nothing, so any link may lead here.
         router.get("login") { _, _ in Response(status: .seeOther, headers: [.location: "/"]) }
         group.post("logout") { request, _ in
-            if let id = access.session(of: request) { access.sessions.end(id) }
+            if let session = access.session(of: request) { access.sessions.end(session.id) }
             return Response(status: .seeOther, headers: [.location: "/", .setCookie: access.endedCookie])
         }
         router.refuseOtherMethods(at: "login", than: [.get, .post], PageRoutes.refusal)
@@ -35,26 +35,17 @@ struct LoginRoutes: Sendable {
     }
 
     private func logIn(_ request: Request, _ context: CollectorRequestContext) async throws -> Response {
-        // The task is not suspended between reading the count and comparing the token, so parallel attempts cannot escape the
-        // count.
         let body = try await request.body.collect(upTo: Self.maxFormBytes)
         let form = Dictionary(Request.pairs(ofForm: String(buffer: body))) { first, _ in first }
         let next = Self.destination(form["next"] ?? "/")
-        let (address, attempts) = (context.remoteAddress, access.gate.attempts)
-        guard attempts.allow(address) else {
-            return Response(
-                page: LoginPage.html(next: next, problem: "Too many wrong tokens. Try again in a minute."),
-                status: .tooManyRequests
-            ).retryable(after: TokenGate.waitSeconds)
-        }
         let given = form["token"] ?? ""
-        guard let token = access.token, SecretText.isEqual(given, to: token) else {
-            attempts.add(given, of: address)
+        guard let token = access.tokens?.token(given) else {
+            await access.gate.slow(given, of: context)
             return Response(
                 page: LoginPage.html(next: next, problem: "The read token is wrong."), status: .unauthorized)
         }
-        return Response(
-            status: .seeOther, headers: [.location: next, .setCookie: access.cookie(access.sessions.begin())])
+        let id = access.sessions.begin(with: token)
+        return Response(status: .seeOther, headers: [.location: next, .setCookie: access.cookie(id)])
     }
 
     /// Returns the text if it is an address of this server, and the overview's address otherwise. A browser reads `//` and

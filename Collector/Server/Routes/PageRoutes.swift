@@ -50,8 +50,9 @@ struct PageRoutes: Sendable {
             let pageRequest = pageRequest(try TracePage.pageRequest(id, request.queryPairs, now: now()), by: request)
             return try await TracePage(id, pageRequest, in: storage).html
         }
-        view("/requests/clear", of: group, withMethods: [.get, .post]) { request, _ in
-            try await ClearPage(try pageRequest(ClearPage.address, request), in: storage).html
+        view("/requests/clear", of: group, withMethods: [.get, .post]) { request, context in
+            guard context.reader?.mayClear ?? true else { throw ClearingRefused() }
+            return try await ClearPage(try pageRequest(ClearPage.address, request), in: storage).html
         }
         view("/map", of: group) { request, _ in
             try await ServiceMap(try pageRequest(.map, request), in: storage).html
@@ -72,10 +73,13 @@ struct PageRoutes: Sendable {
                         "Nothing was deleted", "The request came from a page of another site. Clear from this one."),
                     status: .forbidden)
             })
-        guarded.post("/requests/clear") { request, _ in
+        guarded.post("/requests/clear") { request, context in
             try await answer(to: request) {
+                guard context.reader?.mayClear ?? true else { throw ClearingRefused() }
                 let pageRequest = try pageRequest(ClearPage.address, request)
-                let address = ClearPage.address(after: try await storage.removeDetails(), pageRequest)
+                let removed = try await storage.removeDetails()
+                logger.noteRemoval(of: removed, context)
+                let address = ClearPage.address(after: removed, pageRequest)
                 return Response(status: .seeOther, headers: [.location: address.text])
             }
         }
@@ -90,7 +94,8 @@ struct PageRoutes: Sendable {
     ) {
         group.get(path) { request, context in
             try await answer(to: request) {
-                Response(page: try await context.whileClientIsThere { try await view(request, context) })
+                Response(
+                    page: try await context.reading(within: limiter.readTimeout) { try await view(request, context) })
             }
         }
         group.refuseOtherMethods(at: path, than: methods, Self.refusal)
@@ -113,7 +118,8 @@ struct PageRoutes: Sendable {
         if let address = CollectorFlags.address(request.head.authority, isTLS: access.isTLS, forwarded: scheme) {
             pageRequest.collectorAddress = address
         }
-        pageRequest.isSignedIn = access.session(of: request) != nil
+        let session = access.session(of: request)
+        (pageRequest.isSignedIn, pageRequest.mayClear) = (session != nil, session?.token.mayClear ?? true)
         return pageRequest
     }
 
@@ -128,6 +134,12 @@ struct PageRoutes: Sendable {
             return Response(page: RefusalPage.html(error, in: request.queryPairs), status: .notFound)
         } catch let error as UnknownTrace {
             return Response(page: RefusalPage.html("Not found", error.description), status: .notFound)
+        } catch is ClearingRefused {
+            return Response(
+                page: RefusalPage.html("Nothing was deleted", "Your token may only read."), status: .forbidden)
+        } catch let error as ReadTimeout {
+            return Response(
+                page: RefusalPage.html("This takes too long", error.description), status: .serviceUnavailable)
         } catch let error as CancellationError {
             throw error
         } catch {
@@ -139,6 +151,9 @@ struct PageRoutes: Sendable {
         }
     }
 }
+
+/// The error of a reader who may not delete the kept requests.
+private struct ClearingRefused: Error {}
 
 extension Response {
     /// The page loads only its own files, runs only its own script, and is shown in no frame (CSP Level 3).

@@ -4,12 +4,22 @@ import Synchronization
 
 /// Limits the number of concurrent reads. Each read holds one of the store's readers, and then the memory of its answer until
 /// that is sent. If all slots are taken, a read waits in line: the panels of a dashboard all ask at once. If the line is full,
-/// the read is refused. Safe to call from any task.
+/// a read is refused. Safe to call from any task.
+///
+/// Each reader has a share: all slots but one at most, and the next free slot before readers that hold more. A reader with many
+/// reads in a full line makes way for one with fewer.
 final class ReadLimiter: Sendable {
-    private struct State {
+    fileprivate struct State {
         var reads = 0
-        var waiting: [(number: UInt64, turn: AsyncStream<Slot>.Continuation)] = []
+        var readsOf: [String: Int] = [:]
+        var waiting: [Waiting] = []
         var lastNumber: UInt64 = 0
+    }
+
+    fileprivate struct Waiting {
+        let number: UInt64
+        let reader: String
+        let turn: AsyncStream<Slot?>.Continuation
     }
 
     private enum Entrance {
@@ -20,36 +30,44 @@ final class ReadLimiter: Sendable {
 
     /// See ``ServerLimits/stallTimeout``.
     let stallTimeout: Duration
+    /// See ``ServerLimits/readTimeout``.
+    let readTimeout: Duration
     private let maxReads: Int
+    private let maxReadsOfReader: Int
     private let maxWaiting: Int
     private let state = Mutex(State())
 
     init(_ limits: ServerLimits) {
-        stallTimeout = limits.stallTimeout
-        maxReads = limits.maxReads
-        maxWaiting = limits.maxWaitingReads
+        (stallTimeout, readTimeout) = (limits.stallTimeout, limits.readTimeout)
+        (maxReads, maxWaiting) = (limits.maxReads, limits.maxWaitingReads)
+        maxReadsOfReader = max(1, maxReads - 1)
     }
 
-    /// Whether a read waits for a slot.
-    var hasWaiters: Bool { state.withLock { !$0.waiting.isEmpty } }
+    /// The number of reads that wait for a slot.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// A slot for one read. It becomes free when its last reference ends.
     final class Slot: Sendable {
         let limiter: ReadLimiter
+        private let reader: String
 
-        fileprivate init(of limiter: ReadLimiter) {
-            self.limiter = limiter
+        fileprivate init(of limiter: ReadLimiter, for reader: String) {
+            (self.limiter, self.reader) = (limiter, reader)
         }
 
-        deinit { limiter.leave() }
+        deinit { limiter.leave(reader) }
     }
 
-    /// Returns a slot, after a wait if all are taken; `nil` if the line is full. Throws `CancellationError` if its task is
-    /// cancelled while it waits.
-    func enter() async throws -> Slot? {
-        let (turns, turn) = AsyncStream.makeStream(of: Slot.self)
-        switch state.withLock({ add(turn, to: &$0) }) {
-        case .entered: return Slot(of: self)
+    /// Returns a slot, after a wait if none is free; `nil` if the line is full. Throws `CancellationError` if its task is cancelled
+    /// while it waits.
+    ///
+    /// - Parameter reader: the key of the reader.
+    func enter(_ reader: String) async throws -> Slot? {
+        let (turns, turn) = AsyncStream.makeStream(of: Slot?.self)
+        let (entrance, displaced) = state.withLock { enter(reader, turn, &$0) }
+        displaced?.yield(nil)
+        switch entrance {
+        case .entered: return Slot(of: self, for: reader)
         case .full: return nil
         case .waits(let number):
             defer { state.withLock { $0.waiting.removeAll { $0.number == number } } }
@@ -58,24 +76,66 @@ final class ReadLimiter: Sendable {
         }
     }
 
-    private func add(_ turn: AsyncStream<Slot>.Continuation, to state: inout State) -> Entrance {
-        if state.reads < maxReads {
-            state.reads += 1
-            return .entered
+    /// Returns the turn that loses its place in a full line, besides the new read's entrance.
+    private func enter(
+        _ reader: String, _ turn: AsyncStream<Slot?>.Continuation, _ state: inout State
+    ) -> (Entrance, displaced: AsyncStream<Slot?>.Continuation?) {
+        if state.reads < maxReads, state.readsOf[reader] ?? 0 < maxReadsOfReader {
+            state.take(for: reader)
+            return (.entered, nil)
         }
-        guard state.waiting.count < maxWaiting else { return .full }
+        var displaced: AsyncStream<Slot?>.Continuation?
+        if state.waiting.count >= maxWaiting {
+            displaced = state.displace(for: reader)
+            guard displaced != nil else { return (.full, nil) }
+        }
         state.lastNumber += 1
-        state.waiting.append((state.lastNumber, turn))
-        return .waits(number: state.lastNumber)
+        state.waiting.append(Waiting(number: state.lastNumber, reader: reader, turn: turn))
+        return (.waits(number: state.lastNumber), displaced)
     }
 
     /// Gives the slot to the next read in line. A read that has just given up drops the slot, which then goes to the next one.
-    private func leave() {
+    private func leave(_ reader: String) {
         let next = state.withLock { state in
-            if state.waiting.isEmpty { state.reads -= 1 }
-            return state.waiting.isEmpty ? nil : state.waiting.removeFirst().turn
+            state.give(by: reader)
+            let next = state.removeNext(maxReadsOfReader)
+            if let next { state.take(for: next.reader) }
+            return next
         }
-        next?.yield(Slot(of: self))
+        if let next { next.turn.yield(Slot(of: self, for: next.reader)) }
+    }
+}
+
+extension ReadLimiter.State {
+    mutating func take(for reader: String) {
+        reads += 1
+        readsOf[reader, default: 0] += 1
+    }
+
+    mutating func give(by reader: String) {
+        reads -= 1
+        readsOf[reader, default: 1] -= 1
+        if readsOf[reader] == 0 { readsOf[reader] = nil }
+    }
+
+    /// Removes the read whose turn it is: of the readers with the fewest slots, the one that has waited longest. Returns `nil` if
+    /// none may enter.
+    mutating func removeNext(_ maxReadsOfReader: Int) -> ReadLimiter.Waiting? {
+        let held = waiting.map { readsOf[$0.reader] ?? 0 }
+        guard let least = held.min(), least < maxReadsOfReader, let index = held.firstIndex(of: least) else {
+            return nil
+        }
+        return waiting.remove(at: index)
+    }
+
+    /// Removes the last read of the reader with the most waiting reads, and returns its turn; `nil` if no reader has two more than
+    /// `reader`.
+    mutating func displace(for reader: String) -> AsyncStream<ReadLimiter.Slot?>.Continuation? {
+        let counts = waiting.reduce(into: [:]) { $0[$1.reader, default: 0] += 1 }
+        guard let most = counts.max(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
+            most.value > (counts[reader] ?? 0) + 1, let index = waiting.lastIndex(where: { $0.reader == most.key })
+        else { return nil }
+        return waiting.remove(at: index).turn
     }
 }
 
@@ -90,7 +150,8 @@ struct ReadLimiterMiddleware: RouterMiddleware {
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         do {
-            guard let slot = try await context.whileClientIsThere({ try await limiter.enter() }) else {
+            let reader = context.reader?.key ?? context.remoteAddress
+            guard let slot = try await context.whileClientIsThere({ try await limiter.enter(reader) }) else {
                 return try refusal("too many clients are reading at the same time; try again later")
             }
             return try await next(request, context).sent(in: slot, over: context.channel)
@@ -138,7 +199,7 @@ private final class Progress: Sendable {
         var before = 0
         while true {
             let steps = steps.load(ordering: .relaxed)
-            if steps == before, steps % 2 == 1, limiter.hasWaiters { return }
+            if steps == before, steps % 2 == 1, limiter.waitingCount > 0 { return }
             before = steps
             try await Task.sleep(for: limiter.stallTimeout)
         }

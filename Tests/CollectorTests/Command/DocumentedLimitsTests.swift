@@ -39,6 +39,7 @@ import Testing
                 "\(seconds(server.answerTimeout)); then the connection is closed"
             ),
             ("reports, maps and lists", "\(server.maxReads). Another \(reads) of each kind wait"),
+            ("reading the store for an answer", "\(seconds(server.readTimeout));"),
             ("a report, a list of agents, or the wait", "ends"),
             ("parameters", "64, of 1 KiB each"),
             ("length of the window", "800 days"),
@@ -46,6 +47,7 @@ import Testing
             ("figures of a report with top", "those of the rows that it shows"),
             ("points that such a report keeps", mebibytes(ReadChunks.maxBytes)),
             ("rows of a report", grouped(store.maxGroups)),
+            ("rows from which top takes", grouped(store.maxRankedGroups)),
             (
                 "senders that agents lists",
                 "the \(grouped(AgentsReport.maxAgents)) seen most recently within since (\(since) by"
@@ -71,7 +73,8 @@ import Testing
             "\(mebibytes(intake.maxBodyBytes)), before and after inflating; \(mebibytes(intake.maxMessageBytes)) of memory",
             "\(mebibytes(server.maxIngestBytes)) of memory",
             "\(seconds(server.idleTimeout)); \(seconds(server.bodyTimeout)); \(seconds(server.answerTimeout))",
-            "\(server.maxReads), and \(server.maxWaitingReads) waiting", "\(grouped(store.maxGroups)) rows",
+            "\(server.maxReads), and \(server.maxWaitingReads) waiting", "\(seconds(server.readTimeout)); then 503",
+            "\(grouped(store.maxGroups)) rows, or with top the first of \(grouped(store.maxRankedGroups))",
             mebibytes(store.maxSketchBytes), "the \(grouped(AgentsReport.maxAgents)) seen last",
         ]
         let rows = try Repository.table(after: "## Limits", in: "docs/operations.md").map { $0[1] }

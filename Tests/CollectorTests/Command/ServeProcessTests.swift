@@ -265,6 +265,27 @@ import Testing
         #expect(log.contains("reason=the ingest token is missing or wrong status=401"))
     }
 
+    @Test func readTokensAreReloadedAtSIGHUPAndKeptAfterAFault() async throws {
+        let file = folder.url.appendingPathComponent("readers")
+        try Data("team old\nwall may-read read-only\n".utf8).write(to: file)
+        let (process, port) = try await start(
+            ["--read-token", "flag"], environment: ["MARTLET_COLLECTOR_READ_TOKEN_FILE": file.path])
+        func status(_ token: String) async throws -> Int? {
+            try await RawConnection.get(
+                "/api/v1/agents", headers: ["Authorization: Bearer \(token)"], port: port)?.status
+        }
+        for token in ["old", "may-read", "flag"] { #expect(try await status(token) == 200) }
+        try Data("team new\n".utf8).write(to: file)
+        kill(process.pid, SIGHUP)
+        try await wait(for: "the end of the old token") { try await status("old") == 401 }
+        for token in ["new", "flag"] { #expect(try await status(token) == 200) }
+        try Data("new\n".utf8).write(to: file)
+        kill(process.pid, SIGHUP)
+        try await process.hasLogged("the read tokens could not be reloaded")
+        #expect(try await status("new") == 200)
+        #expect(await log(of: process).contains("line 1 of"))
+    }
+
     @Test func everyReloadedFileIsLogged() async throws {
         let file = folder.url.appendingPathComponent("tokens")
         try Data("old".utf8).write(to: file)

@@ -1,9 +1,11 @@
 import Fixtures
+import GRDB
 import HummingbirdTesting
 import MartletStorage
 import MartletTelemetry
 import Testing
 
+@testable import MartletSQLiteStorage
 @testable import MartletServer
 
 /// Reads are cancelled when their client leaves.
@@ -50,13 +52,13 @@ import Testing
 
     @Test func cancelledReaderLeavesTheQueueAndAWaitingOneEnters() async throws {
         let limiter = ReadLimiter(limits(waiting: 1))
-        var slot = try await limiter.enter()
+        var slot = try await limiter.enter("reader")
         #expect(slot != nil)
         for isPatient in [false, true] {
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     // The check `isLineFull` also occupies the queue for a moment.
-                    try await wait(for: "a slot") { try await limiter.enter() != nil }
+                    try await wait(for: "a slot") { try await limiter.enter("reader") != nil }
                     return true
                 }
                 try await wait(for: "a reader in the queue") { await isLineFull(of: limiter) }
@@ -72,15 +74,49 @@ import Testing
                 }
             }
         }
-        #expect(try await limiter.enter() != nil)
+        #expect(try await limiter.enter("reader") != nil)
     }
 
     /// Checks the queue without waiting, because a cancelled task leaves it at once. All slots must be taken.
     private func isLineFull(of limiter: ReadLimiter) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.cancelAll()
-            group.addTask { do { return try await limiter.enter() == nil } catch { return false } }
+            group.addTask { do { return try await limiter.enter("reader") == nil } catch { return false } }
             return await group.next() ?? false
+        }
+    }
+}
+
+/// Reads that take too long.
+@Suite(.timeLimit(.minutes(3))) struct ReadTimeoutTests {
+    /// Statements of SQLite that would never end.
+    private struct EndlessStatements: StorageWrapper {
+        let store: SQLiteStorage
+        var storage: any Storage { store }
+
+        func statistics(
+            _ queries: [StatisticsQuery]
+        ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
+            try await store.read { db in
+                let sql = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+                _ = try Int.fetchOne(db, sql: sql)
+                return []
+            }
+        }
+    }
+
+    @Test(arguments: ["/api/v1/report", "/"])
+    func readThatTakesTooLongIsEndedAndNamesAWayOut(path: String) async throws {
+        var limits = ServerLimits()
+        (limits.maxReads, limits.readTimeout) = (1, .milliseconds(200))
+        try await withServer(serverLimits: limits, storage: { EndlessStatements(store: $0) }) { client in
+            for _ in 0..<5 {
+                let answer = try await client.get(path)
+                #expect(answer.status == .serviceUnavailable)
+                #expect(answer.text.contains("ask for a shorter time"))
+            }
+            // The slot and the store's reader are free again.
+            #expect(try await client.get("/api/v1/agents").status == .ok)
         }
     }
 }

@@ -2,9 +2,10 @@ import Fixtures
 import GRDB
 import HummingbirdTesting
 import MartletOTLP
-import MartletServer
 import MartletTelemetry
 import Testing
+
+@testable import MartletServer
 
 /// The limits of reads in progress and of reads that wait.
 @Suite(.timeLimit(.minutes(3))) struct ReadLimiterTests {
@@ -125,6 +126,58 @@ import Testing
                 }
                 for try await status in group { #expect(status == 200) }
             }
+        }
+    }
+
+    @Test func readerWithManyReadsKeepsNobodyOut() async throws {
+        let gate = Gate()
+        try await withServer(
+            serverLimits: limits(reads: 3, waiting: 4), storage: { HeldReads(storage: $0, gate: gate) }
+        ) { client in
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                let port = client.port
+                for _ in 0..<40 { group.addTask { try await RawConnection.get(Self.report, port: port)?.status } }
+                // Two are read, and four wait.
+                for _ in 0..<34 { #expect(try await group.next() == 503) }
+                for _ in 0..<10 {
+                    try await RawConnection.open(port: port, from: "127.0.0.2") { other in
+                        try await other.send("GET /api/v1/agents HTTP/1.1\r\nHost: test\r\n\r\n")
+                        #expect(try await other.answer()?.status == 200)
+                    }
+                }
+                await gate.open()
+                for try await status in group { #expect(status == 200) }
+            }
+        }
+    }
+
+    /// Waits in line, and notes its turn.
+    private func queue(
+        _ name: String, as reader: String, for limiter: ReadLimiter, _ turns: AsyncStream<String>.Continuation
+    ) async throws {
+        turns.yield(try await limiter.enter(reader) == nil ? name + " is refused" : name)
+    }
+
+    @Test func slotGoesToTheReaderThatHoldsTheFewest() async throws {
+        let limiter = ReadLimiter(limits(reads: 3, waiting: 3))
+        var slots = [try await limiter.enter("a"), try await limiter.enter("a"), try await limiter.enter("c")]
+        let (turns, turn) = AsyncStream.makeStream(of: String.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, (name, reader)) in [("a1", "a"), ("a2", "a"), ("a3", "a")].enumerated() {
+                group.addTask { try await queue(name, as: reader, for: limiter, turn) }
+                try await wait(for: "a read in line") { limiter.waitingCount == number + 1 }
+            }
+            // The line is full, so the last read of `a` makes way.
+            var found = turns.makeAsyncIterator()
+            group.addTask { try await queue("b1", as: "b", for: limiter, turn) }
+            #expect(await found.next() == "a3 is refused")
+            try await wait(for: "a read in line") { limiter.waitingCount == 3 }
+            #expect(try await limiter.enter("a") == nil)
+            slots[0] = nil
+            #expect(await found.next() == "b1")
+            #expect(await found.next() == "a1")
+            #expect(await found.next() == "a2")
+            slots = []
         }
     }
 

@@ -1,5 +1,7 @@
 import HummingbirdTesting
 import MartletServer
+import MartletTelemetry
+import Synchronization
 import Testing
 
 @Suite struct TokenTests {
@@ -41,57 +43,79 @@ import Testing
         }
     }
 
-    @Test func manyDifferentWrongTokensBlockChecksForAMinute() async throws {
-        try await withServer(tokens: tokens) { client in
-            try await RawConnection.open(port: client.port) { sender in
-                let right = "Authorization: Bearer may-send"
-                try await sender.post(try Samples.body(), headers: [right])
-                #expect(try await sender.answer()?.status == 200)
-                for number in 0..<10 {
-                    let answer = try await post(token: "guess-\(number)", port: client.port)
-                    #expect(answer?.status == 401)
-                }
-                for token in ["guess-11", "may-send"] {
-                    let answer = try await post(token: token, port: client.port)
-                    #expect(answer?.status == 429)
-                    #expect(answer?.headers["retry-after"] == "60")
-                }
-                let reader = try await RawConnection.get(
-                    "/metrics", headers: ["Authorization: Bearer may-read"], port: client.port)
-                #expect(reader?.status == 429)
-                // A sender that has already shown its token continues.
-                try await sender.post(try Samples.body(), headers: [right])
-                #expect(try await sender.answer()?.status == 200)
-            }
+    /// The number of answers that were slowed.
+    private final class Slowed: Sendable {
+        let count = Atomic(0)
+    }
+
+    /// Runs a server that counts the answers that it would slow.
+    private func withCountingServer(
+        _ slowed: Slowed, now: @escaping @Sendable () -> UnixNanoseconds = { Samples.time(60) },
+        _ body: @Sendable (any TestClientProtocol) async throws -> Void
+    ) async throws {
+        var limits = ServerLimits()
+        limits.delayAfterWrongTokens = { slowed.count.add(1, ordering: .relaxed) }
+        try await withServer(tokens: tokens, serverLimits: limits, now: now, body)
+    }
+
+    /// Sends as many wrong tokens as are answered at once.
+    private func guess(port: Int?) async throws {
+        for number in 0..<10 {
+            let answer = try await post(token: "guess-\(number)", port: port)
+            #expect(answer?.status == 401)
         }
     }
 
-    @Test func tokensAreCheckedAgainAfterTheMinute() async throws {
-        let clock = Clock()
-        clock.time = Samples.time(60)
-        try await withServer(tokens: tokens, now: { clock.time }) { client in
-            for number in 0..<10 { _ = try await post(token: "guess-\(number)", port: client.port) }
-            #expect(try await post(token: "may-send", port: client.port)?.status == 429)
-            clock.time = Samples.time(120)
+    @Test func rightTokensPassWhileWrongOnesOfTheirAddressAreSlowed() async throws {
+        let gate = Gate()
+        var limits = ServerLimits()
+        limits.delayAfterWrongTokens = { await gate.pass() }
+        try await withServer(tokens: tokens, serverLimits: limits) { client in
+            try await guess(port: client.port)
+            async let slowed = post(token: "guess-11", port: client.port)
+            await gate.arrived()
             #expect(try await post(token: "may-send", port: client.port)?.status == 200)
+            let reader = try await RawConnection.get(
+                "/metrics", headers: ["Authorization: Bearer may-read"], port: client.port)
+            #expect(reader?.status == 200)
+            await gate.open()
+            #expect(try await slowed?.status == 401)
         }
     }
 
-    @Test func guesserLocksOutOnlyItsOwnAddress() async throws {
-        try await withServer(tokens: tokens) { client in
-            for number in 0..<10 { _ = try await post(token: "guess-\(number)", port: client.port) }
-            #expect(try await post(token: "may-send", port: client.port)?.status == 429)
-            #expect(try await post(token: "may-send", from: "127.0.0.2", port: client.port)?.status == 200)
+    @Test func tokensOfSendersAndReadersCountTogetherForAMinute() async throws {
+        let (clock, slowed) = (Clock(), Slowed())
+        clock.time = Samples.time(60)
+        try await withCountingServer(slowed, now: { clock.time }) { client in
+            try await guess(port: client.port)
+            #expect(slowed.count.load(ordering: .relaxed) == 0)
+            let reader = try await RawConnection.get(
+                "/metrics", headers: ["Authorization: Bearer guess-11"], port: client.port)
+            #expect(reader?.status == 401)
+            #expect(slowed.count.load(ordering: .relaxed) == 1)
+            clock.time = Samples.time(120)
+            try await guess(port: client.port)
+            #expect(slowed.count.load(ordering: .relaxed) == 1)
         }
     }
 
-    @Test func repeatedWrongTokenLocksNobodyOut() async throws {
-        try await withServer(tokens: tokens) { client in
+    @Test func guesserSlowsOnlyItsOwnAddress() async throws {
+        let slowed = Slowed()
+        try await withCountingServer(slowed) { client in
+            try await guess(port: client.port)
+            #expect(try await post(token: "guess-11", from: "127.0.0.2", port: client.port)?.status == 401)
+            #expect(slowed.count.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test func repeatedWrongTokenIsNotSlowed() async throws {
+        let slowed = Slowed()
+        try await withCountingServer(slowed) { client in
             for _ in 0..<20 {
                 let answer = try await post(token: "old", port: client.port)
                 #expect(answer?.status == 401)
             }
-            #expect(try await post(token: "may-send", port: client.port)?.status == 200)
+            #expect(slowed.count.load(ordering: .relaxed) == 0)
         }
     }
 

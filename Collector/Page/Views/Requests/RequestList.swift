@@ -154,7 +154,9 @@ extension RequestList {
                 SideStyle.legend
                 element("span", .class("off")) { "bar length: duration, logarithmic" }
             }
-            link(pageRequest.scoped(ClearPage.address), .class("danger")) { "Clear kept requests…" }
+            if pageRequest.mayClear {
+                link(pageRequest.scoped(ClearPage.address), .class("danger")) { "Clear kept requests…" }
+            }
         }
     }
 
