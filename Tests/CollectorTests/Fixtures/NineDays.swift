@@ -30,15 +30,15 @@ enum NineDays {
         for step in 0..<(isRecent ? 60 : 4) as Range<UInt64> {
             let end = start + hour * 3600 + (step + 1) * (isRecent ? 60 : 900)
             clock.time = Samples.time(end)
-            for instance in ["a", "b"] { try await storage.store(agent(instance, end: end), of: nil) }
-            try await storage.store(pod(hour, end: end), of: nil)
-            try await storage.store(minute(end), of: nil)
-            try await storage.store([spans(step, end: end)], of: nil)
+            for instance in ["a", "b"] { _ = try await storage.store(agent(instance, end: end), of: nil) }
+            _ = try await storage.store(pod(hour, end: end), of: nil)
+            _ = try await storage.store(minute(end), of: nil)
+            _ = try await storage.store([spans(step, end: end)], of: nil)
         }
         guard hour == 50 else { return }
         // An hour in one batch, such as after an outage, and the metrics that cover the spans of some hours.
-        try await storage.store(merged(end: start + hour * 3600), of: nil)
-        try await storage.store(cover(end: start + hour * 3600), of: nil)
+        _ = try await storage.store(merged(end: start + hour * 3600), of: nil)
+        _ = try await storage.store(cover(end: start + hour * 3600), of: nil)
     }
 
     /// An agent that lives for nine days. It loses a request an hour, and its capture was off for the first ten minutes of a day.
