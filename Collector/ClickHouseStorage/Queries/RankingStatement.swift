@@ -12,20 +12,22 @@ struct RankingStatement {
     }
 
     private static let figures: Selection = [
-        "count": "sum(count)", "failed": "sumIf(count, failed)", "total": "sum(total)",
-        "failed_total": "sumIf(total, failed)",
+        "count": "sum(count)", "failed": "sumIf(count, \(failed))", "total": "sum(total)",
+        "failed_total": "sumIf(total, \(failed))",
     ]
 
-    private static let failed = RequestKind.allCases.map { kind in
+    /// The condition of failed requests. It is not a column of the rows, because 18.16 makes a constant of it where it can, and then
+    /// refuses to join such rows with others.
+    fileprivate static let failed = RequestKind.allCases.map { kind in
         let codes = RequestOutcome.allCases.filter { $0.isFailure(for: kind) }.map { UInt64($0.code) }
-        return "(kind = '\(kind.rawValue)' AND outcome IN \(SQLText.list(codes)))"
+        return "(k = '\(kind.rawValue)' AND outcome IN \(SQLText.list(codes)))"
     }.joined(separator: " OR ")
 
     private var values: [String] { query.by.indices.map { "v\($0)" } }
 
     /// The rest of a statement on all groups with requests.
     private var groups: String {
-        let columns = query.by.enumerated().map { "\($1.expression) AS v\($0)" } + ["(\(Self.failed)) AS failed"]
+        let columns = query.by.enumerated().map { "\($1.expression) AS v\($0)" } + ["kind AS k", "outcome"]
         let rows = source.rows(
             (columns + ["count", "total", "sent", "received"]).joined(separator: ", "), of: query.filter,
             where: query.groupCondition)
@@ -65,8 +67,8 @@ extension GroupOrder.Measure {
         switch self {
         case .impact: "sum(total)"
         case .count: "sum(count)"
-        case .failures: "sumIf(count, failed)"
-        case .failureRate: "if(sum(count) = 0, 0, sumIf(count, failed) / sum(count))"
+        case .failures: "sumIf(count, \(RankingStatement.failed))"
+        case .failureRate: "if(sum(count) = 0, 0, sumIf(count, \(RankingStatement.failed)) / sum(count))"
         case .p50, .p95, .p99, .max: "0"
         }
     }
