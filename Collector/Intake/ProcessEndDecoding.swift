@@ -70,7 +70,7 @@ extension ReportedEnd {
                 attributes.text(AttributeName.codeFunction) ?? attributes.first(of: AttributeName.endedPlaces)),
             file: cut(attributes.text(AttributeName.codeFile)),
             line: attributes.integer(AttributeName.codeLine).flatMap { (1...1_000_000_000).contains($0) ? $0 : nil },
-            endpoint: cut(attributes.mostFrequentRequests))
+            endpoint: cut(attributes.requestInFlight))
     }
 }
 
@@ -95,11 +95,13 @@ extension [OTLPKeyValue] {
 
     fileprivate func first(of name: String) -> String? { texts(name).first }
 
-    /// The method and endpoint of most of the requests in flight. Requests that the process served come first, because the others
-    /// are a part of them.
-    fileprivate var mostFrequentRequests: String? {
+    /// The method and endpoint of the requests in flight that the process served, or else made. `nil` if these were of several
+    /// endpoints, because it is not known which of them ended the process.
+    fileprivate var requestInFlight: String? {
         let requests = texts(AttributeName.endedRequests).map { $0.split(separator: " ", maxSplits: 2) }
-        let served = requests.first { $0.count == 3 && $0[1] == "server" }
-        return (served ?? requests.first { $0.count == 3 }).map { String($0[2]) }
+            .filter { $0.count == 3 }
+        let served = requests.filter { $0[1] == "server" }
+        let named = served.isEmpty ? requests : served
+        return named.count == 1 ? named.first.map { String($0[2]) } : nil
     }
 }

@@ -52,7 +52,7 @@ package struct ProcessEnd: Sendable, Hashable {
     package var time: UnixNanoseconds
     /// Why it ended, as far as is known, such as `SIGILL at main.swift:41`.
     package var cause: String?
-    /// The most frequent of its requests in flight.
+    /// The endpoint of its requests in flight; `nil` if they were of several.
     package var endpoint: String?
     /// Whether it may have been asked to end: it was killed without a trace, or ended by itself, and a service that does not handle
     /// SIGTERM leaves no trace of it.

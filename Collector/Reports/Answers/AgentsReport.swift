@@ -105,7 +105,7 @@ package struct AgentsReport: Sendable, Equatable, Codable {
         package var reason: String?
         /// The innermost function of a crash.
         package var function: String?
-        /// The most frequent of its requests in flight.
+        /// The endpoint of its requests in flight; `nil` if they were of several.
         package var endpoint: String?
 
         fileprivate init(_ end: ReportedEnd) {

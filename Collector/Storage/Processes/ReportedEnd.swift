@@ -1,6 +1,6 @@
 import MartletTelemetry
 
-/// The end of a process as a store keeps it: of an ``InstanceEnd``, the innermost place and the most frequent requests.
+/// The end of a process as a store keeps it: of an ``InstanceEnd``, the innermost place and the endpoint of its requests.
 package struct ReportedEnd: Sendable, Hashable {
     /// The process that ended.
     package var instance: String
@@ -14,7 +14,7 @@ package struct ReportedEnd: Sendable, Hashable {
     package var function: String?
     package var file: String?
     package var line: Int?
-    /// What most of the requests in flight were, such as `GET /files/{name}`.
+    /// What the requests in flight were, such as `GET /files/{name}`; `nil` if they were of several endpoints.
     package var endpoint: String?
 
     package init(

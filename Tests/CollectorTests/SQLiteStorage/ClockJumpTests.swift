@@ -101,7 +101,9 @@ import Testing
 
     @Test func detailsStoredWhileTheClockWasAheadStillExpire() async throws {
         clock.time = Samples.time(0)
-        let storage = try open()
+        var limits = SQLiteLimits()
+        limits.detailAge = Self.day
+        let storage = try open(limits)
         try await storage.maintain()
         clock.time = Samples.time(0) + 730 * Self.day
         try await storeDetail(1, in: storage)

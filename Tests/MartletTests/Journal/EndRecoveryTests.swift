@@ -150,7 +150,11 @@ extension AgentTests {
     /// A process that shuts its agent down reports its own end.
     @Suite struct CleanEndTests {
         private static func ends(_ collector: StubCollector) throws -> [String] {
-            try collector.accepted.values.filter { $0.path == "/v1/metrics" }.flatMap { post in
+            try ends(in: collector.accepted.values.filter { $0.path == "/v1/metrics" })
+        }
+
+        private static func ends(in posts: some Sequence<StubCollector.Post>) throws -> [String] {
+            try posts.flatMap { post in
                 try OTLPExportMetricsServiceRequest(serializedBytes: post.plainBody).resourceMetrics
                     .flatMap(\.scopeMetrics).flatMap(\.metrics).filter { $0.name == "martlet.process.end" }
                     .flatMap(\.sum.dataPoints).flatMap(\.attributes)
@@ -170,10 +174,13 @@ extension AgentTests {
             }
         }
 
+        /// The agent's first batch may have been sent before the shutdown. Only then does the collector know the process.
         @Test func processThatTheCollectorDoesNotKnowReportsNoEnd() async throws {
             try await withAgent { agent, collector, _ in
                 await agent.shutdown()
-                #expect(collector.received.isEmpty)
+                let batches = collector.received.filter { $0.path == "/v1/metrics" }
+                #expect(try Self.ends(in: batches.prefix(1)).isEmpty)
+                #expect(try Self.ends(in: batches) == (batches.isEmpty ? [] : ["clean"]))
                 #expect(Self.records(agent).isEmpty)
             }
         }
