@@ -149,6 +149,15 @@ import Testing
         #expect(finding.kind == .starved && finding.since == SampleFleet.slot(25) + 2 && !finding.isOpen)
     }
 
+    /// The services of a host whose CPUs are all taken.
+    @Test func waitsOfABusyHostAreNoFinding() {
+        var fleet = SampleFleet()
+        fleet.play(30, [orders]) { minute, fleet in
+            fleet.waits = [ThreadWait(service: "orders", slot: SampleFleet.slot(minute) + 2, seconds: 0.092)]
+        }
+        #expect(fleet.findings().isEmpty)
+    }
+
     @Test func findingOfProcessesLeadsToTheProcessesOfItsService() throws {
         var fleet = SampleFleet()
         fleet.play(30, [orders]) { minute, fleet in
