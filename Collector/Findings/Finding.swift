@@ -139,7 +139,7 @@ package struct FindingCarrier: Sendable, Equatable, Codable {
 
     package var dimension: Dimension
     package var value: String
-    /// Whose version, instance or host it is; `nil` for that of the finding's subject.
+    /// The service whose version, instance or host it is; `nil` for that of the finding's subject.
     package var service: String?
     /// Its share of the bad requests that would not have been bad before, and of all requests; `nil` where processes are
     /// counted.

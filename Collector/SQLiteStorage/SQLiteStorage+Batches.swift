@@ -89,7 +89,8 @@ extension SQLiteStorage {
                 retention.hear(from: resource, until: one.latestEnd)
                 let traces = one.resource.isMartlet ? [] : one.details.filter { $0.request != nil }.map(\.traceID)
                 let known = try DetailRows.outlines(ofTraces: Set(traces), resource: resource, in: db)
-                let owners = try DetailOwner.owners(of: one.details, in: db)
+                let owners = try DetailOwner.owners(
+                    of: one.details, service: one.resource.service, in: db)
                 var new = one
                 new.details = []
                 for detail in one.details {

@@ -12,7 +12,7 @@ struct Carriers {
         var share = Share(bad: 0, all: 0)
         /// Requests that would have been bad before.
         var expected = 0.0
-        /// Whose requests they are; none for those of a caller.
+        /// The services whose requests they are; none for those of a caller.
         var services: Set<String> = []
 
         mutating func add(_ other: Share, usual: Double) {

@@ -319,7 +319,7 @@ enum Schema {
     private static let detailsByEndpoint = """
         ALTER TABLE detail ADD COLUMN owner TEXT NOT NULL DEFAULT '';
         ALTER TABLE detail ADD COLUMN notable INTEGER NOT NULL DEFAULT 0;
-        UPDATE detail SET owner = endpoint, notable = failed;
+        UPDATE detail SET notable = failed WHERE failed = 1;
         DROP INDEX detail_by_service;
         CREATE INDEX detail_by_owner ON detail (service, owner, notable);
         CREATE INDEX detail_by_age ON detail (notable);

@@ -2,14 +2,18 @@ import GRDB
 import MartletStorage
 import MartletTelemetry
 
-/// Whose room a kept span takes: the endpoint that its service served in this trace, or else called; and whether the trace has a
-/// failed or slow request, so that it is kept longest.
+/// The owner of a kept span's room: the endpoint that its service served in this trace, or else called. A trace with a failed or slow
+/// request is notable, so that it is kept longest.
 struct DetailOwner: Equatable {
     var endpoint = ""
     var isNotable = false
 
     /// A request that takes longer is slow: the default of the agent's `MARTLET_SLOW`.
     static let slow: UInt64 = 1_000_000_000
+
+    /// The most endpoints of a service with a share each. All others have one share, so that names without end make no shares
+    /// without end.
+    static let maxShares = 500
 
     private var isServed = false
 
@@ -22,9 +26,13 @@ struct DetailOwner: Equatable {
 
     /// Returns the owner of each trace in a batch. A stored trace becomes notable with its first failed or slow request, and stays
     /// so.
-    static func owners(of spans: [SpanRecord], in db: Database) throws -> [TraceID: DetailOwner] {
+    static func owners(
+        of spans: [SpanRecord], service: String, in db: Database
+    ) throws -> [TraceID: DetailOwner] {
         var owners = spans.reduce(into: [TraceID: DetailOwner]()) { $0[$1.traceID, default: DetailOwner()].add($1) }
+        let shares = try shares(for: Set(owners.values.map(\.endpoint)), service: service, in: db)
         for (trace, owner) in owners {
+            if !shares.contains(owner.endpoint) { owners[trace]?.endpoint = "" }
             if owner.isNotable {
                 try markNotable(trace, in: db)
             } else {
@@ -32,6 +40,20 @@ struct DetailOwner: Equatable {
             }
         }
         return owners
+    }
+
+    /// Returns the endpoints that have a share of their service's room, or get one.
+    private static func shares(
+        for endpoints: Set<String>, service: String, in db: Database
+    ) throws -> Set<String> {
+        let exists = try db.cachedStatement(
+            sql: "SELECT EXISTS (SELECT 1 FROM endpoint_share WHERE service = ? AND owner = ?)")
+        let count = try db.cachedStatement(
+            sql: "SELECT count(DISTINCT owner) FROM endpoint_share WHERE service = ?")
+        let known = try endpoints.filter { try Bool.fetchOne(exists, arguments: [service, $0]) ?? false }
+        guard known.count < endpoints.count else { return known }
+        let room = maxShares - (try Int.fetchOne(count, arguments: [service]) ?? 0)
+        return known.union(endpoints.subtracting(known).sorted().prefix(max(0, room)))
     }
 
     private static func isStoredNotable(_ trace: TraceID, in db: Database) throws -> Bool {

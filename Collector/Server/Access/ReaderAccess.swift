@@ -58,7 +58,7 @@ struct ReaderAccess: Sendable {
     var endedCookie: String { cookie("") + "; Max-Age=0" }
 }
 
-/// Who sent a request that may read.
+/// The sender of a request that may read.
 struct Reader: Sendable {
     /// `nil` if everyone may read.
     let token: ReadToken?

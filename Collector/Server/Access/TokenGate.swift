@@ -13,7 +13,7 @@ struct TokenGate: Sendable {
     /// See ``ServerLimits/delayAfterWrongTokens``.
     let delay: @Sendable () async -> Void
 
-    /// Returns what a token stands for; `nil` for a wrong token.
+    /// Returns what `find` knows of a token; `nil` for a wrong one.
     ///
     /// - Parameter find: compares the token.
     func check<Found>(_ token: String, of context: CollectorRequestContext, _ find: (String) -> Found?) async -> Found?

@@ -8,7 +8,7 @@ import Synchronization
 struct CollectorRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    /// Who reads; `nil` before ``ReaderMiddleware`` and on paths that are not read.
+    /// The reader; `nil` before ``ReaderMiddleware`` and on paths that are not read.
     var reader: Reader?
 
     init(source: ApplicationRequestContextSource) {

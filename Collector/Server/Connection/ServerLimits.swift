@@ -37,8 +37,8 @@ package struct ServerLimits: Sendable {
     /// Waits before the answer to a wrong token from an address that gave many (``TokenAttempts``).
     package var delayAfterWrongTokens: @Sendable () async -> Void = { try? await Task.sleep(for: .seconds(1)) }
     /// Maximum reports, lists and views of the page at a time, each until its answer is sent. A reader has all of them but one at
-    /// most. The same number of pages of metrics is allowed in addition. The embedded store has two more readers (five, GRDB's default), so that maintenance does
-    /// not wait behind a report.
+    /// most. The same number of pages of metrics is allowed in addition. The embedded store has two more readers (five, GRDB's
+    /// default), so that maintenance does not wait behind a report.
     package var maxReads = 3
     /// Maximum reads that wait for their turn, enough for the panels of some dashboards. Reports and views share one queue, and
     /// pages of metrics have another. Further reads get a 503, those of the reader with the most waiting reads first.

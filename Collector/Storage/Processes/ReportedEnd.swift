@@ -14,7 +14,7 @@ package struct ReportedEnd: Sendable, Hashable {
     package var function: String?
     package var file: String?
     package var line: Int?
-    /// What the requests in flight were, such as `GET /files/{name}`; `nil` if they were of several endpoints.
+    /// The endpoint of the requests in flight, such as `GET /files/{name}`; `nil` if they were of several.
     package var endpoint: String?
 
     package init(

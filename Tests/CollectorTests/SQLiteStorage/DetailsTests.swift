@@ -129,6 +129,21 @@ import Testing
         #expect(try await numbers(in: storage) == [1, 2] + Array(93...100))
     }
 
+    /// A sender that does not shape its endpoints.
+    @Test func namesWithoutEndHaveOneShare() async throws {
+        let storage = try storage(keeping: 2000)
+        let spans = try (1...1000 as ClosedRange<UInt64>).map { number in
+            var span = Self.request(1, "/\(number)")
+            span.traceID = try #require(TraceID(high: number, low: 1))
+            return span
+        }
+        for part in [spans[..<300], spans[300...]] {
+            _ = try await storage.store([DetailsBatch(resource: Samples.resource(), details: Array(part))], of: nil)
+        }
+        #expect(try await storage.rows("endpoint_share") == DetailOwner.maxShares + 1)
+        #expect(try await storage.rows("detail WHERE owner = ''") == 1000 - DetailOwner.maxShares)
+    }
+
     @Test func failuresAreKeptLongest() async throws {
         let storage = try storage(keeping: 10)
         try await store((1...100).map { Self.request($0, failed: $0 == 1 || $0 == 50) }, in: storage)
