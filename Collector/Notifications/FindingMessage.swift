@@ -9,8 +9,9 @@ struct FindingMessage: Encodable {
 
     private enum CodingKeys: String, CodingKey { case text, finding }
 
-    init(_ watched: WatchedFinding) {
-        (finding, text) = (watched.finding, Self.text(watched))
+    /// - Parameter isKnown: whether the receiver knows that it is open.
+    init(_ watched: WatchedFinding, isKnown: Bool = false) {
+        (finding, text) = (watched.finding, Self.text(watched, isKnown))
     }
 
     private init(text: String) { (self.text, finding) = (text, nil) }
@@ -26,9 +27,17 @@ struct FindingMessage: Encodable {
 
     var json: String { get throws { try ReportJSON.text(of: self) } }
 
-    private static func text(_ watched: WatchedFinding) -> String {
+    private static func text(_ watched: WatchedFinding, _ isKnown: Bool) -> String {
         let environment = watched.environment.map { "[\($0)] " } ?? ""
-        return plain(environment + (watched.finding.isOpen ? "" : "Ended: ") + watched.finding.title)
+        let title = watched.finding.title
+        let text =
+            switch watched.removal {
+            case .part(let other): "Part of another finding: \(title). The other one: \(other)"
+            case .withdrawn: "Withdrawn: \(title)"
+            case nil where watched.finding.isOpen: (isKnown ? "Now: " : "") + title
+            case nil: "Ended: " + title
+            }
+        return plain(environment + text)
     }
 
     /// Returns a text in which chat services find no link and nobody to notify, such as `<!channel>` and `@here`. A title has

@@ -1,4 +1,5 @@
 import MartletFindings
+import MartletStorage
 
 /// How long the messages of a receiver wait.
 package struct NotifierLimits: Sendable {
@@ -21,6 +22,8 @@ package struct NotifierLimits: Sendable {
 struct MessageQueue {
     struct Message {
         var watched: WatchedFinding
+        /// Whether the finding was of another kind when it opened.
+        let isOfNewKind: Bool
         let since: ContinuousClock.Instant
         var refusals = 0
         /// Whether the receiver has it, but the store does not know that yet.
@@ -44,12 +47,13 @@ struct MessageQueue {
 
     // MARK: Findings
 
-    /// Adds a message about a finding that has opened or ended. It takes the place of one about the same finding.
+    /// Adds a message about a finding that has opened, ended, or become another kind of thing. It takes the place of one about the
+    /// same finding.
     ///
     /// - Returns: The number of messages that found no room.
-    mutating func add(_ watched: WatchedFinding, at now: ContinuousClock.Instant) -> Int {
+    mutating func add(_ watched: WatchedFinding, isOfNewKind: Bool = false, at now: ContinuousClock.Instant) -> Int {
         waiting.removeAll { $0.watched.name == watched.name }
-        waiting.append(Message(watched: watched, since: now))
+        waiting.append(Message(watched: watched, isOfNewKind: isOfNewKind, since: now))
         let excess = max(0, waiting.count - limits.messages)
         waiting.removeFirst(excess)
         return excess
@@ -59,7 +63,7 @@ struct MessageQueue {
     /// there is removed: the finding has become a part of another one, which has a message.
     mutating func update(_ present: [FindingName: WatchedFinding]) {
         for index in waiting.indices {
-            guard let now = present[waiting[index].watched.name], now.isSameState(as: waiting[index].watched) else {
+            guard let now = present[waiting[index].watched.name], now.state == waiting[index].watched.state else {
                 continue
             }
             waiting[index].watched = now
@@ -103,8 +107,19 @@ struct MessageQueue {
 }
 
 extension MessageQueue.Message {
+    /// Whether a receiver has to be sent this.
+    ///
+    /// - Parameter before: what it acknowledged last about the finding. If that is nothing, a removed finding concerns nobody.
+    func isWorthSending(after before: NotifiedState?) -> Bool {
+        switch before {
+        case .open: isOfNewKind || !watched.finding.isOpen
+        case .ended: watched.finding.isOpen
+        case nil: watched.removal == nil
+        }
+    }
+
     fileprivate func isSame(as other: Self) -> Bool {
-        watched.name == other.watched.name && watched.isSameState(as: other.watched)
+        watched.name == other.watched.name && watched.state == other.watched.state
     }
 }
 
@@ -114,8 +129,13 @@ struct FindingName: Hashable {
     let id: String
 }
 
+/// What messages are about: whether a finding goes on, and its kind. The kind of one that is over does not matter.
+struct FindingState: Equatable {
+    let isOpen: Bool
+    let kind: FindingKind?
+}
+
 extension WatchedFinding {
     var name: FindingName { FindingName(environment: environment, id: finding.id) }
-
-    func isSameState(as other: WatchedFinding) -> Bool { finding.isOpen == other.finding.isOpen }
+    var state: FindingState { FindingState(isOpen: finding.isOpen, kind: finding.isOpen ? finding.kind : nil) }
 }

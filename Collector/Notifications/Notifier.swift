@@ -6,7 +6,8 @@ import MartletTelemetry
 import NIOSSL
 import ServiceLifecycle
 
-/// Sends a message to each receiver when a finding opens and when it ends. Safe to use from any task.
+/// Sends a message to each receiver when a finding opens, when it ends, and when its kind changes meanwhile. Safe to use from any
+/// task.
 ///
 /// What a receiver acknowledged last about a finding is in the store, so no opening and no end is sent twice, also after a
 /// restart. What it has not acknowledged waits in memory. A message that the receiver took just before the collector was killed
@@ -20,8 +21,8 @@ package actor Notifier: Service {
     private let logger: Logger
     private let onCounted: @Sendable (NotificationCounts, _ receiver: String) -> Void
     private var outlets: [Outlet]
-    /// Whether each present finding was open when it was last seen.
-    private var known: [FindingName: Bool] = [:]
+    /// The state of each present finding when it was last seen.
+    private var known: [FindingName: FindingState] = [:]
 
     /// A receiver with its messages.
     private struct Outlet {
@@ -51,18 +52,25 @@ package actor Notifier: Service {
     /// Takes the findings of a tick, none if another collector computes them. Returns without waiting for a receiver.
     package func take(_ findings: [WatchedFinding], now: UnixNanoseconds) {
         let present = Dictionary(findings.map { ($0.name, $0) }) { first, _ in first }
-        let news = findings.filter { isNew($0, now) }
-        known = present.mapValues(\.finding.isOpen)
+        let news = findings.filter { isNew($0, now) }.map { (watched: $0, isOfNewKind: isOfNewKind($0)) }
+        known = present.mapValues(\.state)
         for index in outlets.indices {
             outlets[index].queue.update(present)
-            for one in news { giveUp(outlets[index].queue.add(one, at: .now), of: index, "too many messages wait") }
+            for (watched, isOfNewKind) in news {
+                let dropped = outlets[index].queue.add(watched, isOfNewKind: isOfNewKind, at: .now)
+                giveUp(dropped, of: index, "too many messages wait")
+            }
             report(index)
             outlets[index].wakes.continuation.yield()
         }
     }
 
+    private func isOfNewKind(_ watched: WatchedFinding) -> Bool {
+        known[watched.name].map { $0.isOpen && watched.finding.isOpen && $0 != watched.state } ?? false
+    }
+
     private func isNew(_ watched: WatchedFinding, _ now: UnixNanoseconds) -> Bool {
-        if let wasOpen = known[watched.name] { return wasOpen != watched.finding.isOpen }
+        if let before = known[watched.name] { return before != watched.state }
         guard !watched.finding.isOpen, let until = watched.finding.until else { return true }
         return FindingTime.time(until) >= now - min(now, Self.history)
     }
@@ -98,8 +106,9 @@ package actor Notifier: Service {
         let (key, state) = (receiver.key(watched), watched.finding.isOpen ? NotifiedState.open : .ended)
         do {
             if !message.isAccepted {
-                guard try await storage.notified(key) != state else { return outlets[index].queue.remove(message) }
-                let answer = await sender.send(FindingMessage(watched), to: receiver)
+                let before = try await storage.notified(key)
+                guard message.isWorthSending(after: before) else { return outlets[index].queue.remove(message) }
+                let answer = await sender.send(FindingMessage(watched, isKnown: before == state), to: receiver)
                 guard note(answer, to: message, of: index) else { return }
             }
             try await storage.setNotified(key, state)

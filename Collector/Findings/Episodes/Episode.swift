@@ -28,6 +28,8 @@ struct Episode {
     /// When it came back, if it had been closed before.
     var resumed: Slot?
     var closedBefore: Slot?
+    /// The slot after the last bad one before it came back.
+    var endBefore: Slot?
 
     // MARK: A share of requests
 
@@ -84,7 +86,7 @@ struct Episode {
     var span: EpisodeSpan {
         EpisodeSpan(
             number: number, kind: kind, place: place, opened: opened, start: start, end: end, isOpen: isOpen,
-            calls: calls?.made)
+            endBefore: endBefore, calls: calls?.made)
     }
 
     /// When its requests began.
@@ -132,6 +134,8 @@ struct EpisodeSpan {
     let start: Slot
     let end: Slot?
     let isOpen: Bool
+    /// The slot after the last bad one before it came back; `nil` if it did not.
+    let endBefore: Slot?
     /// The rows of the calls that a request makes; `nil` if it is not about calls.
     let calls: [Int]?
 

@@ -21,6 +21,17 @@ struct EpisodeList {
         return episode
     }
 
+    /// Ends an episode where it ended before it came back, and makes what has happened since a new one.
+    mutating func split(_ number: Int, minute: Minute) {
+        guard let old = self[number], let resumed = old.resumed, let end = old.endBefore else { return }
+        let new = add(old.kind, at: old.place, opened: minute, start: resumed).number
+        change(new) { $0.goOn(from: old) }
+        change(number) {
+            ($0.isOpen, $0.end, $0.isWhoFinal) = (false, end, false)
+            ($0.resumed, $0.closedBefore, $0.endBefore) = (nil, end, nil)
+        }
+    }
+
     mutating func change(_ number: Int, _ body: (inout Episode) -> Void) {
         if let index = index(of: number) { body(&all[index]) }
     }
@@ -48,6 +59,16 @@ struct EpisodeList {
             if all[middle].number < number { low = middle + 1 } else { high = middle }
         }
         return low < all.endIndex && all[low].number == number ? low : nil
+    }
+}
+
+extension Episode {
+    /// Takes what is known of another episode's requests.
+    fileprivate mutating func goOn(from old: Episode) {
+        (bucket, status, counts) = (old.bucket, old.status, old.counts)
+        (usualShare, badShare, patience) = (old.usualShare, old.badShare, old.patience)
+        (isOpen, end) = (old.isOpen, old.end)
+        excess = excess(in: 0..<(counts?.end ?? start), now: counts?.end ?? start)
     }
 }
 

@@ -8,6 +8,8 @@ struct ShareEpisodes {
     let minute: Minute
     /// The first slot with data.
     let begin: Slot
+    /// The episodes that explain an episode, by its number.
+    let causes: [Int: [Int]]
 
     private var now: Slot { FindingTime.slot(of: minute + 1) }
     /// Minutes of data.
@@ -57,13 +59,15 @@ struct ShareEpisodes {
         let scan = FailureScan(minutes: minutes, rows: watched.count)
         let open = episodes.openPlaces(.failing)
         let known = Set(episodes.all.lazy.filter { $0.kind == .failing }.map(\.place))
+        var rises: [(index: Int, change: FoundChange)] = []
         for index in watched where !open.contains(.row(index)) {
             if let change = scan.rise(in: rows[index].failures) {
-                begin(.failing, index, change, .change, &episodes, &rows)
+                rises.append((index, change))
             } else if !known.contains(.row(index)) {
                 findOldFailures(index, scan, &episodes, &rows)
             }
         }
+        begin(.failing, rises, &episodes, &rows)
     }
 
     private func findOldFailures(
@@ -82,12 +86,26 @@ struct ShareEpisodes {
         let scan = DurationScan(minutes: minutes, rows: watched.count)
         let open = episodes.openPlaces(.slow)
         let known = Set(episodes.all.lazy.filter { $0.kind == .slow }.map(\.place))
+        var rises: [(index: Int, change: FoundChange)] = []
         for index in watched where !open.contains(.row(index)) && !rows[index].row.isTotal {
             if let change = scan.rise(in: rows[index].durations) {
-                begin(.slow, index, change, .change, &episodes, &rows)
+                rises.append((index, change))
             } else if !known.contains(.row(index)), let change = scan.relief(in: rows[index].durations) {
                 begin(.slow, index, change, .over, &episodes, &rows)
             }
+        }
+        begin(.slow, rises, &episodes, &rows)
+    }
+
+    /// Begins with the causes, so that what they explain comes back with them.
+    private func begin(
+        _ kind: FindingKind, _ rises: [(index: Int, change: FoundChange)], _ episodes: inout EpisodeList,
+        _ rows: inout RowTable
+    ) {
+        let known = episodes
+        func waits(_ index: Int) -> Bool { last(kind, index, known).map { isOver($0, known) } ?? false }
+        for (index, change) in rises.filter({ !waits($0.index) }) + rises.filter({ waits($0.index) }) {
+            begin(kind, index, change, .change, &episodes, &rows)
         }
     }
 
@@ -113,16 +131,27 @@ struct ShareEpisodes {
         refine(number, &episodes, &rows)
     }
 
-    /// The row's episode that was closed less than half an hour before.
+    /// The row's episode that was closed less than half an hour before, unless its cause is over.
     private func earlier(_ kind: FindingKind, _ index: Int, _ start: Slot, _ episodes: EpisodeList) -> Episode? {
-        episodes.last {
-            $0.kind == kind && $0.place == .row(index) && start - ($0.end ?? start) < FindingConstants.sameEpisode
-        }
+        guard let last = last(kind, index, episodes), !isOver(last, episodes),
+            start - (last.end ?? start) < FindingConstants.sameEpisode
+        else { return nil }
+        return last
+    }
+
+    private func last(_ kind: FindingKind, _ index: Int, _ episodes: EpisodeList) -> Episode? {
+        episodes.last { $0.kind == kind && $0.place == .row(index) }
+    }
+
+    /// Whether an episode was explained by others, and they are over: the same trouble in its place now has another cause.
+    private func isOver(_ episode: Episode, _ episodes: EpisodeList) -> Bool {
+        let causes = causes[episode.number] ?? []
+        return !causes.isEmpty && !causes.contains { episodes[$0]?.isOpen ?? false }
     }
 
     private func resume(_ earlier: Episode, _ start: Slot, _ episodes: inout EpisodeList) {
         episodes.change(earlier.number) {
-            ($0.isOpen, $0.end, $0.isWhoFinal) = (true, nil, false)
+            ($0.isOpen, $0.end, $0.endBefore, $0.isWhoFinal) = (true, nil, $0.end, false)
             $0.resumed = max(start - FindingTime.slotsOfMinute, $0.closedBefore ?? start)
         }
     }

@@ -21,7 +21,10 @@ struct EpisodeLinks {
     private(set) var links: [Pair: Link] = [:]
 
     /// Links episodes that overlap, and cuts links of those that have their own cause.
-    mutating func update(_ episodes: EpisodeList, _ rows: RowTable, _ graph: inout DependencyGraph, now: Slot) {
+    mutating func update(
+        _ episodes: inout EpisodeList, _ rows: RowTable, _ graph: inout DependencyGraph, now: Slot
+    ) {
+        Self.split(&episodes, rows, &graph, now: now)
         let spans = episodes.all.map(\.span)
         for first in spans {
             let below = graph.below(first.place, rows)
@@ -32,6 +35,28 @@ struct EpisodeLinks {
             }
         }
         cut(episodes, rows, graph, now: now)
+    }
+
+    /// Splits episodes that have come back for a reason that was not there before.
+    private static func split(
+        _ episodes: inout EpisodeList, _ rows: RowTable, _ graph: inout DependencyGraph, now: Slot
+    ) {
+        let spans = episodes.all.map(\.span)
+        for first in spans {
+            guard let end = first.endBefore else { continue }
+            let below = graph.below(first.place, rows)
+            let hasNewCause = spans.contains { second in
+                second.number != first.number && second.began - FindingConstants.overlap > end
+                    && first.mayBeLinked(to: second, now: now)
+                    && link(first, second, below, rows, &graph) == .below
+            }
+            if hasNewCause { episodes.split(first.number, minute: FindingTime.minute(of: now) - 1) }
+        }
+    }
+
+    /// The episodes that explain an episode, by its number.
+    var causes: [Int: [Int]] {
+        Dictionary(grouping: links.filter { $0.value == .below }.keys, by: \.first).mapValues { $0.map(\.second) }
     }
 
     /// - Parameter below: what the first one's place depends on.

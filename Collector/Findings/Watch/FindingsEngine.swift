@@ -65,7 +65,7 @@ package struct FindingsEngine: Sendable {
     }
 
     private mutating func find(_ fleet: FleetMinute) {
-        let shares = ShareEpisodes(minute: minute, begin: begin)
+        let shares = ShareEpisodes(minute: minute, begin: begin, causes: links.causes)
         shares.refine(&episodes, &rows)
         if minute + 1 - FindingTime.minute(of: begin) > FindingConstants.firstMinutes {
             shares.findFailures(&episodes, &rows)
@@ -82,7 +82,7 @@ package struct FindingsEngine: Sendable {
 
     /// Draws the findings from the episodes.
     private mutating func draw() {
-        links.update(episodes, rows, &graph, now: now)
+        links.update(&episodes, rows, &graph, now: now)
         drafts = groups.drafts(episodes, links, rows)
         var choice = SubjectChoice(rows: rows, begin: begin, now: now, wide: wide)
         for index in drafts.indices {

@@ -28,6 +28,8 @@ package actor FleetWatch {
     private let late: LateArrivals
     /// The fleets by the name of their environment; empty for senders without one. None while another collector computes.
     private var fleets: [String: WatchedFleet] = [:]
+    /// The open findings that the last tick removed.
+    private var removed: [WatchedFinding] = []
     /// The last minute of the latest tick that was finished.
     private var last: Minute?
     /// The first minute by whose end senders have delivered what waited while no collector ran.
@@ -85,7 +87,7 @@ package actor FleetWatch {
     private func takeTurn() async throws {
         guard let owner else { return isComputing = true }
         isComputing = try await storage.leaseFindings(to: owner, seconds: Self.lease)
-        if !isComputing { (fleets, hasClosedLeft) = ([:], false) }
+        if !isComputing { (fleets, removed, hasClosedLeft) = ([:], [], false) }
     }
 
     private func playAll(to latest: Minute) async throws {
@@ -181,6 +183,13 @@ package actor FleetWatch {
         let removed = changes.flatMap { name, changes in changes.removed.compactMap { $0.record(in: name, at: now) } }
         if !changed.isEmpty || !removed.isEmpty { try await storage.keep(changed, removing: removed) }
         for (name, changes) in changes { fleets[name]?.note(changes) }
+        self.removed = changes.sorted { $0.key < $1.key }.flatMap { name, changes in
+            changes.removed.filter(\.finding.isOpen).map { one in
+                WatchedFinding(
+                    environment: name.isEmpty ? nil : name, one.closed(at: FindingTime.slot(at: now)).finding,
+                    removal: fleets[name]?.removal(of: one))
+            }
+        }
     }
 
     /// Closes what an earlier collector left open in environments that are not watched any more.
@@ -198,15 +207,15 @@ package actor FleetWatch {
 
     // MARK: Questions
 
-    /// Returns all findings that are remembered, as of the last tick: those that go on, and those that ended. Silent
-    /// services are left out at first, because they may only have waited for a collector.
+    /// Returns all findings that are remembered, as of the last tick: those that go on, those that ended, and those that were open
+    /// until this tick removed them. Silent services are left out at first, because they may only have waited for a collector.
     package func present() -> [WatchedFinding] {
         let isSettled = settled.map { $0 <= last ?? 0 } ?? false
         return fleets.sorted { $0.key < $1.key }.flatMap { environment, fleet in
             fleet.findings(in: 0..<Slot.max).filter { isSettled || $0.finding.kind != .silent }.map {
                 WatchedFinding(environment: environment.isEmpty ? nil : environment, $0.finding)
             }
-        }
+        } + removed
     }
 
     /// Returns the number of open findings of each kind as of the last tick, by environment: empty for senders without one.
@@ -277,12 +286,22 @@ package actor FleetWatch {
 
 /// A finding with its environment.
 package struct WatchedFinding: Sendable, Equatable {
+    /// Why there is no such finding any more.
+    package enum Removal: Sendable, Equatable {
+        /// It is a part of another one, which has this title.
+        case part(of: String)
+        /// The counts that came later do not show it.
+        case withdrawn
+    }
+
     /// `nil` for senders without one.
     package var environment: String?
     package var finding: Finding
+    /// `nil` if it was not removed.
+    package var removal: Removal?
 
-    package init(environment: String?, _ finding: Finding) {
-        (self.environment, self.finding) = (environment, finding)
+    package init(environment: String?, _ finding: Finding, removal: Removal? = nil) {
+        (self.environment, self.finding, self.removal) = (environment, finding, removal)
     }
 }
 

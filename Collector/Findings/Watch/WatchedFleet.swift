@@ -113,11 +113,22 @@ struct WatchedFleet {
         isReady ? found(in: slots) + kept.earlier(in: slots) : (before ?? []).filter { $0.reaches(into: slots) }
     }
 
+    /// Returns why a kept finding is not found any more.
+    func removal(of removed: RankedFinding) -> WatchedFinding.Removal {
+        let others = found(in: removed.began..<Slot.max).map(\.finding).filter { $0.concerns(removed.finding.subject) }
+        return others.first.map { .part(of: $0.title) } ?? .withdrawn
+    }
+
     private func found(in slots: Range<Slot>) -> [RankedFinding] {
         engine.ranked(in: slots).map(named)
     }
 
     private func named(_ found: RankedFinding) -> RankedFinding { kept.named(found, begin: engine.begin) }
+}
+
+extension Finding {
+    /// Whether it is about a subject, or names it as something that suffers.
+    fileprivate func concerns(_ other: FindingSubject) -> Bool { subject == other || also.contains(other) }
 }
 
 /// The requests that processes said they lost.

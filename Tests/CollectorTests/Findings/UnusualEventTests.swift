@@ -71,6 +71,55 @@ import Testing
         #expect(Set(fleet.findings().map(\.kind)) == [.ended, .failing])
     }
 
+    // MARK: The same trouble for another reason
+
+    /// Requests to orders fail for five minutes, and a quarter of an hour later for another reason.
+    private struct TroubledTwice {
+        let served = SampleFleet.Traffic.server("orders")
+        let call = SampleFleet.Traffic.client("shop", to: "orders")
+        let shop = SampleFleet.Traffic.server("shop", "/cart")
+        var fleet = SampleFleet()
+
+        mutating func play(_ minutes: Int, failing share: Double, ends: @escaping (Int) -> [ProcessEnd]) {
+            fleet.play(minutes, [served, call.failing(share), shop.failing(share)]) { $1.ends = ends($0) }
+        }
+    }
+
+    @Test func failuresThatComeBackWithACrashAreAnotherFinding() throws {
+        var trouble = TroubledTwice()
+        trouble.play(40, failing: 0) { _ in [] }
+        trouble.play(5, failing: 0.8) { _ in [] }
+        let first = try #require(trouble.fleet.findings().first)
+        trouble.play(15, failing: 0) { _ in [] }
+        // The new process reports the end two minutes later.
+        trouble.play(6, failing: 0.8) { minute in minute >= 62 ? [end(60)] : [] }
+        let findings = trouble.fleet.findings()
+        #expect(Set(findings.map(\.kind)) == [.failing, .ended])
+        let before = try #require(findings.first { $0.kind == .failing })
+        #expect(before.id == first.id && before.since == first.since && !before.isOpen)
+        #expect(abs(try #require(before.until) - SampleFleet.slot(45)) <= 6)
+        let crash = try #require(findings.first { $0.kind == .ended })
+        #expect(crash.id != first.id && crash.isOpen && crash.since == SampleFleet.slot(60))
+        #expect(crash.also.contains(trouble.call.row.subject))
+    }
+
+    @Test func failuresThatComeBackAfterACrashAreAnotherFinding() throws {
+        var trouble = TroubledTwice()
+        trouble.play(40, failing: 0) { _ in [] }
+        trouble.play(5, failing: 0.8) { _ in [end(40)] }
+        let crash = try #require(trouble.fleet.findings().first)
+        #expect(crash.kind == .ended)
+        trouble.play(20, failing: 0) { _ in [end(40)] }
+        trouble.play(5, failing: 0.8) { _ in [end(40)] }
+        let findings = trouble.fleet.findings()
+        #expect(findings.count == 2)
+        let again = try #require(findings.first { $0.id != crash.id })
+        #expect(again.kind == .failing && again.isOpen)
+        #expect(abs(try #require(again.since) - SampleFleet.slot(65)) <= 6)
+    }
+
+    // MARK: Ends
+
     @Test func causesOfEndsAreCountedAndUnknownOnesAreNotNamed() throws {
         var fleet = SampleFleet()
         fleet.play(23, [orders]) { minute, fleet in

@@ -96,6 +96,52 @@ import Testing
         }
     }
 
+    @Test func causeThatIsFoundLaterIsSent() async throws {
+        var cause = findings.later
+        cause.finding.kind = .ended
+        cause.finding.title = "orders ended without shutdown"
+        let webhook = Webhook()
+        try await webhook.run { [cause] address in
+            try await withNotifier(address) { notifier in
+                var texts: [String] = []
+                for present in [findings.open, cause, marker.open] {
+                    for _ in 0..<2 { await notifier.take([present], now: findings.now) }
+                    texts.append(try await webhook.next().text)
+                    try await wait(for: "an empty queue") { counts.latest.withLock { $0.waiting == 0 } }
+                }
+                #expect(texts[0].contains("POST /orders of orders fails"))
+                #expect(texts[1] == "[production] Now: orders ended without shutdown")
+                #expect(texts[2].contains("marker"))
+            }
+        }
+    }
+
+    /// Without this message a receiver would wait for the end.
+    @Test(arguments: [
+        (WatchedFinding.Removal.part(of: "orders ended"), "Part of another finding: ", ". The other one: orders ended"),
+        (.withdrawn, "Withdrawn: ", ""),
+    ])
+    func receiverThatKnowsARemovedFindingHearsOfIt(
+        removal: WatchedFinding.Removal, prefix: String, suffix: String
+    ) async throws {
+        var removed = findings.open
+        (removed.finding.isOpen, removed.removal) = (false, removal)
+        let webhook = Webhook()
+        try await webhook.run { [removed] address in
+            try await withNotifier(address) { notifier in
+                // Nobody heard of this one.
+                await notifier.take([removed], now: findings.now)
+                await notifier.take([findings.open], now: findings.now)
+                let opening = try await webhook.next()
+                #expect(try opening.body == FindingMessage(findings.open).json)
+                try await wait(for: "an empty queue") { counts.latest.withLock { $0.waiting == 0 } }
+                await notifier.take([removed], now: findings.now)
+                let text = try await webhook.next().text
+                #expect(text == "[production] " + prefix + removed.finding.title + suffix)
+            }
+        }
+    }
+
     @Test func tokenAndTypeAreHeaderFields() async throws {
         let webhook = Webhook()
         try await webhook.run { address in
