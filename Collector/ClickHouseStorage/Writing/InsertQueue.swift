@@ -86,15 +86,37 @@ final class InsertQueue: Sendable {
             || state.waiting.count >= limits.maxWaitingBatches / 2
     }
 
+    /// Inserts batches together. If ClickHouse refuses them, inserts their halves, so that one batch that cannot be stored does not
+    /// hold up the others. Gives up after so many attempts as it takes to find one batch: then ClickHouse refuses them all.
     private func write(_ jobs: [Job]) async {
+        var (parts, attempts) = ([jobs], 2 * (Int.bitWidth - jobs.count.leadingZeroBitCount))
+        while let part = parts.popLast() {
+            guard let error = await failure(toWrite: part) else { continue }
+            attempts -= 1
+            guard part.count > 1, attempts > 0, (error as? ClickHouseError)?.isAway != true else {
+                if attempts <= 0 { return fail((parts + [part]).flatMap(\.self), error) }
+                fail(part, error)
+                continue
+            }
+            parts += [Array(part[(part.count / 2)...]), Array(part[..<(part.count / 2)])]
+        }
+    }
+
+    /// Inserts batches together, and returns why that failed; `nil` if it did not.
+    private func failure(toWrite jobs: [Job]) async -> (any Error)? {
         do {
             let outcomes = try await writer.write(jobs.map(\.batch))
             state.withLock { $0.fault = nil }
             for (job, outcome) in zip(jobs, outcomes) { job.continuation.resume(returning: outcome) }
+            return nil
         } catch {
-            state.withLock { $0.fault = (error as? ClickHouseError)?.summary ?? "an insert failed" }
-            for job in jobs { job.continuation.resume(throwing: error) }
+            return error
         }
+    }
+
+    private func fail(_ jobs: [Job], _ error: any Error) {
+        state.withLock { $0.fault = (error as? ClickHouseError)?.summary ?? "an insert failed" }
+        for job in jobs { job.continuation.resume(throwing: error) }
     }
 
     /// Takes the jobs for the next insert; `nil` if none waits.

@@ -117,6 +117,30 @@ struct ClickHouseStorageTests {
         #expect(answer.account.completeness == 1)
     }
 
+    /// A view divides by zero if a point has sent 4,242 bytes, so ClickHouse refuses the insert.
+    @Test(.enabled("the view is on one server") { TestedClickHouse.current?.cluster == nil })
+    func batchThatCannotBeStoredDoesNotHoldUpTheOthers() async throws {
+        let store = try await collector()
+        let rows = store.client.layout.nameOfRows(Schema.point)
+        try await store.client.run(
+            "CREATE MATERIALIZED VIEW refusal ENGINE = Memory AS SELECT intDiv(1, sent - 4242) AS one FROM \(rows)")
+        let refused = await withTaskGroup(of: Int?.self) { group in
+            for number in 0..<24 {
+                var metrics = Samples.metrics(end: 10 + UInt64(number))
+                metrics.points[0].statistics.bytesSent = number == 13 ? 4242 : 1
+                let id = BatchID(instance: "i-\(number)", sequence: 1, signal: .metrics)
+                group.addTask { [metrics] in
+                    do { return try await store.store([metrics], of: id) == .stored ? nil : number } catch {
+                        return number
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+        }
+        try await store.client.run("DROP TABLE refusal")
+        #expect(refused == [13])
+    }
+
     /// Unnumbered spans of twenty series, half of them on the next day.
     private static let spans: [DetailsBatch] = {
         let spans = (1...40 as ClosedRange<UInt8>).map { number in
