@@ -37,10 +37,10 @@ def main() -> None:
         flat = os.path.join(folder, "flat.sqlite")
         count = flatten(path, condition, flat)
         print(f"since {since}: {count} points")
-        whole = f"SELECT sum(length(points)) FROM chunk WHERE {condition}"
+        whole = f"SELECT sum(length(points)) FROM version_chunk WHERE {condition}"
         report("chunks, only lengths", path, whole)
         # For the length of a BLOB, SQLite reads only the head of the row. The cast makes it read all bytes.
-        report("chunks, all bytes", path, f"SELECT sum(length(CAST(points AS TEXT) || '')) FROM chunk WHERE {condition}")
+        report("chunks, all bytes", path, f"SELECT sum(length(CAST(points AS TEXT) || '')) FROM version_chunk WHERE {condition}")
         report("a row for each point", flat, f"SELECT sum(length(entry)) FROM point WHERE end_time > {start}")
         report("100 rows of a report", flat, ROWS.format(start=start), "rows")
 
@@ -53,7 +53,7 @@ def rows_of(start: int, end: int) -> str:
         first = last = end
     return f"""end_time > {start} AND end_time <= {end} AND (
         (tier = 2 AND rolled = 0 AND end_time > {first})
-        OR (tier = 1 AND rolled = 0) OR (tier = 0 AND rolled = 0)
+        OR (tier = 1 AND rolled = 0)
         OR (tier = 1 AND rolled = 1 AND (end_time <= {first} OR end_time > {last})))"""
 
 
@@ -61,7 +61,7 @@ def flatten(path: str, condition: str, flat: str) -> int:
     count = 0
     source, target = sqlite3.connect(path), sqlite3.connect(flat)
     target.execute("CREATE TABLE point (end_time INTEGER NOT NULL, series INTEGER NOT NULL, entry BLOB NOT NULL)")
-    for end, points in source.execute(f"SELECT end_time, points FROM chunk WHERE {condition} ORDER BY end_time"):
+    for end, points in source.execute(f"SELECT end_time, points FROM version_chunk WHERE {condition} ORDER BY end_time"):
         rows = list(entries(points))
         target.executemany("INSERT INTO point VALUES (?, ?, ?)", ((end, series, entry) for series, entry in rows))
         count += len(rows)

@@ -45,7 +45,9 @@ done
 "$bin/StoreBenchmark" generate "$work/month.sqlite"
 ls -l "$work/month.sqlite"
 sqlite3 -header -column "$work/month.sqlite" \
-    "SELECT tier, rolled, count(*) AS rows, sum(count) AS points, sum(length(points)) AS bytes FROM chunk GROUP BY tier, rolled"
+    "SELECT 'sender' AS of, tier, rolled, count(*) AS rows, sum(count) AS points, sum(length(points)) AS bytes FROM chunk
+     GROUP BY tier, rolled UNION ALL
+     SELECT 'version', tier, rolled, count(*), sum(count), sum(length(points)) FROM version_chunk GROUP BY tier, rolled"
 # The report is made at half past, so that its window begins and ends within an hour. A whole hour would be read from chunks of
 # hours.
 now=$(sqlite3 "$work/month.sqlite" "SELECT max(end_time) / 1000000000 - 1800 FROM chunk")

@@ -23,7 +23,7 @@ extension SQLiteStorage {
     /// that the other steps need.
     private func runSteps() async throws {
         try await runAll([
-            rememberCalls, expire, shed, rollUp, summarize, expire, thinLedgers, forgetBatches, saveClock, foldLog,
+            rememberCalls, expire, shed, rollUp, foldProcesses, expire, thinLedgers, forgetBatches, saveClock, foldLog,
         ])
     }
 
@@ -44,9 +44,37 @@ extension SQLiteStorage {
     }
 
     private func rollUp() async throws {
-        for tier in [Tier.fine, .minute] {
-            while try await rollUpStep(tier) { try Task.checkCancellation() }
+        let now = Int64(clamping: now())
+        for pass in RollUp.Pass.frequent { try await rollUp(pass, due: max(0, now - pass.delay)) }
+    }
+
+    private func rollUp(_ pass: RollUp.Pass, due: Int64, _ time: PassTime? = nil) async throws {
+        while !(time?.isOver ?? false) {
+            let step = try await pool.read { [knownSeries] in try RollUp(pass, due: due, knownSeries, in: $0) }
+            guard let step else { return }
+            try await write { try step.write(in: $0) }
+            try Task.checkCancellation()
         }
+    }
+
+    /// Makes hours of what came as hours, and folds the old readings and figures of processes into the hours of their versions, once
+    /// an hour. The first call after a start does so too. A store of an older collector may have millions of them, so what takes
+    /// too long goes on in the next pass.
+    private func foldProcesses() async throws {
+        let now = max(0, Int64(clamping: now()))
+        let hour = Tier.hour.slotEnd(notAfter: max(0, now - Tier.minute.rollUpDelay))
+        guard hour != folded.load(ordering: .relaxed) else { return }
+        let old = Tier.hour.slotEnd(notAfter: max(0, retention.time(at: self.now()) - limits.retention.processes))
+        let time = PassTime()
+        try await rollUp(.hours, due: hour, time)
+        try await rollUp(.hoursOfSpans, due: old, time)
+        try await foldLedgers(until: old, time)
+        while !time.isOver, try await write({ try FigureFolding.step(until: old, in: $0) }) {
+            try Task.checkCancellation()
+        }
+        guard !time.isOver else { return }
+        foldedUntil.store(old, ordering: .relaxed)
+        folded.store(hour, ordering: .relaxed)
     }
 
     /// After a failed write, writes something that the file already has. While no batch arrives, nothing else would show that
@@ -58,36 +86,30 @@ extension SQLiteStorage {
         health.noteRoom()
     }
 
-    /// Rolls up some chunks. Returns whether more may be due.
-    private func rollUpStep(_ tier: Tier) async throws -> Bool {
-        let due = max(0, Int64(clamping: now()) - tier.rollUpDelay)
-        guard let step = try await pool.read({ try RollUp(tier, due: due, in: $0) }) else { return false }
-        try await write { try step.write(in: $0) }
-        return true
-    }
-
-    /// Makes the summaries of completed slots. The first call of an hour, or after a start, also summarizes late points.
-    private func summarize() async throws {
-        let due = SummarySlot.end(notAfter: max(0, Int64(clamping: now()) - Tier.fine.rollUpDelay))
-        let before = summarized.load(ordering: .relaxed)
-        // Starts again if a fast clock has been set back.
-        let done = (Tier.hour.slotEnd(notAfter: due)...due).contains(before) ? before : 0
-        while let step = try await pool.read({ [knownSeries] in
-            try SummaryBuilder(after: done, due: due, knownSeries, in: $0)
-        }) {
-            try await write { try step.write(in: $0) }
-            try Task.checkCancellation()
+    private func foldLedgers(until end: Int64, _ time: PassTime) async throws {
+        var last: Int64 = 0
+        while !time.isOver {
+            let senders = try await pool.read { [last] in try LedgerFolding.senders(after: last, until: end, in: $0) }
+            guard let latest = senders.last else { return }
+            var left = senders
+            while !left.isEmpty {
+                left = try await write { [left] in try LedgerFolding.step(left, until: end, in: $0) }
+                try Task.checkCancellation()
+            }
+            last = latest
         }
-        summarized.store(due, ordering: .relaxed)
     }
 
     private func expire() async throws {
-        while try await expireStep() { try Task.checkCancellation() }
+        let time = PassTime()
+        while try await expireStep(), !time.isOver { try Task.checkCancellation() }
     }
 
     private func expireStep() async throws -> Bool {
         let clock = retention.advance(to: now())
-        let expiry = Expiry(limits: limits, now: clock.time, isClockBelieved: clock.isBelieved)
+        let expiry = Expiry(
+            limits: limits, now: clock.time, isClockBelieved: clock.isBelieved,
+            foldedUntil: foldedUntil.load(ordering: .relaxed))
         let outcome = try await write { [series] db in
             let outcome = try expiry.step(in: db)
             if outcome.deletedSeries { series.withLock { $0.removeAll() } }
@@ -153,4 +175,11 @@ extension SQLiteStorage {
         }
         thinnedLedgers.store(until, ordering: .relaxed)
     }
+}
+
+/// The time that one pass of maintenance spends on work that may wait for the next one. Between two passes, the log is folded.
+private struct PassTime: Sendable {
+    private let end = ContinuousClock.now + .seconds(5)
+
+    var isOver: Bool { ContinuousClock.now >= end }
 }

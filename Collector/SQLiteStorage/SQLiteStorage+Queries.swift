@@ -86,11 +86,12 @@ extension SQLiteStorage {
     }
 }
 
-/// The values of a dimension among the senders of a query: those seen since the window's start. A sender first seen after the
-/// window may have requests in it, which it kept while the collector was away.
+/// The values of a dimension among the senders of a query, and among the versions of senders that are gone: those seen since the
+/// window's start. A sender first seen after the window may have requests in it, which it kept while the collector was away.
 private struct ValueSenders {
     private let query: ValuesQuery
-    private let resources: [TelemetryResource]
+    private let senders: [TelemetryResource]
+    private let versions: [TelemetryResource]
 
     init(_ query: ValuesQuery, in db: Database) throws {
         self.query = query
@@ -100,16 +101,26 @@ private struct ValueSenders {
                     AND \(query.filter.senderCondition) AND last_seen > \(Int64(clamping: query.window.from))
                 """
         ).fetchAll(db)
-        resources = rows.map(ResourceRows.decode)
+        let from = Int64(clamping: query.window.from)
+        let versions =
+            query.filter.wanted[.instance] != nil
+            ? []
+            : try SQLRequest<Row>(
+                literal: "SELECT * FROM \(VersionRows.since(from)) AND \(query.filter.senderCondition)"
+            ).fetchAll(db)
+        senders = rows.map(ResourceRows.decode)
+        self.versions = versions.map(VersionRows.decode)
     }
 
-    /// The values that the senders themselves decide.
-    var values: Set<String> { Set(resources.compactMap { query.dimension.value(of: $0) }) }
+    /// The values that the senders themselves decide. A version has no instance.
+    var values: Set<String> {
+        Set((query.dimension == .instance ? senders : senders + versions).compactMap { query.dimension.value(of: $0) })
+    }
 
     /// Returns the values in the requests of the senders' services, whose series they share. Series are kept by day.
     func requestValues(in db: Database) throws -> Set<String> {
         let day = Int64(dayOf: Int64(clamping: query.window.from))
-        return try Set(resources.map(\.service)).reduce(into: []) { values, service in
+        return try Set((senders + versions).map(\.service)).reduce(into: []) { values, service in
             let rows = try Row.fetchCursor(
                 db, sql: "SELECT * FROM series WHERE service = ? AND day >= ?", arguments: [service, day])
             while let row = try rows.next() {
@@ -192,7 +203,12 @@ extension SQLiteStorage {
             let id: Int64 = row["sender"]
             if current?.id != id {
                 if let done = current?.process { try sums.add(done) }
-                current = (id, ProcessSums.Process(ResourceRows.decode(row), firstSeen: row.unsigned("first_seen")))
+                current = (
+                    id,
+                    ProcessSums.Process(
+                        ResourceRows.decode(row), firstSeen: row.unsigned("first_seen"),
+                        foldedUntil: row.unsigned("folded_figures"))
+                )
             }
             guard let statistics = ProcessRows.decode(row) else { continue }
             current?.process.add(
@@ -200,6 +216,7 @@ extension SQLiteStorage {
                 from: row.unsigned("from_time"), to: row.unsigned("to_time"))
         }
         if let done = current?.process { try sums.add(done) }
+        if tier == .hour { try FoldedRows.add(to: &sums, filter, in: grid, db) }
         return sums
     }
 

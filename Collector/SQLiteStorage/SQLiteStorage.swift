@@ -30,8 +30,10 @@ package final class SQLiteStorage: Storage {
     let thinnedLedgers = Atomic<Int64>(0)
     /// The last full hour at which old batches were forgotten; -1 after a start.
     let forgottenBatches = Atomic<Int64>(-1)
-    /// The end of the last slot whose summaries have been made.
-    let summarized = Atomic<Int64>(0)
+    /// The last full hour at which old readings and figures were folded; -1 after a start.
+    let folded = Atomic<Int64>(-1)
+    /// The time up to which they are folded since the start, in nanoseconds since 1970.
+    let foldedUntil = Atomic<Int64>(0)
     /// The number of the last span whose calls are remembered; 0 after a start, because looking again changes nothing.
     let rememberedSpan = Atomic<Int64>(0)
     /// `nil` for a store opened only for reading.

@@ -17,6 +17,9 @@ package struct StatisticsAnswer: Sendable, Equatable {
     /// The time at which the store's data begin, whatever the query selects; `nil` if they begin before the window, or if there are
     /// none.
     package var dataSince: UnixNanoseconds?
+    /// The time since when the requests of each instance are known, if the query groups or filters by instance and there are earlier
+    /// ones in the window; otherwise `nil`. In the groups, earlier requests have no instance; a filter leaves them out.
+    package var sendersSince: UnixNanoseconds?
     /// Points that were left out because the disk returned bytes other than those written.
     package var damagedPoints: Int
 
@@ -66,9 +69,10 @@ package struct StatisticsAnswer: Sendable, Equatable {
         self.damagedPoints = damagedPoints
     }
 
-    package func with(dataSince: UnixNanoseconds?) -> StatisticsAnswer {
+    package func with(dataSince: UnixNanoseconds?, sendersSince: UnixNanoseconds? = nil) -> StatisticsAnswer {
         var answer = self
         answer.dataSince = dataSince.flatMap { $0 > window.from ? $0 : nil }
+        answer.sendersSince = sendersSince.flatMap { $0 > window.from ? $0 : nil }
         return answer
     }
 

@@ -39,6 +39,9 @@ package struct StatisticsQuery: Sendable, Equatable {
     /// The dimensions that a store groups by: those of the query, and the kind for the totals.
     package var grouping: [Dimension] { by.contains(.kind) ? by : by + [.kind] }
 
+    /// Whether the query groups or filters by instance.
+    package var needsSenders: Bool { by.contains(.instance) || filter.wanted[.instance] != nil }
+
     /// Returns the slots of the answer's window; `nil` if the query has no step.
     package func grid(in window: TimeWindow, _ expired: ExpiredTimes) -> SlotGrid? {
         step.map { SlotGrid(window, step: $0, endingAt: slotEnd, expired: expired) }

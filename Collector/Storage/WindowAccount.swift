@@ -84,20 +84,44 @@ package struct WindowAccount: Sendable, Equatable {
     ///   - captured: the requests that it captured.
     ///   - time: its time in the window.
     package mutating func add(arrived: Double, captured: Double, time: Time) {
-        instances += 1
-        self.arrived += min(arrived, captured)
+        add(instances: 1, arrived: min(arrived, captured), captured: captured, time: time)
+        addUnwatched(time.unwatched)
+    }
+
+    private mutating func add(instances: Int, arrived: Double, captured: Double, time: Time) {
+        self.instances += instances
+        self.arrived += arrived
         self.captured += captured
         total.lived += time.lived
         total.unwatched += time.unwatched
-        guard time.unwatched > 0 else { return }
+    }
+
+    /// Notes the whole time of one instance without capture.
+    private mutating func addUnwatched(_ time: Double) {
+        guard time > 0 else { return }
         unwatchedInstances += 1
-        longestUnwatched = max(longestUnwatched, time.unwatched)
+        longestUnwatched = max(longestUnwatched, time)
     }
 
     /// Adds an instance to the account of its service and to the overall account.
     package mutating func add(_ instance: InstanceReadings, of service: String) {
         add(instance)
         services[service, default: WindowAccount(window)].add(instance)
+    }
+
+    /// Adds an hour of all instances of a version, whose own readings are no longer kept.
+    ///
+    /// - Parameter instances: those that no earlier hour in the window has.
+    package mutating func add(instances: Int, arrived: Double, captured: Double, time: Time, of service: String) {
+        add(instances: instances, arrived: arrived, captured: captured, time: time)
+        services[service, default: WindowAccount(window)]
+            .add(instances: instances, arrived: arrived, captured: captured, time: time)
+    }
+
+    /// Notes the whole time without capture of one instance of such hours.
+    package mutating func addUnwatched(_ time: Double, of service: String) {
+        addUnwatched(time)
+        services[service, default: WindowAccount(window)].addUnwatched(time)
     }
 
     /// Captured requests that did not arrive. The value is clamped, because a sender may report false figures.
@@ -128,6 +152,9 @@ package struct InstanceReadings {
     package var before: (captured: Double, reading: WindowAccount.Reading)?
     /// The first reading after the window.
     package var after: WindowAccount.Reading?
+    /// Whether the instance is counted in the hours of its version as well, and its time without capture there.
+    package var isCounted = false
+    package var countedUnwatched = 0.0
 
     package init(
         arrived: Double, captured: Double, first: WindowAccount.Reading, firstAge: Double, last: WindowAccount.Reading
@@ -151,8 +178,11 @@ package struct InstanceReadings {
 extension WindowAccount {
     /// Adds an instance. Each is added separately, so that an instance that reports too much does not hide the gap of another.
     package mutating func add(_ instance: InstanceReadings) {
+        let captured = max(instance.captured - (instance.before?.captured ?? 0), 0)
+        let time = Time(between: instance.readings, in: window)
         add(
-            arrived: instance.arrived, captured: max(instance.captured - (instance.before?.captured ?? 0), 0),
-            time: Time(between: instance.readings, in: window))
+            instances: instance.isCounted ? 0 : 1, arrived: min(instance.arrived, captured), captured: captured,
+            time: time)
+        addUnwatched(time.unwatched + instance.countedUnwatched)
     }
 }

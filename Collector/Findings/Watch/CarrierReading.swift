@@ -69,7 +69,9 @@ extension CarrierAnswer {
     private static func groups(_ answer: StatisticsAnswer, _ question: CarrierQuestion) -> [Group] {
         var groups: [[String]: Group] = [:]
         for found in answer.groups {
-            let (version, instance) = (found.values[0] ?? "", found.values[1] ?? "")
+            // If not all instances are known, none is named.
+            let instance = answer.sendersSince == nil ? found.values[1] ?? "" : ""
+            let version = found.values[0] ?? ""
             let none = Group(version: version, instance: instance, count: 0, bad: 0)
             groups[[version, instance], default: none].count += Double(found.ended)
             groups[[version, instance], default: none].bad += Double(question.bad(in: found))

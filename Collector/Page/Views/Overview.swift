@@ -295,7 +295,7 @@ struct OverviewQueries {
     private static let maxHosts = 20
     /// The maximum number of hosts and callers, each pair once.
     private static let maxCallers = 10_000
-    /// The maximum number of slots in each line: as many as an hour has slots of summaries (``SummarySlot``).
+    /// The maximum number of slots in each line.
     private static let slots: UInt64 = 20
 
     /// The kind of requests whose endpoints are listed.

@@ -74,14 +74,36 @@ package struct ChangeCarriersQuery: Sendable {
             return nil
         }
         let earlier = answers.dropFirst().first.flatMap { try? $0.get() }
-        let before = Dictionary((earlier?.groups ?? []).map { ($0.values, $0) }) { first, _ in first }
-        let services = Set(changed.groups.map { $0.values[0] })
+        // Without the instances of some requests, nobody knows what each of the others carries.
+        let hasInstances = changed.sendersSince == nil && earlier?.sendersSince == nil
+        var (cells, order) = ([[String?]: (slots: [RequestGroup], before: RequestGroup)](), [[String?]]())
+        for (group, slots) in zip(changed.groups, slots.groups) {
+            let values = Self.named(group.values, hasInstances)
+            if cells[values] == nil { order.append(values) }
+            let known = cells[values] ?? (slots.map { RequestGroup(values: $0.values) }, RequestGroup(values: values))
+            cells[values] = (zip(known.slots, slots).map(Self.sum), known.before)
+        }
+        for group in earlier?.groups ?? [] { cells[Self.named(group.values, hasInstances)]?.before.merge(group) }
+        let services = Set(order.map { $0[0] })
         return ChangeCarriers(
-            zip(changed.groups, slots.groups).map { group, slots in
-                ChangeCarriers.Cell(
-                    Self.values(group.values, hasOneService: services.count == 1), slots: slots.map(affected.count),
-                    before: before[group.values].map(affected.count) ?? .init())
+            order.compactMap { values in
+                cells[values].map { cell in
+                    ChangeCarriers.Cell(
+                        Self.values(values, hasOneService: services.count == 1), slots: cell.slots.map(affected.count),
+                        before: affected.count(in: cell.before))
+                }
             })
+    }
+
+    /// Returns the values of a group, without the instance unless those of all requests are known.
+    private static func named(_ values: [String?], _ hasInstances: Bool) -> [String?] {
+        hasInstances ? values : zip(by, values).map { $0 == .instance ? nil : $1 }
+    }
+
+    private static func sum(_ one: RequestGroup, _ other: RequestGroup) -> RequestGroup {
+        var sum = one
+        sum.merge(other)
+        return sum
     }
 
     /// Returns the known properties of a group. The caller of an outgoing request is its service; that of an incoming one is not

@@ -10,6 +10,9 @@ package struct Report: Sendable, Equatable, Codable {
     /// The start of the time that `per_second` is computed over, RFC 3339, UTC: when the store's data begin. `nil`, and left
     /// out, if they begin before the window.
     package var ratesSince: String?
+    /// The time since when requests have an instance, RFC 3339, UTC, if the rows or the filters have instances. Earlier requests are
+    /// in rows without one. `nil`, and left out, if all requests of the window have an instance, or none has to.
+    package var instancesSince: String?
     /// The length of a slot of the rows' trends, in seconds; `nil`, and left out, if the rows have no trends.
     package var step: Double?
     /// The share of captured requests that arrived, times the share of time in which capture was on, 0...1; `nil` if no agent
@@ -44,6 +47,7 @@ package struct Report: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case from, to, by, completeness, unwatched, rows, totals, compare, empty
         case ratesSince = "rates_since"
+        case instancesSince = "instances_since"
         case step = "step_seconds"
         case uncountedSenders = "uncounted_senders"
         case sharedSenders = "shared_senders"
@@ -64,7 +68,8 @@ extension Report {
         let total = answer.total
         self.init(
             from: TimeText.exact(window.from), to: TimeText.exact(window.to), by: query.by,
-            ratesSince: answer.ratesSince, step: answer.slots.map { Double($0.grid.step) / 1e9 },
+            ratesSince: answer.ratesSince, instancesSince: answer.sendersSince.map(TimeText.exact),
+            step: answer.slots.map { Double($0.grid.step) / 1e9 },
             completeness: answer.account.completeness, unwatched: UnwatchedTime(answer.account),
             uncountedSenders: answer.account.uncountedSenders > 0 ? answer.account.uncountedSenders : nil,
             sharedSenders: answer.account.sharedSenders > 0 ? answer.account.sharedSenders : nil,
@@ -73,7 +78,8 @@ extension Report {
             rowCount: answer.groupCount,
             rows: answer.groups.indices.map { index in
                 ReportRow(
-                    answer.groups[index], by: query.by, in: rated, among: total,
+                    answer.groups[index], by: query.by, in: answer.ratedWindow(of: answer.groups[index], by: query.by),
+                    among: total,
                     trend: answer.slots.map { ReportRow.Trend($0.groups[index]) }, account: answer.account)
             },
             totals: ReportRow(total, by: [], in: rated, among: total),
@@ -84,6 +90,14 @@ extension Report {
 extension StatisticsAnswer {
     /// The start of the time that rates are computed over, RFC 3339, UTC; `nil` if it is the window's beginning.
     var ratesSince: String? { ratedWindow == window ? nil : TimeText.exact(ratedWindow.from) }
+
+    /// Returns the time that the rate of a group refers to: if instances are known only since some time, the groups with and without
+    /// one share the window.
+    fileprivate func ratedWindow(of group: RequestGroup, by dimensions: [Dimension]) -> TimeWindow {
+        guard let since = sendersSince, let index = dimensions.firstIndex(of: .instance) else { return ratedWindow }
+        guard group.values[index] == nil else { return ratedWindow.since(since) }
+        return TimeWindow(from: ratedWindow.from, to: min(since, ratedWindow.to))
+    }
 
     /// All requests, of both kinds.
     var total: RequestGroup { totals.values.reduce(into: RequestGroup(values: [])) { $0.merge($1) } }

@@ -116,7 +116,7 @@ private struct PastReading {
     private let query: StatisticsQuery
     private let end: UnixNanoseconds
 
-    private static let slot = UInt64(SummarySlot.length)
+    private static let slot = RowPast.slot
     /// The number of slots of a past.
     private static let slots = VerdictConstants.pastMinutes / Int(RowPast.slotMinutes)
     /// The most slots of rows in an answer. Stores allow 20,000.

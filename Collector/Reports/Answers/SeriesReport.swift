@@ -8,6 +8,8 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     package var to: String
     /// See ``Report/ratesSince``.
     package var ratesSince: String?
+    /// See ``Report/instancesSince``.
+    package var instancesSince: String?
     package var by: [Dimension]
     /// The length of a slot, in seconds. The window cuts the first and the last slot short.
     package var step: Double
@@ -50,6 +52,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
     private enum CodingKeys: String, CodingKey {
         case from, to, by, completeness, ends, rows
         case ratesSince = "rates_since"
+        case instancesSince = "instances_since"
         case step = "step_seconds"
         case rowCount = "row_count"
         case totalsByKind = "totals_by_kind"
@@ -62,6 +65,7 @@ package struct SeriesReport: Sendable, Equatable, Codable {
         from = TimeText.exact(answer.window.from)
         to = TimeText.exact(answer.window.to)
         ratesSince = answer.ratesSince
+        instancesSince = answer.sendersSince.map(TimeText.exact)
         by = query.by
         step = Double(slots.grid.step) / 1e9
         completeness = answer.account.completeness

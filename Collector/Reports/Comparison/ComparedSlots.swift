@@ -21,7 +21,7 @@ struct ComparedSlots: Sendable, Equatable {
     let pastsCount: Bool
 
     static let minute = UInt64(Tier.minute.length)
-    private static let summary = UInt64(SummarySlot.length)
+    private static let three = RowPast.slot
     private static let hour = UInt64(Tier.hour.length)
     private static let longestByPast = UInt64(VerdictConstants.longestByPast) * minute
 
@@ -30,7 +30,7 @@ struct ComparedSlots: Sendable, Equatable {
     /// The slots of a row.
     var slotsOfRow: Int { Int(clamping: (before.length + after.length) / step) }
     /// Whether minutes would show the time of a change better than these slots.
-    var needMinutes: Bool { step > Self.minute && step == Self.summary && after.length <= Self.longestByPast }
+    var needMinutes: Bool { step > Self.minute && step == Self.three && after.length <= Self.longestByPast }
     /// The number of slots that are needed before ``before``: those of the windows that a window is compared with, while the state
     /// looks back by as much as a window (``VerdictState``).
     var slotsOfPast: Int {
@@ -46,7 +46,7 @@ struct ComparedSlots: Sendable, Equatable {
         let last = max(Self.border(nearest: window.to, step), 2)
         let first = max(min(Self.border(nearest: window.from, step), last - 1), 1)
         let end = Self.end(ofSlotsBefore: window, base, step, first: first, last: last)
-        let isShort = window.length <= Self.longestByPast && Self.summary.isMultiple(of: step)
+        let isShort = window.length <= Self.longestByPast && Self.three.isMultiple(of: step)
         self.step = step
         length = Int(clamping: last - first)
         after = TimeWindow(from: first * step, to: last * step)
@@ -72,11 +72,11 @@ struct ComparedSlots: Sendable, Equatable {
         }
     }
 
-    /// Returns the usual length of a slot. Summaries are as long as three minutes, and cost less than minutes.
+    /// Returns the usual length of a slot.
     private static func step(for length: UInt64) -> UInt64 {
         guard length >= hour else { return minute }
-        let wanted = max(length / UInt64(VerdictConstants.slotsOfLong) / summary, 1) * summary
-        return length <= longestByPast ? summary : wanted < hour ? wanted : wanted / hour * hour
+        let wanted = max(length / UInt64(VerdictConstants.slotsOfLong) / three, 1) * three
+        return length <= longestByPast ? three : wanted < hour ? wanted : wanted / hour * hour
     }
 
     /// Returns the nearest border as a number of slots since 1970.
@@ -100,7 +100,7 @@ struct ComparedSlots: Sendable, Equatable {
     }
 }
 
-/// Two days of a row in slots of three minutes, the length of the summaries that a store keeps.
+/// Two days of a row in slots of three minutes.
 package struct RowPast: Sendable, Equatable {
     /// The durations above which requests are slow, in seconds: p50, p95 and p99 of the past, each rounded up to a bound of buckets,
     /// so that coarse and fine distributions are counted alike. Empty if there were no requests.
@@ -110,7 +110,9 @@ package struct RowPast: Sendable, Equatable {
     /// The past of a row that had no requests.
     static let none = RowPast(bounds: [], slots: [])
 
-    static let slotMinutes = SummarySlot.length / Tier.minute.length
+    /// The length of a slot, in nanoseconds.
+    static let slot = 3 * UInt64(Tier.minute.length)
+    static let slotMinutes = Int64(slot) / Tier.minute.length
     private static let hour: UInt64 = 3_600_000_000_000
 
     /// Returns the end of the past of a window: a full hour.
@@ -119,7 +121,7 @@ package struct RowPast: Sendable, Equatable {
     /// - Parameter slots: the requests above each bound in each slot, and before them all requests and the failed ones. The last
     ///   slot ends at `end`.
     init(bounds: [Double], slots: [[Double]], end: UnixNanoseconds = 0) {
-        let number = Int(end / UInt64(SummarySlot.length)) - slots.count
+        let number = Int(end / Self.slot) - slots.count
         self.bounds = bounds
         history = RowHistory(slotMinutes: Int(Self.slotMinutes), first: number, slots: slots)
     }

@@ -70,15 +70,26 @@ struct ReportHeading {
     // MARK: Gaps
 
     private var ratesSince: String? {
-        guard !report.rows.isEmpty, let since = report.ratesSince else { return nil }
-        let time = TimeText.parse(since, now: 0).flatMap { time in
+        guard !report.rows.isEmpty, let since = report.ratesSince, since != report.instancesSince else { return nil }
+        return "per s is counted since \(moment(since)), when the first data arrived"
+    }
+
+    private var instancesSince: String? {
+        guard let since = report.instancesSince else { return nil }
+        let earlier = report.by.contains(.instance) ? "have none" : "are not counted"
+        return "instances are known since \(moment(since)); earlier requests \(earlier)"
+    }
+
+    private func moment(_ text: String) -> String {
+        let time = TimeText.parse(text, now: 0).flatMap { time in
             context.now.map { WindowText.moment(time, now: $0) + " UTC" }
         }
-        return "per s is counted since \(time ?? since), when the first data arrived"
+        return time ?? text
     }
 
     private var notes: [String] {
-        var notes = [ratesSince].compactMap(\.self) + report.gaps + [report.changedByRules].compactMap(\.self)
+        var notes =
+            [ratesSince, instancesSince].compactMap(\.self) + report.gaps + [report.changedByRules].compactMap(\.self)
         if !report.rows.isEmpty, totals.count > 1, !report.by.contains(.kind) {
             notes.append("rows count outgoing and incoming requests together; --by kind separates them")
         }

@@ -117,8 +117,7 @@ package enum TrendStep {
     package static let shortest: UInt64 = 10_000_000_000
     /// The scale of the distributions in slots that are only drawn as a line. Their quantiles are within 2.2 %.
     package static let scale: Int32 = 4
-    /// The lengths to choose from, in seconds. Each divides the hour or the day. Each length above a minute is a
-    /// multiple of ``SummarySlot/length``, so that stored summaries can be used.
+    /// The lengths to choose from, in seconds. Each divides the hour or the day.
     private static let seconds: [UInt64] = [10, 30, 60, 180, 360, 720, 1800, 3600, 10_800, 21_600, 43_200, 86_400]
 
     /// Returns the shortest length that divides the window into at most `slots` whole slots, in nanoseconds. For the longest

@@ -9,6 +9,8 @@ struct Expiry {
     let now: Int64
     /// Whether the collector's clock is believed.
     var isClockBelieved = true
+    /// The time up to which everything of processes is in the hours of their versions.
+    var foldedUntil: Int64 = 0
 
     struct Outcome {
         /// Whether another step is needed. The number of steps is finite.
@@ -31,10 +33,9 @@ struct Expiry {
         let details = try DetailPruning.prune(atMost: SQLiteLimits.deletedRows, at: now, limits, in: db)
         let deleted = try [
             series, details.count, restampDetails(in: db),
-            Self.deleteChunks(.fine, isRolled: true, until: expired.fine, in: db),
-            Self.deleteChunks(.minute, isRolled: true, until: expired.minutes, in: db),
-            Self.deleteChunks(.hour, isRolled: false, until: oldest, in: db),
-            SummaryRows.delete(until: expired.summaries, in: db),
+            Self.deleteChunks(of: .fine, until: expired.fine, in: db),
+            Self.deleteChunks(of: .minute, until: expired.minutes, in: db),
+            Self.deleteHours(until: oldest, in: db),
             ProcessRows.delete(.fine, until: expired.fine, in: db),
             ProcessRows.delete(.minute, until: expired.minutes, in: db),
             ProcessRows.delete(.hour, until: oldest, in: db),
@@ -58,45 +59,48 @@ struct Expiry {
 
     private func before(_ age: Int64) -> Int64 { max(0, now - age) }
 
-    /// Deletes chunks of a tier, at most ``SQLiteLimits/deletedRows``, and returns the number deleted.
-    static func deleteChunks(_ tier: Tier, isRolled: Bool, until end: Int64, in db: Database) throws -> Int {
-        try db.delete(
-            from: "chunk", where: "tier = ? AND rolled = ? AND end_time <= ?", [tier.rawValue, isRolled, end],
-            atMost: SQLiteLimits.deletedRows)
+    /// The chunks that go with a resolution, by their table, tier and state. Points of an hour and more stay for as long as minutes,
+    /// because no minute has them.
+    static let chunks: [Tier: [(ChunkTable, Tier, ChunkState)]] = [
+        .fine: [(.senders, .fine, .rolled), (.senders, .fine, .inVersion), (.senders, .minute, .inVersion)],
+        .minute: [(.senders, .minute, .rolled), (.versions, .minute, .rolled), (.senders, .hour, .inVersion)],
+        .hour: [(.senders, .hour, .open), (.versions, .hour, .open)],
+    ]
+
+    /// Deletes the rolled-up chunks of a resolution, at most ``SQLiteLimits/deletedRows`` of each kind. Returns the largest number
+    /// deleted of one kind.
+    static func deleteChunks(of resolution: Tier, until end: Int64, in db: Database) throws -> Int {
+        try (chunks[resolution] ?? []).reduce(0) { most, kind in
+            let (table, tier, state) = kind
+            let deleted = try db.delete(
+                from: table.rawValue, where: "tier = ? AND rolled = ? AND end_time <= ? ORDER BY end_time",
+                [tier.rawValue, state.rawValue, end], atMost: SQLiteLimits.deletedRows)
+            return max(most, deleted)
+        }
     }
 
-    /// Deletes senders, with their ledgers, that have no points left and have been silent for as long as points are kept: as many
-    /// as have ``SQLiteLimits/deletedRows`` readings. Returns `false` if no sender is due.
+    /// Deletes what is kept for as long as hours, in the same way.
+    static func deleteHours(until end: Int64, in db: Database) throws -> Int {
+        let rows = try max(deleteChunks(of: .hour, until: end, in: db), FoldedRows.delete(until: end, in: db))
+        // Another version may later get the number of one that is deleted.
+        return try rows < SQLiteLimits.deletedRows ? max(rows, VersionRows.delete(until: end, in: db)) : rows
+    }
+
+    /// Deletes senders whose readings and figures are folded, as many as one step deletes. Returns `false` if no sender is due.
     ///
     /// No chunk of a sender may remain, because another sender may later get the row's number. A rolled-up chunk ends with
     /// its hour, up to an hour after its points.
     private func deleteResources(in db: Database) throws -> Bool {
-        let old = try db.cachedStatement(
-            sql: """
-                SELECT id FROM resource WHERE last_hour < ?
-                    AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id)
-                ORDER BY last_hour LIMIT \(SQLiteLimits.deletedRows)
-                """)
-        let silence = limits.retention.age(.hour) + Tier.hour.length
-        let due = try Int64.fetchAll(old, arguments: [before(silence) / Tier.hour.length])
-        var room = SQLiteLimits.deletedRows
-        for id in due where room > 0 {
-            room -= try db.delete(
-                from: "ledger", by: "resource_id, time", where: "resource_id = ?", [id], atMost: room)
-            guard room > 0 else { return true }
-            try db.cachedStatement(sql: "DELETE FROM resource WHERE id = ?").execute(arguments: [id])
-            room -= 1
-        }
-        return !due.isEmpty
+        try Departing.step(before: min(before(limits.retention.processes), foldedUntil), at: now, in: db)
     }
 }
 
 /// The table of the times that retention has reached. They do not go back when retention becomes longer, because the points are
 /// gone.
 enum ExpiredRows {
-    /// The number of each row, in the column for the tier, and its time. Summaries have -1.
+    /// The number of each row, in the column for the tier, and its time.
     private static let rows: [(number: Int, time: WritableKeyPath<ExpiredTimes, Int64> & Sendable)] = [
-        (Tier.fine.rawValue, \.fine), (Tier.minute.rawValue, \.minutes), (-1, \.summaries),
+        (Tier.fine.rawValue, \.fine), (Tier.minute.rawValue, \.minutes),
     ]
 
     static func times(in db: Database) throws -> ExpiredTimes {

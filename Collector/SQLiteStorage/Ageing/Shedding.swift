@@ -19,8 +19,8 @@ struct Shedding {
         guard bytes > limit else { return nil }
         let details = try DetailPruning.removeOldest(toFree: bytes - limit, atMost: SQLiteLimits.deletedRows, in: db)
         if details > 0 { return Outcome(details: details) }
-        let chunks = try shed(.fine, in: db)
-        let shed = chunks > 0 ? chunks : try shed(.minute, in: db)
+        let chunks = try shed(.fine, toFree: bytes - limit, in: db)
+        let shed = chunks > 0 ? chunks : try shed(.minute, toFree: bytes - limit, in: db)
         return shed > 0 ? Outcome(chunks: shed) : nil
     }
 
@@ -40,33 +40,41 @@ struct Shedding {
         SELECT bytes FROM detail_share
         UNION ALL SELECT length(points) + min(length(points), 4096) + length(arrived) + 300
             FROM chunk WHERE tier < \(Tier.hour.rawValue)
+        UNION ALL SELECT length(points) + min(length(points), 4096) + 300
+            FROM version_chunk WHERE tier < \(Tier.hour.rawValue)
         UNION ALL SELECT 2 * length(figures) + 300 FROM process_slot WHERE tier < \(Tier.hour.rawValue)
         """
 
     /// Deletes the oldest rolled-up chunks of a tier. Before that, it makes readers stop counting them.
-    private func shed(_ tier: Tier, in db: Database) throws -> Int {
+    private func shed(_ tier: Tier, toFree bytes: UInt64, in db: Database) throws -> Int {
         guard let target = tier.next else { return 0 }
-        guard let end = try endOfOldest(tier, in: db) else {
+        guard let end = try endOfOldest(tier, toFree: bytes, in: db) else {
             return try ProcessRows.delete(tier, until: .max, in: db)
         }
         var times = try ExpiredRows.times(in: db)
         let slot = target.slotEnd(of: end)
         times.fine = max(times.fine, slot)
-        if tier == .minute { (times.minutes, times.summaries) = (max(times.minutes, slot), max(times.summaries, slot)) }
+        if tier == .minute { times.minutes = max(times.minutes, slot) }
         _ = try ExpiredRows.advance(to: times, in: db)
-        return try Expiry.deleteChunks(tier, isRolled: true, until: slot, in: db)
-            + SummaryRows.delete(until: times.summaries, in: db) + ProcessRows.delete(tier, until: slot, in: db)
+        return try Expiry.deleteChunks(of: tier, until: slot, in: db) + ProcessRows.delete(tier, until: slot, in: db)
     }
 
-    /// Returns the latest end of the oldest chunks, as many as one step deletes.
-    private func endOfOldest(_ tier: Tier, in db: Database) throws -> Int64? {
-        try Int64.fetchOne(
-            db.cachedStatement(
+    /// Returns the end of the last of the oldest chunks that together free `bytes`, or as many as one step deletes.
+    private func endOfOldest(_ tier: Tier, toFree bytes: UInt64, in db: Database) throws -> Int64? {
+        let oldest = try (Expiry.chunks[tier] ?? []).flatMap { table, tier, state in
+            let statement = try db.cachedStatement(
                 sql: """
-                    SELECT max(end_time) FROM (
-                        SELECT end_time FROM chunk WHERE tier = ? AND rolled = 1 ORDER BY end_time LIMIT ?)
-                    """),
-            arguments: [tier.rawValue, SQLiteLimits.deletedRows])
+                    SELECT end_time, length(points) FROM \(table.rawValue) WHERE tier = ? AND rolled = ?
+                    ORDER BY end_time LIMIT \(SQLiteLimits.deletedRows)
+                    """)
+            return try Row.fetchAll(statement, arguments: [tier.rawValue, state.rawValue])
+                .map { (end: $0[0] as Int64, bytes: $0[1] as Int) }
+        }
+        var (end, freed) = (Int64?.none, 0)
+        for chunk in oldest.sorted(by: { $0.end < $1.end }).prefix(SQLiteLimits.deletedRows) where freed < bytes {
+            (end, freed) = (chunk.end, freed + chunk.bytes)
+        }
+        return end
     }
 }
 

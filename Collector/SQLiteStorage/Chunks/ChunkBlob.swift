@@ -178,7 +178,12 @@ extension Int64 {
     ///
     /// Each step is a bijection of the state for a given word. So two inputs that differ only within one word of 8 bytes never end
     /// in the same 64 bits. For any other change, the chance that the 32 kept bits stay the same is two to the power of -32.
-    init(checksumOf bytes: [UInt8]) {
+    init(checksumOf bytes: [UInt8]) { self.init(Self.hash(bytes) >> 32) }
+
+    /// Creates a hash of all 64 bits.
+    init(hashOf bytes: [UInt8]) { self.init(bitPattern: Self.hash(bytes)) }
+
+    private static func hash(_ bytes: [UInt8]) -> UInt64 {
         var state: UInt64 = 0x9e37_79b9_7f4a_7c15 ^ UInt64(bytes.count)
         // The loop reads words, which may be unaligned. Reading single bytes would take as long as all other work.
         bytes.withUnsafeBytes { bytes in
@@ -189,7 +194,7 @@ extension Int64 {
             }
             for byte in bytes[words...] { state = Self.mixed(state, UInt64(byte)) }
         }
-        self = Int64(state >> 32)
+        return state
     }
 
     private static func mixed(_ state: UInt64, _ word: UInt64) -> UInt64 {

@@ -37,7 +37,9 @@ enum ChunkWriter {
             blob.append(points[point.index].statistics, series: point.series)
             let isLast = position + 1 == sorted.count || !point.isInOneChunk(with: sorted[position + 1])
             guard isLast || blob.count >= maxPoints else { continue }
-            let row = ChunkRow(tier: point.tier, resource: resource, end: point.end, isDerived: false, damaged: 0)
+            let row = ChunkRow(
+                tier: point.tier, resource: resource, end: point.end, isDerived: false, damaged: 0,
+                hasSpans: points[point.index].dimensions.source == .spans)
             let isKnown = try unlessKnown && row.isKnown(blob, in: db)
             if !isKnown {
                 let identities = arrived.isEmpty ? nil : arrived.removeValue(forKey: points[point.index].end)
@@ -85,6 +87,8 @@ struct ChunkRow {
     var isDerived: Bool
     /// The number of points missing from the chunk, because they could not be read from its sources.
     var damaged: Int
+    /// Whether some of the points are known only from spans. A batch has such points only, or none.
+    var hasSpans: Bool
 
     /// Inserts the row as one that has not been rolled up.
     ///
@@ -92,15 +96,18 @@ struct ChunkRow {
     func insert(_ blob: ChunkBlob, arrived: [UInt64] = [], in db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
-                INSERT INTO chunk (tier, rolled, derived, resource_id, end_time, count, damaged, arrived, checksum, points)
-                VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO chunk (tier, rolled, derived, resource_id, end_time, count, damaged, arrived, checksum, points, spans)
+                VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let bytes = blob.bytes
         try statement.execute(arguments: [
             tier.rawValue, isDerived, resource, end, blob.count, damaged, arrived.withUnsafeBytes { Data($0) },
-            Int64(checksumOf: bytes), Data(bytes),
+            Int64(checksumOf: bytes), Data(bytes), hasSpans ? Self.spans : 0,
         ])
     }
+
+    /// The value of the column `spans` in a chunk with requests that are known only from spans.
+    static let spans = 2
 
     /// Returns the identities of the points that a sender has sent for these ends.
     static func arrived(
@@ -108,7 +115,7 @@ struct ChunkRow {
     ) throws -> Set<UInt64> {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT arrived FROM chunk WHERE tier IN (0, 1, 2) AND rolled IN (0, 1) AND end_time = ?
+                SELECT arrived FROM chunk WHERE tier IN (0, 1, 2) AND rolled IN (0, 1, 2) AND end_time = ?
                     AND resource_id = ? AND NOT derived
                 """)
         return try ends.reduce(into: []) { known, end in
@@ -125,7 +132,7 @@ struct ChunkRow {
     func isKnown(_ blob: ChunkBlob, in db: Database) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT 1 FROM chunk WHERE tier = ? AND rolled IN (0, 1) AND end_time = ? AND resource_id = ?
+                SELECT 1 FROM chunk WHERE tier = ? AND rolled IN (0, 1, 2) AND end_time = ? AND resource_id = ?
                     AND NOT derived AND checksum = ? AND points = ?
                 """)
         let bytes = blob.bytes
@@ -134,48 +141,69 @@ struct ChunkRow {
     }
 }
 
+/// The row that the points of a chunk belong to.
+enum ChunkOwner: Hashable {
+    /// A row of `resource`.
+    case sender(Int64)
+    /// A row of `version`.
+    case version(Int64)
+}
+
+/// A table of chunks.
+enum ChunkTable: String {
+    case senders = "chunk"
+    case versions = "version_chunk"
+
+    /// The column of the owner's number.
+    var owner: String { self == .senders ? "resource_id" : "version_id" }
+
+    func owner(_ id: Int64) -> ChunkOwner { self == .senders ? .sender(id) : .version(id) }
+}
+
 /// A chunk as it was read: its points, and how many there should be.
 struct StoredChunk {
     /// `nil` if the disk returned bytes other than those written.
     var bytes: [UInt8]?
     var count: Int
     var damaged: Int
-    var resource: Int64
+    var owner: ChunkOwner
     var end: Int64
 
-    static func find(_ id: Int64, in db: Database) throws -> StoredChunk? {
-        let statement = try db.cachedStatement(
-            sql: "SELECT \(columns) FROM chunk WHERE id = ?")
+    static func find(_ id: Int64, in table: ChunkTable = .senders, _ db: Database) throws -> StoredChunk? {
+        let statement = try db.cachedStatement(sql: "SELECT \(columns(of: table)) FROM \(table.rawValue) WHERE id = ?")
         let rows = try Row.fetchCursor(statement, arguments: [id])
         var chunk: StoredChunk?
         // The row is valid only as long as the cursor.
-        while let row = try rows.next() { chunk = try StoredChunk(row) }
+        while let row = try rows.next() { chunk = try StoredChunk(row, table) }
         return chunk
     }
 
     /// Calls `body` for many chunks, in the order of `ids`. For chunks with few points, a statement for each chunk would take
     /// as long as reading its points.
     ///
-    /// - Parameter areSummaries: whether the ids belong to summaries.
     static func forEach(
-        _ ids: [Int64], areSummaries: Bool, in db: Database, _ body: (StoredChunk) throws -> Void
+        _ ids: [Int64], in table: ChunkTable, _ db: Database, _ body: (StoredChunk) throws -> Void
     ) throws {
-        let table = areSummaries ? "summary" : "chunk"
         let statement = try db.cachedStatement(
-            sql: "SELECT \(columns) FROM json_each(?) wanted CROSS JOIN \(table) ON \(table).id = wanted.value")
+            sql: """
+                SELECT \(columns(of: table)) FROM json_each(?) wanted CROSS JOIN \(table.rawValue) AS found
+                    ON found.id = wanted.value
+                """)
         let list = "[" + ids.map(String.init).joined(separator: ",") + "]"
         let rows = try Row.fetchCursor(statement, arguments: [list])
-        while let row = try rows.next() { try body(StoredChunk(row)) }
+        while let row = try rows.next() { try body(StoredChunk(row, table)) }
     }
 
-    private static let columns = "points, checksum, count, damaged, resource_id, end_time"
+    private static func columns(of table: ChunkTable) -> String {
+        "points, checksum, count, damaged, \(table.owner), end_time"
+    }
 
     /// Reads a row that begins with these columns.
-    private init(_ row: Row) throws {
+    private init(_ row: Row, _ table: ChunkTable) throws {
         let found = try row.withUnsafeData(atIndex: 0) { data in data.map { [UInt8]($0) } ?? [] }
         bytes = Int64(checksumOf: found) == row[1] ? found : nil
         count = row[2]
         damaged = row[3]
-        (resource, end) = (row[4], row[5])
+        (owner, end) = (table.owner(row[4]), row[5])
     }
 }

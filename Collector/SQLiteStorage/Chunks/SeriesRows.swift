@@ -318,9 +318,6 @@ struct KnownSeries: Sendable {
 extension Dimension {
     /// Whether series with the same name may differ in this dimension (``KnownSeries/names``).
     var isOutcome: Bool { [.status, .error, .rule].contains(self) }
-
-    /// Whether summaries distinguish the values.
-    var isInSummaries: Bool { self != .instance && !isOutcome }
 }
 
 extension Array {

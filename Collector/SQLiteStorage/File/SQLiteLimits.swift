@@ -6,6 +6,9 @@ package struct SQLiteLimits: Sendable, Equatable {
     /// The largest number of rows that one step deletes from each table, so that batches do not wait long.
     package static let deletedRows = 256
 
+    /// The largest number of readings, figures or senders that one step folds or deletes. Each is in several tables.
+    static let foldedRows = 64
+
     /// The ages up to which points are kept, by their resolution.
     package var retention = Retention()
     /// The largest number of series of a service. Past it, requests are counted under the endpoint `{other}` (see

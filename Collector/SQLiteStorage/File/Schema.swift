@@ -21,6 +21,7 @@ enum Schema {
         }
         migrator.registerMigration("details by endpoint, failures last") { try $0.execute(sql: detailsByEndpoint) }
         migrator.registerMigration("the last hour of senders") { try $0.execute(sql: lastHours) }
+        migrator.registerMigration("minutes and hours of versions") { try $0.execute(sql: versions) }
         return migrator
     }
 
@@ -32,6 +33,93 @@ enum Schema {
         UPDATE resource SET last_hour = max(last_seen, last_end, ifnull(
             (SELECT max(time) FROM ledger WHERE resource_id = resource.id), 0)) / \(Tier.hour.length);
         CREATE INDEX resource_by_hour ON resource (last_hour);
+
+        """
+
+    /// What belongs to a version of a service, and what folds into it from senders.
+    ///
+    /// Points of senders that were merged into minutes and hours before this migration stay as they are. Maintenance rolls them up
+    /// as it does those of spans, in short steps. So the migration takes the same time for a store of any number of points.
+    private static let versions = """
+        DROP TABLE summary;
+        DROP INDEX chunk_unsummarized;
+        DELETE FROM expired WHERE tier = -1;
+        -- Now 2 means that the points stay with their sender, because some are known only from spans: later metrics may report the
+        -- same requests. 0 and, in chunks from before this migration, 1 mean that they do not.
+        ALTER TABLE chunk RENAME COLUMN summarized TO spans;
+        UPDATE chunk SET spans = 2 WHERE tier IN (0, 1, 2) AND rolled = 0
+            AND resource_id IN (SELECT resource_id FROM statistics_cover WHERE source = 'spans');
+
+        CREATE TABLE version (
+            id INTEGER PRIMARY KEY,
+            service TEXT NOT NULL, version TEXT NOT NULL, environment TEXT NOT NULL,
+            -- The latest end of an hour with points, readings or figures, in hours since 1970.
+            last_hour INTEGER NOT NULL,
+            UNIQUE (service, version, environment)
+        ) STRICT;
+        CREATE INDEX version_by_hour ON version (last_hour);
+
+        -- The minutes and hours of a version: a row for each slot, and another one for late points of a minute that is rolled up.
+        CREATE TABLE version_chunk (
+            id INTEGER PRIMARY KEY,
+            -- As in chunk. An hour has the points of the minutes with rolled = 2.
+            tier INTEGER NOT NULL, rolled INTEGER NOT NULL,
+            version_id INTEGER NOT NULL,
+            -- The end of the slot.
+            end_time INTEGER NOT NULL,
+            count INTEGER NOT NULL, damaged INTEGER NOT NULL,
+            checksum INTEGER NOT NULL, points BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX version_chunk_by_end ON version_chunk (tier, rolled, end_time, version_id);
+
+        -- What is left of the processes of a version, once their readings and figures are old.
+        CREATE TABLE version_hour (
+            version_id INTEGER NOT NULL, end_time INTEGER NOT NULL,
+            -- The processes with a reading whose time lies in the hour or begins before it and ends after it, and those of them
+            -- for which this is the first such hour.
+            instances INTEGER NOT NULL, new_instances INTEGER NOT NULL,
+            arrived REAL NOT NULL, captured REAL NOT NULL,
+            -- The times of all processes together, in nanoseconds.
+            lived REAL NOT NULL, unwatched REAL NOT NULL,
+            -- The processes with figures, those for which this is the first hour, and those that started in it.
+            processes INTEGER NOT NULL, new_processes INTEGER NOT NULL, started INTEGER NOT NULL,
+            -- The start of the first and the end of the last interval with figures; 0 if there are none.
+            from_time INTEGER NOT NULL, to_time INTEGER NOT NULL,
+            -- All figures; and each level and rate times the nanoseconds that its process lived in the hour, as JSON.
+            figures BLOB NOT NULL, levels TEXT NOT NULL,
+            PRIMARY KEY (version_id, end_time)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX version_hour_by_end ON version_hour (end_time);
+
+        -- The time of a process without capture in an hour of its version. The number is that of the process's row, which is gone.
+        CREATE TABLE version_gap (
+            version_id INTEGER NOT NULL, end_time INTEGER NOT NULL, process INTEGER NOT NULL, unwatched REAL NOT NULL,
+            PRIMARY KEY (version_id, end_time, process)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX version_gap_by_end ON version_gap (end_time);
+
+        CREATE TABLE version_runtime (
+            version_id INTEGER NOT NULL REFERENCES version(id) ON DELETE CASCADE, runtime TEXT NOT NULL, first_end INTEGER NOT NULL, last_end INTEGER NOT NULL,
+            PRIMARY KEY (version_id, runtime)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Up to where the readings of a process were folded: the last one's time and figures; 0 if none was.
+        ALTER TABLE resource ADD COLUMN folded_time INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE resource ADD COLUMN folded_captured INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE resource ADD COLUMN folded_unwatched INTEGER NOT NULL DEFAULT 0;
+        -- The same for its figures: the end of the last hour.
+        ALTER TABLE resource ADD COLUMN folded_figures INTEGER NOT NULL DEFAULT 0;
+
+        -- The same of processes that are gone, because batches of them may still come.
+        CREATE TABLE departed (
+            -- The hash of the process's identity.
+            id INTEGER PRIMARY KEY,
+            folded_time INTEGER NOT NULL, folded_captured INTEGER NOT NULL, folded_unwatched INTEGER NOT NULL,
+            folded_figures INTEGER NOT NULL, forgotten_until INTEGER NOT NULL,
+            -- By the collector's clock.
+            time INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX departed_by_time ON departed (time);
 
         """
 

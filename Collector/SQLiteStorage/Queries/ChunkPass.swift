@@ -15,7 +15,7 @@ struct ChunkPass {
     /// The targets for each class of senders. A class contains the senders that no sum distinguishes.
     private var targets: [SeriesTargets] = []
     private var classOfSenders: [[TargetLookup.SenderClass?]: Int] = [:]
-    private var classOfResource: [Int64: Int] = [:]
+    private var classOfOwner: [ChunkOwner: Int] = [:]
     private var read: ReadChunks
 
     private init(_ ranges: [ChunkRange], _ indexes: [Int], isKeeping: Bool) {
@@ -70,7 +70,7 @@ struct ChunkPass {
             for range in ranges {
                 let slices = try ChunkSlices(of: range, in: db)
                 while let chunks = try slices.next(sender: { try sender($0, of: &sums, in: db) }) {
-                    try StoredChunk.forEach(chunks, areSummaries: range.contents == .summaries, in: db) {
+                    try StoredChunk.forEach(chunks, in: range.table, db) {
                         try add($0, to: &sums, in: db)
                     }
                 }
@@ -80,12 +80,12 @@ struct ChunkPass {
         }
     }
 
-    /// Returns the class of a sender in one of the sums that count it; `nil` if no sum does.
+    /// Returns the class of an owner of chunks in one of the sums that count it; `nil` if no sum does.
     private func sender(
-        _ resource: Int64, of sums: inout [GroupSums], in db: Database
+        _ owner: ChunkOwner, of sums: inout [GroupSums], in db: Database
     ) throws -> TargetLookup.SenderClass? {
         for index in indexes {
-            if let sender = try sums[index].senderClass(ofResource: resource, in: db) { return sender }
+            if let sender = try sums[index].senderClass(of: owner, in: db) { return sender }
         }
         return nil
     }
@@ -94,7 +94,7 @@ struct ChunkPass {
         let counting = try indexes.indices.filter { try sums[indexes[$0]].begin(chunk, in: db) }
         if counting.isEmpty { return try check(sums) }
         var kept = ReadChunks.Chunk(
-            stored: chunk, senders: try classOfSenders(ofResource: chunk.resource, &sums, in: db), missing: chunk.count)
+            stored: chunk, senders: try classOfSenders(of: chunk.owner, &sums, in: db), missing: chunk.count)
         if let bytes = chunk.bytes {
             var (entries, reader) = (ChunkEntries(bytes), ByteReader(bytes))
             while let entry = entries.entry {
@@ -162,13 +162,13 @@ struct ChunkPass {
     }
 
     private mutating func classOfSenders(
-        ofResource resource: Int64, _ sums: inout [GroupSums], in db: Database
+        of owner: ChunkOwner, _ sums: inout [GroupSums], in db: Database
     ) throws -> Int {
-        if let known = classOfResource[resource] { return known }
-        let senders = try indexes.map { try sums[$0].senderClass(ofResource: resource, in: db) }
+        if let known = classOfOwner[owner] { return known }
+        let senders = try indexes.map { try sums[$0].senderClass(of: owner, in: db) }
         let index = classOfSenders[senders] ?? targets.count
         if index == targets.count { targets.append(SeriesTargets()) }
-        (classOfSenders[senders], classOfResource[resource]) = (index, index)
+        (classOfSenders[senders], classOfOwner[owner]) = (index, index)
         return index
     }
 
@@ -187,43 +187,35 @@ struct ChunkSlices {
     static let maxChunks = 10_000
 
     private let rows: RowCursor
+    private let table: ChunkTable
 
     init(of range: ChunkRange, in db: Database) throws {
-        let (rows, arguments) = Self.rows(of: range)
-        self.rows = try Row.fetchCursor(
-            db, sql: "SELECT id, resource_id FROM \(rows) AND end_time > ? AND end_time <= ? ORDER BY end_time",
-            arguments: arguments + [range.from, range.to])
-    }
-
-    /// Returns the table of a range's chunks, with a condition that selects them.
-    private static func rows(of range: ChunkRange) -> (sql: String, StatementArguments) {
-        let ofTier: StatementArguments = [range.tier.rawValue, range.isRolled]
-        switch range.contents {
-        case .all: return ("chunk WHERE tier = ? AND rolled = ?", ofTier)
-        case .delivered: return ("chunk WHERE tier = ? AND rolled = ? AND NOT derived", ofTier)
-        case .unsummarized, .unsummarizable:
-            // SQLite uses the index only if the index's own condition is among these.
-            return (
-                """
-                chunk INDEXED BY chunk_unsummarized
-                WHERE tier = 1 AND summarized != 1 AND summarized = ? AND rolled = ?
-                """, [range.contents == .unsummarized ? 0 : 2, range.isRolled]
-            )
-        case .summaries: return ("summary WHERE true", [])
-        }
+        table = range.table
+        rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT id, \(table.owner) FROM \(table.rawValue) WHERE tier = ? AND rolled = ?
+                    AND end_time > ? AND end_time <= ?\(range.contents == .delivered ? " AND NOT derived" : "")
+                ORDER BY end_time
+                """, arguments: [range.tier.rawValue, range.state.rawValue, range.from, range.to])
     }
 
     /// Returns the next slice, as the numbers of its chunks; `nil` at the end.
     ///
-    /// - Parameter sender: returns the sender of a resource; `nil` leaves out the resource's chunks.
-    func next(sender: (_ resource: Int64) throws -> TargetLookup.SenderClass?) throws -> [Int64]? {
+    /// - Parameter sender: returns the class of an owner; `nil` leaves out the owner's chunks.
+    func next(sender: (_ owner: ChunkOwner) throws -> TargetLookup.SenderClass?) throws -> [Int64]? {
         var chunks: [(id: Int64, sender: TargetLookup.SenderClass)] = []
         while chunks.count < Self.maxChunks, let row = try rows.next() {
-            if let sender = try sender(row[1]) { chunks.append((row[0], sender)) }
+            if let sender = try sender(table.owner(row[1])) { chunks.append((row[0], sender)) }
         }
         guard !chunks.isEmpty else { return nil }
         return chunks.sorted { ($0.sender, $0.id) < ($1.sender, $1.id) }.map(\.id)
     }
+}
+
+extension ChunkRange {
+    /// The table of its chunks.
+    fileprivate var table: ChunkTable { contents == .ofVersions ? .versions : .senders }
 }
 
 /// The chunks that the first pass over a transaction's points has read. The second pass looks up no series and finds each point by

@@ -24,7 +24,7 @@ struct GroupSums {
     private var index: GroupIndex
     private var lookup: TargetLookup
     /// The chunk whose points are being added.
-    private var chunk: (sender: TargetLookup.SenderClass, resource: Int64, end: Int64, slot: Int)?
+    private var chunk: (sender: TargetLookup.SenderClass, owner: ChunkOwner, end: Int64, slot: Int)?
     /// The cover of the spans of each sender that has some in the window; `.some(nil)` if metrics cover none of them.
     private var covers: [Int64: MetricsCover?] = [:]
     /// The number of groups past which all groups are only ranked, because the query's limit drops most of them.
@@ -51,7 +51,7 @@ struct GroupSums {
         _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits,
         _ series: SeriesMemory
     ) {
-        let counted = WindowRanges(query.window, expired: expired, hasSummaries: query.fitsSummaries)
+        let counted = WindowRanges(query.window, expired: expired, hasSenders: query.needsSenders)
         window = counted.window
         grid = isInSlots ? query.grid(in: window, expired) : nil
         ranges = grid.map { query.ranges(of: $0, expired) } ?? counted.ranges
@@ -147,19 +147,19 @@ struct GroupSums {
         return stride(from: 0, to: sums.count, by: grid.count).map { Array(sums[$0..<$0 + grid.count]) }
     }
 
-    /// Returns `nil` if the query leaves out this sender.
-    mutating func senderClass(ofResource id: Int64, in db: Database) throws -> TargetLookup.SenderClass? {
-        try lookup.senderClass(ofResource: id, in: db)
+    /// Returns `nil` if the query leaves out this sender or version.
+    mutating func senderClass(of owner: ChunkOwner, in db: Database) throws -> TargetLookup.SenderClass? {
+        try lookup.senderClass(of: owner, in: db)
     }
 
     /// Starts a chunk. Returns `false` if none of its points count.
     mutating func begin(_ chunk: StoredChunk, in db: Database) throws -> Bool {
-        guard failure == nil, let sender = try lookup.senderClass(ofResource: chunk.resource, in: db) else {
+        guard failure == nil, let sender = try lookup.senderClass(of: chunk.owner, in: db) else {
             self.chunk = nil
             return false
         }
         let slot = grid?.index(of: UnixNanoseconds(clamping: chunk.end)) ?? 0
-        self.chunk = (sender, chunk.resource, chunk.end, slot)
+        self.chunk = (sender, chunk.owner, chunk.end, slot)
         damagedPoints += chunk.damaged
         return true
     }
@@ -183,14 +183,12 @@ struct GroupSums {
     }
 
     /// Returns whether requests of a class are counted in the chunk. Requests from spans are not if the same sender's metrics
-    /// cover the chunk's time.
+    /// cover the chunk's time. Of those in the chunk of a version, this was decided before.
     mutating func counts(_ requests: RequestClass, in db: Database) throws -> Bool {
         guard let chunk else { return false }
-        guard requests.comesFromSpans else { return true }
-        if covers[chunk.resource] == nil {
-            covers[chunk.resource] = .some(try StatisticsCoverRows.cover(ofSpansOf: chunk.resource, in: db))
-        }
-        return !((covers[chunk.resource] ?? nil)?.contains(requests, end: chunk.end) ?? false)
+        guard requests.comesFromSpans, case .sender(let id) = chunk.owner else { return true }
+        if covers[id] == nil { covers[id] = .some(try StatisticsCoverRows.cover(ofSpansOf: id, in: db)) }
+        return !((covers[id] ?? nil)?.contains(requests, end: chunk.end) ?? false)
     }
 
     /// Adds a point of the chunk.
@@ -277,12 +275,7 @@ extension StatisticsQuery {
 
     /// Returns the ranges of the chunks that make up the slots of the query.
     fileprivate func ranges(of grid: SlotGrid, _ expired: ExpiredTimes) -> [ChunkRange] {
-        WindowRanges.ranges(of: grid, expired: expired, hasSummaries: fitsSummaries)
-    }
-
-    /// Whether the query groups and filters only by what summaries distinguish.
-    fileprivate var fitsSummaries: Bool {
-        (by + filter.wanted.keys).allSatisfy(\.isInSummaries)
+        WindowRanges.ranges(of: grid, expired: expired, hasSenders: needsSenders)
     }
 
     fileprivate var maxWholeGroups: Int {

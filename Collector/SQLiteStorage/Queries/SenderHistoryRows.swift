@@ -32,7 +32,7 @@ enum SenderHistoryRows {
             db.cachedStatement(
                 sql: """
                     SELECT resource_id, max(end_time) AS time FROM chunk
-                    WHERE tier = \(Tier.fine.rawValue) AND rolled IN (0, 1) AND end_time > ? AND end_time <= ?
+                    WHERE tier = \(Tier.fine.rawValue) AND rolled IN (0, 1, 2) AND end_time > ? AND end_time <= ?
                     GROUP BY resource_id, (end_time - 1) / \(Tier.minute.length)
                     """), arguments: [from, to])
         while let row = try rows.next() { try histories.add(row["resource_id"], end: row.unsigned("time")) }

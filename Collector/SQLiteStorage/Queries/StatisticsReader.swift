@@ -41,7 +41,19 @@ struct StatisticsReader {
         sums = []
         try selected.complete(&known, &accounts, after: passes, in: db)
         let dataSince = try FirstData.start(expired, in: db)
-        return queries.indices.compactMap { index in known[index]?.map { $0.with(dataSince: dataSince) } }
+        return queries.indices.compactMap { index in
+            let sendersSince = sendersSince(index, dataSince)
+            let isFiltered = queries[index].filter.wanted[.instance] != nil
+            return known[index]?.map {
+                $0.with(dataSince: isFiltered ? sendersSince ?? dataSince : dataSince, sendersSince: sendersSince)
+            }
+        }
+    }
+
+    /// Returns the time since when the store has the requests of each sender, if a query needs that and has earlier requests.
+    private func sendersSince(_ index: Int, _ dataSince: UnixNanoseconds?) -> UnixNanoseconds? {
+        let since = UnixNanoseconds(clamping: expired.fine)
+        return queries[index].needsSenders && dataSince.map { $0 < since } ?? false ? since : nil
     }
 
     /// Adds a query about the groups of other answers.
@@ -79,15 +91,22 @@ extension StatisticsQuery {
 private enum FirstData {
     /// Returns `nil` if the store has no points.
     static func start(_ expired: ExpiredTimes, in db: Database) throws -> UnixNanoseconds? {
-        let statement = try db.cachedStatement(
-            sql: "SELECT derived, end_time FROM chunk WHERE tier = ? AND rolled = ? ORDER BY end_time LIMIT 1")
-        let chunks = Tier.allCases.flatMap { tier in [false, true].map { (tier: tier, isRolled: $0) } }
-        let starts = try chunks.compactMap { tier, isRolled -> Int64? in
-            guard let row = try Row.fetchOne(statement, arguments: [tier.rawValue, isRolled]) else { return nil }
-            let (isDerived, end): (Bool, Int64) = (row[0], row[1])
-            // If the finer points that the chunk was merged from still exist, they give the start more exactly.
-            let finest = expired.finest(at: end - 1) ?? .fine
-            return isDerived && finest.rawValue < tier.rawValue ? nil : end - tier.length
+        let chunks = Tier.allCases.flatMap { tier in ChunkState.allCases.map { (tier: tier, state: $0) } }
+        let tables = [("chunk", "derived"), ("version_chunk", "1")]
+        let starts = try tables.flatMap { table, derived in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT \(derived), end_time FROM \(table) WHERE tier = ? AND rolled = ? ORDER BY end_time LIMIT 1
+                    """)
+            return try chunks.compactMap { tier, state -> Int64? in
+                guard let row = try Row.fetchOne(statement, arguments: [tier.rawValue, state.rawValue]) else {
+                    return nil
+                }
+                let (isDerived, end): (Bool, Int64) = (row[0], row[1])
+                // If the finer points that the chunk was merged from still exist, they give the start more exactly.
+                let finest = expired.finest(at: end - 1) ?? .fine
+                return isDerived && finest.rawValue < tier.rawValue ? nil : end - tier.length
+            }
         }
         return starts.min().map { UnixNanoseconds(clamping: $0) }
     }
@@ -218,22 +237,28 @@ enum Completeness {
         let (from, to, hour) = (Int64(clamping: window.from), Int64(clamping: window.to), Tier.hour.length)
         let rows = try SQLRequest<Row>(
             literal: """
-                SELECT resource.service AS service, total(l.requests) AS arrived, max(l.captured) AS captured,
+                SELECT resource.id AS id, resource.service AS service, resource.folded_time AS folded_time,
+                    resource.folded_captured AS folded_captured, resource.folded_unwatched AS folded_unwatched,
+                    total(l.requests) AS arrived, max(l.captured) AS captured,
                     max(l.time) AS last, max(l.unwatched) AS unwatched,
                     first.time AS first, first.age AS first_age, first.unwatched AS first_unwatched,
                     before.captured AS before, before.time AS before_time, before.unwatched AS before_unwatched,
                     after.time AS after, after.unwatched AS after_unwatched
-                FROM (SELECT * FROM \(ResourceRows.since(from)) AND \(filter.senderCondition)) AS resource
+                FROM (
+                    SELECT * FROM \(ResourceRows.since(from)) AND folded_time < \(to) AND \(filter.senderCondition)
+                ) AS resource
                 CROSS JOIN ledger first ON first.resource_id = resource.id AND first.time = (
-                    SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(from))
+                    SELECT min(time) FROM ledger WHERE resource_id = resource.id
+                        AND time > max(\(from), resource.folded_time))
                 CROSS JOIN ledger l ON l.resource_id = resource.id
                 LEFT JOIN ledger before ON before.resource_id = resource.id AND before.time = (
-                    SELECT max(time) FROM ledger WHERE resource_id = resource.id AND time <= \(from))
+                    SELECT max(time) FROM ledger WHERE resource_id = resource.id
+                        AND time <= \(from) AND time > resource.folded_time)
                 LEFT JOIN ledger after ON after.resource_id = resource.id AND after.time = (
                     SELECT min(time) FROM ledger WHERE resource_id = resource.id AND time > \(to))
-                WHERE l.time > \(from) AND l.time <= max(\(to), first.time)
+                WHERE l.time > max(\(from), resource.folded_time) AND l.time <= max(\(to), first.time)
                 GROUP BY resource.id
-                HAVING before.time IS NOT NULL
+                HAVING before.time IS NOT NULL OR resource.folded_time > 0
                     OR iif(first.age > 0, first.time - first.age, (first.time - 1) / \(hour) * \(hour)) < \(to)
                 """
         ).fetchCursor(db)
@@ -241,9 +266,16 @@ enum Completeness {
         account.uncountedSenders = try uncountedSenders(in: window, filter, in: db)
         account.sharedSenders = try sharedSenders(in: window, filter, in: db)
         account.clocksAhead = try clocksAhead(in: window, filter, in: db)
+        var unwatched = try FoldedRows.add(to: &account, filter, in: db)
         while let row = try rows.next() {
-            account.add(InstanceReadings(row), of: row["service"])
+            var instance = InstanceReadings(row)
+            instance.isCounted = row["folded_time"] > from
+            // The hour has the window's reading. The next one shows only whether capture was on.
+            if instance.isCounted, instance.first.time > Double(to) { (instance.arrived, instance.captured) = (0, 0) }
+            instance.countedUnwatched = unwatched.removeValue(forKey: row["id"])?.unwatched ?? 0
+            account.add(instance, of: row["service"])
         }
+        for (service, time) in unwatched.values { account.addUnwatched(time, of: service) }
         return account
     }
 
@@ -303,6 +335,11 @@ extension InstanceReadings {
             last: WindowAccount.Reading(time: row["last"], unwatched: row["unwatched"]))
         if let time: Double = row["before_time"] {
             before = (captured: row["before"], WindowAccount.Reading(time: time, unwatched: row["before_unwatched"]))
+        } else if row["folded_time"] > 0 {
+            before = (
+                captured: row["folded_captured"],
+                WindowAccount.Reading(time: row["folded_time"], unwatched: row["folded_unwatched"])
+            )
         }
         if let time: Double = row["after"] {
             after = WindowAccount.Reading(time: time, unwatched: row["after_unwatched"])

@@ -5,7 +5,7 @@ import MartletTelemetry
 /// Finds the group of a query that counts a sender's series. Senders that the query does not distinguish form one class. So the
 /// series of a service are looked up once, not for each of its processes.
 struct TargetLookup {
-    /// The number of a class of senders, from ``senderClass(ofResource:in:)``. Classes of one service are adjacent in the order.
+    /// The number of a class of senders, from ``senderClass(of:in:)``. Classes of one service are adjacent in the order.
     struct SenderClass: Comparable, Hashable {
         fileprivate var service: Int
         fileprivate var index: Int
@@ -18,10 +18,10 @@ struct TargetLookup {
     private let dimensions: [Dimension]
     private let filter: RequestFilter
     private let memory: SeriesMemory
-    /// One sender of each class.
-    private var classes: [TelemetryResource] = []
-    /// The class of each resource; `nil` for senders that the filter leaves out.
-    private var classOfResource: [Int64: SenderClass?] = [:]
+    /// One sender of each class, and whether it is a version, which has no instance.
+    private var classes: [(sender: TelemetryResource, isVersion: Bool)] = []
+    /// The class of each owner of chunks; `nil` for those that the filter leaves out.
+    private var classOfOwner: [ChunkOwner: SenderClass?] = [:]
     private var services: [String: Int] = [:]
     private var classOfValues: [[String?]: SenderClass] = [:]
     /// The class requested last. Chunks of one class are read one after the other.
@@ -40,11 +40,15 @@ struct TargetLookup {
         self.memory = memory
     }
 
-    /// Returns `nil` if the query leaves out this sender.
-    mutating func senderClass(ofResource id: Int64, in db: Database) throws -> SenderClass? {
-        if let known = classOfResource[id] { return known }
-        let found = try ResourceRows.find(id, in: db).flatMap { try senderClass(of: $0, in: db) }
-        classOfResource[id] = .some(found)
+    /// Returns `nil` if the query leaves out this sender or version.
+    mutating func senderClass(of owner: ChunkOwner, in db: Database) throws -> SenderClass? {
+        if let known = classOfOwner[owner] { return known }
+        let found =
+            switch owner {
+            case .sender(let id): try ResourceRows.find(id, in: db).flatMap { try senderClass(of: $0, false, in: db) }
+            case .version(let id): try VersionRows.find(id, in: db).flatMap { try senderClass(of: $0, true, in: db) }
+            }
+        classOfOwner[owner] = .some(found)
         return found
     }
 
@@ -76,7 +80,7 @@ struct TargetLookup {
     /// Makes the series of a class's service the current series.
     private mutating func goToSeries(of sender: SenderClass, in db: Database) throws {
         if series != nil, current == sender.index { return }
-        let service = classes[sender.index].service
+        let service = classes[sender.index].sender.service
         if series?.service != service {
             series = ServiceSeries(try memory.series(of: service, in: db), of: service, by: dimensions, filter)
         }
@@ -93,19 +97,23 @@ struct TargetLookup {
     }
 
     private func values(of request: RequestDimensions, _ sender: SenderClass) -> [String?] {
-        let resource = classes[sender.index]
-        return dimensions.map { $0.value(of: request, from: resource) }
+        let (resource, isVersion) = classes[sender.index]
+        return dimensions.map { isVersion && $0 == .instance ? nil : $0.value(of: request, from: resource) }
     }
 
-    private mutating func senderClass(of resource: TelemetryResource, in db: Database) throws -> SenderClass? {
+    private mutating func senderClass(
+        of resource: TelemetryResource, _ isVersion: Bool, in db: Database
+    ) throws -> SenderClass? {
         guard filter.matches(resource), try counts(resource.service, in: db) else { return nil }
-        let values = [resource.service] + dimensions.map { $0.value(of: resource) }
+        let values =
+            [resource.service]
+            + dimensions.map { isVersion && $0 == .instance ? nil : $0.value(of: resource) }
         if let known = classOfValues[values] { return known }
         let service = services[resource.service] ?? services.count
         services[resource.service] = service
         let sender = SenderClass(service: service, index: classes.count)
         classOfValues[values] = sender
-        classes.append(resource)
+        classes.append((resource, isVersion))
         return sender
     }
 }

@@ -21,6 +21,7 @@ enum ResourceRows {
             return known.id
         }
         let id = try upsert(resource, seenAt: now, pointsUntil: end, in: db)
+        try DepartedRows.restore(resource, row: id, in: db)
         try db.cachedStatement(sql: "UPDATE resource SET last_hour = ?1 WHERE id = ?2 AND last_hour < ?1")
             .execute(arguments: [hour, id])
         known.keep(id, hour: hour, of: resource)

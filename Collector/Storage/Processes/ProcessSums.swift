@@ -13,12 +13,14 @@ package struct ProcessSums {
     package static let maxProcessSlots = 200_000
 
     /// The times and figures of a process in a slot.
-    fileprivate struct Part {
+    struct Part {
         var from: UnixNanoseconds
         var to: UnixNanoseconds
         var statistics: ProcessStatistics
         /// Whether the process has no later figures.
         var isLast = false
+        /// Whether the slot has the process among its folded ones as well.
+        var isCounted = false
         /// The length of an interval, in nanoseconds; 0 if unknown.
         var interval: UInt64 = 0
 
@@ -45,24 +47,27 @@ package struct ProcessSums {
         }
     }
 
-    fileprivate struct Service {
+    struct Service {
         var processes = 0
         var started = 0
         var runtimes: Set<String?> = []
         var total = ProcessStatistics()
         var slots: [Int: [Part]] = [:]
+        var folded: [Int: FoldedFigures] = [:]
     }
 
     /// A process of a service. Its points are added one after the other.
     package struct Process {
         private let resource: TelemetryResource
         private let firstSeen: UnixNanoseconds
+        private let foldedUntil: UnixNanoseconds
         private var parts: [Int: Part] = [:]
 
-        /// - Parameter firstSeen: the start to assume if the process does not report its uptime.
-        package init(_ resource: TelemetryResource, firstSeen: UnixNanoseconds) {
-            self.resource = resource
-            self.firstSeen = firstSeen
+        /// - Parameters:
+        ///   - firstSeen: the start to assume if the process does not report its uptime.
+        ///   - foldedUntil: the time up to which its figures are among those of its version: see ``FoldedFigures``.
+        package init(_ resource: TelemetryResource, firstSeen: UnixNanoseconds, foldedUntil: UnixNanoseconds = 0) {
+            (self.resource, self.firstSeen, self.foldedUntil) = (resource, firstSeen, foldedUntil)
         }
 
         /// - Parameters:
@@ -77,7 +82,7 @@ package struct ProcessSums {
         }
 
         /// The process's start, by its own clock.
-        private var start: UnixNanoseconds {
+        package var start: UnixNanoseconds {
             guard let last = parts.values.max(by: { $0.to < $1.to }), let uptime = last.statistics.gauges[.uptime]?.max
             else { return firstSeen }
             return last.to - min(uptime, last.to)
@@ -87,16 +92,31 @@ package struct ProcessSums {
         fileprivate func add(to service: inout Service, _ grid: SlotGrid) -> Int {
             guard !parts.isEmpty else { return 0 }
             var count = 0
-            service.processes += 1
-            if start > grid.window.from { service.started += 1 }
+            if foldedUntil <= grid.window.from {
+                service.processes += 1
+                if start > grid.window.from { service.started += 1 }
+            }
             service.runtimes.insert(resource.runtime)
             for (slot, part) in lived {
                 service.total.merge(part.statistics)
+                var part = part
+                part.isCounted = grid.window(ofSlot: slot).from < foldedUntil
                 let filled = [slot] + slots(before: slot, since: parts[slot]?.from ?? part.from, grid)
                 for one in filled { service.slots[one, default: []].append(part) }
                 count += filled.count
             }
             return count
+        }
+
+        /// Returns the figures of the only slot of the process, as a part of those of its version.
+        package func folded(in slot: TimeWindow) -> FoldedFigures {
+            var folded = FoldedFigures()
+            for (_, part) in lived {
+                (folded.from, folded.to) = (max(part.from, slot.from), min(part.to, slot.to))
+                folded.total.merge(part.statistics)
+                folded.add(part.statistics, lived: part.share(of: slot) * Double(slot.length))
+            }
+            return folded
         }
 
         /// The parts in order of time. A part with a successor lived on until the successor ended, unless more than two intervals
@@ -137,12 +157,21 @@ package struct ProcessSums {
 
     /// Adds a process whose points are complete.
     package mutating func add(_ process: Process) throws(TooManyGroups) {
-        if services[process.service] == nil {
-            let count = (services.count + 1).multipliedReportingOverflow(by: grid.count)
-            guard !count.overflow, count.partialValue <= maxSlots else { throw TooManyGroups(limit: maxSlots) }
-        }
+        try makeRoom(for: process.service)
         processSlots += process.add(to: &services[process.service, default: Service()], grid)
         guard processSlots <= Self.maxProcessSlots else { throw TooManyGroups(limit: Self.maxProcessSlots) }
+    }
+
+    /// Adds the folded processes of a version.
+    package mutating func add(_ version: Version) throws(TooManyGroups) {
+        try makeRoom(for: version.service)
+        version.add(to: &services[version.service, default: Service()])
+    }
+
+    private func makeRoom(for service: String) throws(TooManyGroups) {
+        guard services[service] == nil else { return }
+        let count = (services.count + 1).multipliedReportingOverflow(by: grid.count)
+        guard !count.overflow, count.partialValue <= maxSlots else { throw TooManyGroups(limit: maxSlots) }
     }
 
     package var answer: ProcessAnswer {
@@ -151,18 +180,25 @@ package struct ProcessSums {
                 service: name, processes: service.processes, started: service.started, runtimes: service.runtimes,
                 total: service.total,
                 slots: (0..<grid.count).map { slot in
-                    service.slots[slot].map { Self.slot($0, in: grid.window(ofSlot: slot)) }
+                    Self.slot(service.slots[slot] ?? [], service.folded[slot], in: grid.window(ofSlot: slot))
                 })
         }
         return ProcessAnswer(grid: grid, services: series.sorted { $0.service < $1.service })
     }
 
     /// - Parameter window: the time of the slot. Only the part in which at least one process reported counts.
-    private static func slot(_ parts: [Part], in window: TimeWindow) -> ProcessSlot {
-        let (from, to) = (parts.map(\.from).min() ?? 0, parts.map(\.to).max() ?? 0)
+    private static func slot(_ parts: [Part], _ folded: FoldedFigures?, in window: TimeWindow) -> ProcessSlot? {
+        guard !parts.isEmpty || folded != nil else { return nil }
+        let starts = parts.map(\.from) + (folded.map { [$0.from] } ?? [])
+        let ends = parts.map(\.to) + (folded.map { [$0.to] } ?? [])
+        let (from, to) = (starts.min() ?? 0, ends.max() ?? 0)
         let covered = TimeWindow(from: max(from, window.from), to: max(min(to, window.to), max(from, window.from)))
         var slot = ProcessSlot()
-        for part in parts { slot.add(part.statistics, share: part.share(of: covered)) }
+        for part in parts {
+            slot.add(part.statistics, share: part.share(of: covered))
+            if part.isCounted { slot.processes -= 1 }
+        }
+        if let folded { slot.add(folded, over: covered.length) }
         return slot
     }
 }

@@ -1,7 +1,7 @@
 import MartletTelemetry
 
 /// The ages up to which points are kept at each resolution, counted from the end of their interval. Points are first kept as
-/// they arrived, then merged into one for each minute, then into one for each hour. Counts, sums and distributions merge
+/// they arrived, then merged into one for each minute of a version of a service, then into one for each hour. Counts, sums and distributions merge
 /// without error. Only the possible bounds of a window become coarser.
 package struct Retention: Sendable, Equatable {
     /// Nanoseconds.
@@ -15,6 +15,12 @@ package struct Retention: Sendable, Equatable {
 
     /// Whether no resolution expires before a finer one. Coarser figures are made from finer ones.
     package var isOrdered: Bool { fine > 0 && fine <= minutes && minutes <= hours }
+
+    /// The age at which the readings and figures of a process fold into the hours of its version, in nanoseconds: seven days, or
+    /// that of minutes if it is longer.
+    package var processes: Int64 { min(max(Int64(clamping: Self.ofProcesses), age(.minute)), age(.hour)) }
+
+    private static let ofProcesses: UnixNanoseconds = 7 * 24 * 3_600_000_000_000
 
     /// Returns the age up to which points of a tier are kept, in nanoseconds.
     package func age(_ tier: Tier) -> Int64 {
@@ -32,30 +38,25 @@ package struct ExpiredTimes: Sendable, Equatable {
     /// Nanoseconds since 1970.
     package var fine: Int64
     package var minutes: Int64
-    /// The time before which summaries expire: the end of a summary slot. Other points have all data of the summaries.
-    package var summaries: Int64
 
-    package init(fine: Int64, minutes: Int64, summaries: Int64 = 0) {
+    package init(fine: Int64, minutes: Int64) {
         self.fine = fine
         self.minutes = minutes
-        self.summaries = summaries
     }
 
     /// The end of all time.
-    package static let never = ExpiredTimes(fine: .max, minutes: .max, summaries: .max)
+    package static let never = ExpiredTimes(fine: .max, minutes: .max)
 
     /// The ends of the latest completed slots. Later points are not rolled up yet, so they are not deleted.
     package init(latestAt now: Int64) {
         fine = Tier.minute.slotEnd(notAfter: now)
         minutes = Tier.hour.slotEnd(notAfter: now)
-        summaries = SummarySlot.end(notAfter: now)
     }
 
     /// The times that retention reaches at `now`, in nanoseconds since 1970.
     package init(_ retention: Retention, at now: Int64) {
         fine = Tier.minute.slotEnd(notAfter: max(0, now - retention.age(.fine)))
         minutes = Tier.hour.slotEnd(notAfter: max(0, now - retention.age(.minute)))
-        summaries = SummarySlot.end(notAfter: max(0, now - min(SummarySlot.maxAge, retention.age(.minute))))
     }
 
     /// Returns `time`, or the start of its slot if finer points have expired.

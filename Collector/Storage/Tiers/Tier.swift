@@ -40,22 +40,6 @@ package enum Tier: Int, Sendable, CaseIterable {
     package func slotEnd(of time: Int64) -> Int64 { time.roundedUp(to: length) }
 }
 
-/// The slots of summaries. A summary adds up, by endpoint and outcome, the points of all processes of one version of a service
-/// in one slot. A store may keep summaries to make queries over whole slots cheaper.
-package enum SummarySlot {
-    /// The length of a slot, in nanoseconds. It divides the hour and is a whole number of minutes.
-    package static let length: Int64 = 180_000_000_000
-
-    /// The age up to which summaries are kept. It allows comparing a day with the day before.
-    static let maxAge: Int64 = 50 * 3_600_000_000_000
-
-    /// Returns the latest end of a slot that is not after `time`.
-    package static func end(notAfter time: Int64) -> Int64 { time.roundedDown(to: length) }
-
-    /// Returns the earliest end of a slot that is not before `time`.
-    package static func end(notBefore time: Int64) -> Int64 { time.roundedUp(to: length) }
-}
-
 extension Int64 {
     fileprivate func roundedDown(to length: Int64) -> Int64 { self - self % length }
 

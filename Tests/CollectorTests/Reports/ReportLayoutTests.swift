@@ -123,6 +123,17 @@ import Testing
             lines(report, context, columns: 80).contains { $0.hasPrefix("per s is counted since 09:44:10 UTC, when ") })
     }
 
+    @Test func noteSaysSinceWhenInstancesAreKnown() {
+        var byInstance = report([.instance], [(["i-1"], 2, 0), ([""], 3, 0)])
+        var filtered = report([.endpoint], [(["/a"], 2, 0)])
+        for report in [byInstance, filtered] { #expect(!lines(report, columns: nil).contains { $0.contains("known") }) }
+        byInstance.instancesSince = "2026-11-21T04:00:00Z"
+        filtered.instancesSince = "2026-11-21T04:00:00Z"
+        let note = "instances are known since 2026-11-21T04:00:00Z; earlier requests "
+        #expect(lines(byInstance, columns: nil).contains(note + "have none"))
+        #expect(lines(filtered, columns: nil).contains(note + "are not counted"))
+    }
+
     @Test func narrowTerminalDropsColumnsInTheirOrder() {
         let name = String(repeating: "n", count: 30)
         var report = report([.service, .endpoint], [([name, "/a"], 1000, 10), (["b", name], 10, 0)])

@@ -35,7 +35,7 @@ import Testing
             try FileManager.default.copyItem(atPath: folder.path("backlog.sqlite"), toPath: folder.path(name))
             let storage = try open(name)
             let maintenance = Task { try await storage.maintain() }
-            while try await storage.rows("chunk WHERE tier = 1") <= round * 50 { await Task.yield() }
+            while try await storage.rows("version_chunk WHERE tier = 1") <= round * 50 { await Task.yield() }
             maintenance.cancel()
             _ = await maintenance.result
             #expect(throws: Never.self) { try storage.close() }

@@ -38,5 +38,12 @@ import Testing
         let again = try open()
         try await again.maintain()
         #expect(try await NineDays.answers(again) == before)
+        // What is left of processes is younger than seven days.
+        let old = Samples.time(NineDays.end - 7 * 86_400)
+        #expect(try await again.rows("chunk WHERE tier = 2 AND end_time <= \(old)") == 0)
+        #expect(try await again.rows("ledger WHERE time <= \(old)") == 0)
+        #expect(try await again.rows("process_slot WHERE tier = 2 AND end_time <= \(old)") == 0)
+        // A pod lives for two hours. One ended in the first hour that stays.
+        #expect(try await again.rows("resource WHERE service = 'jobs'") == 7 * 12 + 1)
     }
 }

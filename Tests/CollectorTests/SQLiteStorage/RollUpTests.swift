@@ -39,8 +39,8 @@ import Testing
         clock.time = Samples.time(7200 + 600)
         try await storage.maintain()
         // The samples' time begins 13 minutes and 20 seconds after a full hour.
-        #expect(try await storage.rows("chunk WHERE tier = 1") == 121)
-        #expect(try await storage.rows("chunk WHERE tier = 2") == 2)
+        #expect(try await storage.rows("version_chunk WHERE tier = 1") == 121)
+        #expect(try await storage.rows("version_chunk WHERE tier = 2") == 2)
         #expect(try await storage.rows("chunk WHERE rolled = 0 AND tier = 0") == 0)
         for (from, to) in [(UInt64(0), UInt64(7200)), (10, 7200), (0, 7190), (1200, 4800), (3605, 3700), (70, 75)] {
             #expect(try await count(from, to, in: storage) == to / 10 - from / 10, "\(from) to \(to)")
@@ -82,14 +82,14 @@ import Testing
         for (index, step) in steps.enumerated() { #expect(try await slots(step) == before[index], "\(step) s") }
     }
 
-    @Test func latePointsAreRolledUpSeparately() async throws {
+    @Test func latePointsJoinTheHour() async throws {
         clock.time = Samples.time(7200)
         for _ in 0..<3 {
             _ = try await storage.store([Samples.metrics(requests: 2, end: 10)], of: nil)
             try await storage.maintain()
         }
-        #expect(try await storage.rows("chunk WHERE tier = 1 AND rolled = 1") == 3)
-        #expect(try await storage.rows("chunk WHERE tier = 2") == 3)
+        #expect(try await storage.rows("version_chunk WHERE tier = 1 AND rolled = 1") == 3)
+        #expect(try await storage.rows("version_chunk WHERE tier = 2") == 1)
         #expect(try await count(0, 7200) == 6)
     }
 
@@ -101,7 +101,8 @@ import Testing
         }
         clock.time = Samples.time(6 * 3600)
         try await storage.maintain()
-        #expect(try await storage.rows("chunk WHERE tier < 2") == 0)
+        #expect(try await storage.rows("chunk") == 0)
+        #expect(try await storage.rows("version_chunk WHERE tier < 2") == 0)
         let answer = try await storage.statistics(StatisticsQuery(window: Samples.everything, by: []))
         #expect(answer.damagedPoints == 1)
         #expect(answer.groups.map(\.count) == [1])
@@ -181,7 +182,9 @@ import Testing
         _ = try await storage.store([Samples.metrics(end: 10)], of: nil)
         clock.time = Samples.time(2 * 24 * 3600)
         try await storage.maintain()
-        #expect(try await storage.rows("chunk") == 0)
+        for table in ["chunk", "version_chunk", "version_hour", "version_gap", "version"] {
+            #expect(try await storage.rows(table) == 0, "\(table)")
+        }
         #expect(try await storage.agents().isEmpty)
         #expect(try await storage.rows("series") == 0)
         #expect(try await storage.rows("ledger") == 0)
@@ -308,8 +311,8 @@ private struct StoredPoints {
         var isInHours = false
 
         /// The end of the point after its roll-up into a minute.
-        var endOfMinute: UInt64 { length < minute ? up(point.end, minute) : point.end }
-        var endOfHour: UInt64 { length < hour ? up(endOfMinute, hour) : point.end }
+        var endOfMinute: UInt64 { length < hour ? up(point.end, minute) : point.end }
+        var endOfHour: UInt64 { up(endOfMinute, hour) }
     }
 
     let retention: (fine: UInt64, minutes: UInt64, hours: UInt64)
@@ -323,7 +326,7 @@ private struct StoredPoints {
     mutating func add(_ more: [RequestPoint]) {
         points += more.map { point in
             let length = point.end - point.start
-            return Stored(point: point, length: length, isInMinutes: length >= minute, isInHours: length >= hour)
+            return Stored(point: point, length: length, isInMinutes: length >= hour)
         }
     }
 
@@ -357,9 +360,9 @@ private struct StoredPoints {
     }
 
     private func end(of stored: Stored) -> UInt64 {
-        let isFine = stored.length < minute
+        let isFine = stored.length < hour
         if isFine, !stored.isInMinutes || stored.point.end > expired.fine { return stored.point.end }
-        if stored.length < hour, !stored.isInHours || stored.endOfMinute > expired.minutes { return stored.endOfMinute }
+        if !stored.isInHours || stored.endOfMinute > expired.minutes { return stored.endOfMinute }
         return stored.endOfHour
     }
 }

@@ -56,14 +56,15 @@ import Testing
     @Test func pointsOfHoursStayAndEveryAnswerNamesItsWindow() async throws {
         let before = try open()
         try await fill(before)
-        let hours = try await before.rows("chunk WHERE tier = 2")
+        let hours = try await before.rows("version_chunk WHERE tier = 2")
         #expect(hours > 0)
         try before.close()
         let storage = try open(maxBytes: 1)
         try await storage.maintain()
         #expect(try await storage.rows("detail") == 0)
-        #expect(try await storage.rows("chunk WHERE tier < 2 AND rolled = 1") == 0)
-        #expect(try await storage.rows("chunk WHERE tier = 2") == hours)
+        #expect(try await storage.rows("chunk WHERE rolled > 0") == 0)
+        #expect(try await storage.rows("version_chunk WHERE tier < 2 AND rolled = 1") == 0)
+        #expect(try await storage.rows("version_chunk WHERE tier = 2") == hours)
         let state = try await storage.state()
         #expect(state.shedDetails == 40)
         #expect(state.shedChunks > 0)
@@ -93,8 +94,9 @@ import Testing
         clock.time = Samples.time(11_500)
         let tooSmall = try open(maxBytes: 8192)
         for _ in 0..<2 { try await tooSmall.maintain() }
-        #expect(try await tooSmall.rows("chunk WHERE tier < 2") == 0)
-        #expect(try await tooSmall.rows("chunk") > 0)
+        #expect(try await tooSmall.rows("chunk") == 0)
+        #expect(try await tooSmall.rows("version_chunk WHERE tier < 2") == 0)
+        #expect(try await tooSmall.rows("version_chunk") > 0)
         #expect(try await !tooSmall.state().mayShrink)
     }
 
@@ -107,7 +109,7 @@ import Testing
             try db.execute(sql: "UPDATE detail SET received = 0")
             try db.execute(
                 sql: """
-                    CREATE TRIGGER full BEFORE INSERT ON chunk BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END
+                    CREATE TRIGGER full BEFORE INSERT ON version_chunk BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END
                     """)
         }
         await #expect(throws: DatabaseError.self) { try await storage.maintain() }

@@ -35,15 +35,16 @@ import Testing
     /// Returns the number of bytes of a tier's points.
     private func size(ofTier tier: Int) throws -> Int {
         try DatabaseQueue(path: folder.path("collector.sqlite")).read {
-            try Int.fetchOne($0, sql: "SELECT total(length(points)) FROM chunk WHERE tier = ?", arguments: [tier]) ?? 0
+            try Int.fetchOne(
+                $0, sql: "SELECT total(length(points)) FROM version_chunk WHERE tier = ?", arguments: [tier]) ?? 0
         }
     }
 
     /// Rewrites the rolled-up points in the form of an earlier version.
     private func rewriteRolledUp() async throws {
         try await DatabaseQueue(path: folder.path("collector.sqlite")).write { db in
-            for id in try Int64.fetchAll(db, sql: "SELECT id FROM chunk WHERE derived") {
-                let bytes = try #require(try StoredChunk.find(id, in: db)?.bytes)
+            for id in try Int64.fetchAll(db, sql: "SELECT id FROM version_chunk") {
+                let bytes = try #require(try StoredChunk.find(id, in: .versions, db)?.bytes)
                 var (entries, reader, entryReader) = (ChunkEntries(bytes), ByteReader(bytes), EntryReader())
                 var blob = ChunkBlob(.gaps)
                 while let entry = entries.entry {
@@ -54,7 +55,7 @@ import Testing
                     entries.next()
                 }
                 try db.execute(
-                    sql: "UPDATE chunk SET points = ?, checksum = ? WHERE id = ?",
+                    sql: "UPDATE version_chunk SET points = ?, checksum = ? WHERE id = ?",
                     arguments: [Data(blob.bytes), Int64(checksumOf: blob.bytes), id])
             }
         }

@@ -9,7 +9,7 @@ import Testing
         let windows = [(Self.time(9, 30), Self.time(10, 30)), (Self.time(10, 30), Self.time(11, 30))]
         let found = windows.map { from, to in
             WindowRanges(TimeWindow(from: UInt64(from), to: UInt64(to)), expired: expired).ranges
-                .count { $0.tier == .hour && $0.contents == .all && $0.from < end && end <= $0.to }
+                .count { $0.tier == .hour && $0.state == .open && $0.contents == .all && $0.from < end && end <= $0.to }
         }
         #expect(found == [1, 1])
     }

@@ -122,6 +122,27 @@ extension StorageContractTests {
             }
         }
 
+        /// A store may keep the instance of requests for some time only. Then it says since when it knows it.
+        @Test func requestsByInstanceAddUpAndTheAnswerSaysSinceWhenInstancesAreKnown() async throws {
+            for end in stride(from: UInt64(10), through: 7 * 3600 + 10, by: 2520) {
+                clock.time = Samples.time(end)
+                // A store believes only a clock that does not jump.
+                try await storage.maintain()
+                guard end == 10 || end > 7 * 3600 else { continue }
+                for instance in ["a", "b"] {
+                    _ = try await storage.store(
+                        [Samples.metrics(end: end, resource: Samples.resource(instance: instance))], of: nil)
+                }
+            }
+            clock.time = Samples.time(7 * 3600 + 600)
+            try await storage.maintain()
+            let answer = try await storage.statistics(
+                StatisticsQuery(window: Samples.everything, by: [.instance]))
+            let counts = answer.byValues.mapValues(\.duration.count)
+            #expect(counts == (answer.sendersSince == nil ? [["a"]: 2, ["b"]: 2] : [[nil]: 2, ["a"]: 1, ["b"]: 1]))
+            #expect(answer.sendersSince.map { $0 > Samples.time(10) && $0 < Samples.time(7 * 3600) } ?? true)
+        }
+
         @Test func accountIncludesSendersWhoseClocksAreAhead() async throws {
             for (service, ahead) in [("checkout", 0), ("prices", 120), ("search", 30)] as [(String, UInt64)] {
                 clock.time = Samples.time(100)

@@ -8,13 +8,13 @@ import Testing
 
 @testable import MartletSQLiteStorage
 
-/// Summaries: points of minutes that are stored a second time, by endpoint and outcome over all processes.
-@Suite struct SummaryTests {
+/// The minutes and hours of versions.
+@Suite struct VersionTierTests {
     private let folder: TemporaryFolder
     private let clock = Clock()
     private let storage: SQLiteStorage
 
-    /// A slot of summaries begins at Samples.time(280).
+    /// A full minute.
     private static let start: UInt64 = 280
 
     init() throws {
@@ -112,102 +112,69 @@ import Testing
         return all
     }
 
-    private func forgetSummaries() async throws {
-        try await storage.pool.write {
-            try $0.execute(sql: "DELETE FROM summary; UPDATE chunk SET summarized = 0")
-        }
-    }
-
     // MARK: Answers
 
-    @Test func answersAreTheSameWithAndWithoutSummaries() async throws {
+    @Test func answersAreTheSameBeforeAndAfterTheRollUp() async throws {
         var random = SeededGenerator(seed: 3)
         try await storeRandomPoints(0..<620, &random)
-        clock.time = Samples.time(Self.start + 7_000)
-        try await storage.maintain()
-        // Some points are late: they belong to slots that already have summaries. More arrive after the summaries of late points.
-        try await storeRandomPoints(50..<70, &random)
-        clock.time += 3_600 * second
-        try await storage.maintain()
-        try await storeRandomPoints(60..<80, &random)
-        #expect(try await storage.rows("summary") > 60)
-        let found = try await figures()
-        try await forgetSummaries()
-        #expect(try await figures() == found)
+        // Some points are late: they belong to slots that have minutes of their version.
+        for late in [50..<70, 60..<80] as [Range<UInt64>] {
+            let found = try await figures()
+            clock.time += 7_000 * second
+            try await storage.maintain()
+            #expect(try await figures() == found)
+            try await storeRandomPoints(late, &random)
+        }
+        #expect(try await storage.rows("version_chunk WHERE tier = 1") > 200)
     }
 
-    @Test func pointsThatAreAlwaysLateGetOneSummaryPerHour() async throws {
+    @Test func pointsThatAreAlwaysLateJoinTheirMinuteAndHour() async throws {
         for end in stride(from: Self.start + 10, through: Self.start + 7_200, by: 10) {
             clock.time = Samples.time(end + 300)
             _ = try await storage.store([Samples.metrics(end: end)], of: nil)
             try await storage.maintain()
         }
-        let (slots, summaries) = try await storage.pool.read { db in
-            try (
-                Int.fetchOne(db, sql: "SELECT count(DISTINCT end_time) FROM summary") ?? 0,
-                Int.fetchOne(db, sql: "SELECT count(*) FROM summary") ?? 0
-            )
-        }
-        #expect(slots > 15 && summaries <= slots + 3)
+        // The first minutes of an hour may come when the hour before is done.
+        #expect(try await storage.rows("version_chunk WHERE tier = 1") < 130)
+        #expect(try await storage.rows("version_chunk WHERE tier = 2") == 2)
         let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 7_200))
         let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
         #expect(answer.groups.map(\.count) == [720])
     }
 
-    @Test func summariesAreMadeAgainAfterTheClockWasAhead() async throws {
-        clock.time = Samples.time(Self.start + 5 * 3_600)
-        try await storage.maintain()
-        clock.time = Samples.time(Self.start + 600)
-        _ = try await storage.store([Samples.metrics(end: Self.start + 10)], of: nil)
-        try await storage.maintain()
-        #expect(try await storage.rows("summary") == 1)
-    }
-
-    @Test func summaryHasOnePointForAllProcessesOfAVersion() async throws {
+    @Test func minuteHasOnePointForAllProcessesOfAVersion() async throws {
         for instance in ["a", "b", "c", "d"] {
-            for end in stride(from: Self.start + 10, through: Self.start + 180, by: 10) {
-                let points = [200, 201].map { Samples.point(Samples.dimensions(status: $0), [0.1], end: end) }
+            for end in stride(from: Self.start + 10, through: Self.start + 60, by: 10) {
+                let points = [Samples.point(Samples.dimensions(), [0.1], end: end)]
                 let resource = Samples.resource(instance: instance)
                 _ = try await storage.store([InstanceMetrics(resource: resource, points: points)], of: nil)
             }
         }
-        clock.time = Samples.time(Self.start + 180 + 59)
+        clock.time = Samples.time(Self.start + 60 + 59)
         try await storage.maintain()
-        #expect(try await storage.rows("summary") == 0)
+        #expect(try await storage.rows("version_chunk") == 0)
         clock.time += 2 * second
         try await storage.maintain()
-        let counts = try await storage.pool.read { try Int.fetchAll($0, sql: "SELECT count FROM summary") }
+        let counts = try await storage.pool.read { try Int.fetchAll($0, sql: "SELECT count FROM version_chunk") }
         #expect(counts == [1])
     }
 
-    @Test func damagedSummaryIsReported() async throws {
+    @Test func damagedMinuteIsReported() async throws {
         _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
         clock.time = Samples.time(Self.start + 600)
         try await storage.maintain()
-        try await storage.pool.write { try $0.execute(sql: "UPDATE summary SET points = x'00'") }
+        try await storage.pool.write { try $0.execute(sql: "UPDATE version_chunk SET points = x'00'") }
         let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 180))
         let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
         #expect(answer.damagedPoints == 1)
-        // The points of minutes are unchanged.
+        // The points of 10 s are unchanged.
         let byInstance = try await storage.statistics(StatisticsQuery(window: window, by: [.instance]))
         #expect(byInstance.damagedPoints == 0)
         #expect(byInstance.groups.map(\.count) == [2])
     }
 
-    @Test func damagedSourcePointIsReported() async throws {
-        _ = try await storage.store([Samples.metrics(requests: 2, end: Self.start + 10)], of: nil)
-        _ = try await storage.store([Samples.metrics(requests: 1, end: Self.start + 70)], of: nil)
-        try await storage.pool.write { try $0.execute(sql: "UPDATE chunk SET points = x'00' WHERE id = 1") }
-        clock.time = Samples.time(Self.start + 600)
-        try await storage.maintain()
-        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 180))
-        let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
-        #expect(answer.damagedPoints == 1)
-        #expect(answer.groups.map(\.count) == [1])
-    }
-
     /// Later metrics decide whether requests from spans count.
-    @Test func requestsReportedOnlyBySpansAreNotSummarized() async throws {
+    @Test func requestsReportedOnlyBySpansStayWithTheirSender() async throws {
         let resource = TelemetryResource(service: "prices", instance: "", agent: "opentelemetry 1.38")
         var span = Samples.detail(1)
         span.start = Samples.time(Self.start + 5)
@@ -219,7 +186,7 @@ import Testing
         func count() async throws -> UInt64 {
             try await storage.statistics(StatisticsQuery(window: window, by: [])).groups.reduce(0) { $0 + $1.count }
         }
-        #expect(try await storage.rows("summary") == 1)
+        #expect(try await storage.rows("version_chunk") == 1)
         #expect(try await count() == 3)
         let point = RequestPoint(
             dimensions: Samples.dimensions(), start: Samples.time(Self.start), end: Samples.time(Self.start + 120),
@@ -230,58 +197,27 @@ import Testing
         #expect(try await count() == 6)
     }
 
-    // MARK: Age
+    // MARK: Instances
 
-    @Test func summariesExpireAfterTwoDaysAndAnswersStay() async throws {
-        for end in stride(from: Self.start + 10, through: Self.start + 3_600, by: 10) {
-            _ = try await storage.store([Samples.metrics(end: end)], of: nil)
-        }
-        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 3_600))
-        for (minutes, summaries) in [(70, 20), (50 * 60, 20), (50 * 60 + 30, 10), (60 * 60, 0)] as [(UInt64, Int)] {
-            clock.time = Samples.time(Self.start + minutes * 60)
-            try await storage.maintain()
-            #expect(try await storage.rows("summary") == summaries)
-            let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
-            #expect(answer.groups.map(\.count) == [360])
-        }
-        // No summary includes a point that arrives now.
-        _ = try await storage.store([Samples.metrics(end: Self.start + 30)], of: nil)
-        try await storage.maintain()
-        #expect(try await storage.rows("summary") == 0)
-        let answer = try await storage.statistics(StatisticsQuery(window: window, by: [.service]))
-        #expect(answer.groups.map(\.count) == [361])
-    }
-
-    @Test func summariesAreDeletedWithMinutesThatHaveNoRoom() async throws {
-        for end in stride(from: Self.start + 10, through: Self.start + 9_000, by: 10) {
-            clock.time = Samples.time(end)
-            _ = try await storage.store([Samples.metrics(end: end)], of: nil)
-            if end % 1800 == 0 { try await storage.maintain() }
-        }
-        let full = try await oldest(in: storage)
-        try storage.close()
-        var limits = SQLiteLimits()
-        limits.maxStoreBytes = 1
-        let small = try SQLiteStorage(
-            path: folder.path("collector.sqlite"), limits: limits, now: { [clock] in clock.time })
-        try await small.maintain()
-        let left = try await oldest(in: small)
-        #expect(left.minute > full.minute)
-        #expect(left.summary > full.summary)
-        #expect(left.summary >= left.minute)
-        let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 9_000))
-        let answer = try await small.statistics(StatisticsQuery(window: window, by: [.service]))
-        #expect(answer.groups.map(\.count) == [900])
-    }
-
-    /// Returns the ends of the oldest minute and of the oldest summary. Both must exist.
-    private func oldest(in storage: SQLiteStorage) async throws -> (minute: Int64, summary: Int64) {
-        let ends = try await storage.pool.read { db in
-            try ["chunk WHERE tier = 1", "summary"].map {
-                try Int64.fetchOne(db, sql: "SELECT min(end_time) FROM \($0)")
+    @Test func instancesAreKnownForAsLongAsPointsOfTenSeconds() async throws {
+        for instance in ["a", "b"] {
+            for end in [10, 7_200] as [UInt64] {
+                let resource = Samples.resource(instance: instance)
+                _ = try await storage.store([Samples.metrics(end: Self.start + end, resource: resource)], of: nil)
             }
         }
-        return (try #require(ends[0]), try #require(ends[1]))
+        clock.time = Samples.time(Self.start + 7 * 3_600)
+        try await storage.maintain()
+        let window = TimeWindow(from: Samples.time(Self.start), to: clock.time)
+        var query = StatisticsQuery(window: window, by: [.instance])
+        let answer = try await storage.statistics(query)
+        #expect(answer.byValues.mapValues(\.duration.count) == [[nil]: 2, ["a"]: 1, ["b"]: 1])
+        #expect(answer.sendersSince == Samples.time(Self.start + 3_600))
+        query.filter.select(.instance, "a")
+        #expect(try await storage.statistics(query).byValues.mapValues(\.duration.count) == [["a"]: 1])
+        let late = TimeWindow(from: Samples.time(Self.start + 3_600), to: clock.time)
+        #expect(try await storage.statistics(StatisticsQuery(window: late, by: [.instance])).sendersSince == nil)
+        #expect(try await storage.statistics(StatisticsQuery(window: window, by: [.version])).sendersSince == nil)
     }
 }
 
