@@ -79,7 +79,7 @@ struct StorageEventLog {
     }
 
     private mutating func shedding(_ state: StorageState) -> Line? {
-        let shed = state.shedDetails - known.shedDetails + state.shedChunks - known.shedChunks
+        let shed = state.shed - known.shed
         passesSinceShedding = passesSinceShedding.map { $0 + 1 }
         guard shed > 0, passesSinceShedding.map({ $0 >= Self.sheddingPasses }) ?? true else { return nil }
         passesSinceShedding = 0
@@ -87,7 +87,8 @@ struct StorageEventLog {
             level: .warning,
             text: """
                 the store has reached its limit of \(ByteSize.text(state.maxBytes)) (--max-store): \(state.shedDetails) \
-                details and \(state.shedChunks) rows of finer points were deleted early since the start
+                details, \(state.shedChunks) rows of finer points and \(state.shedHours) rows of hours were deleted early since \
+                the start
                 """)
     }
 
@@ -100,4 +101,9 @@ struct StorageEventLog {
                 --max-store above \(ByteSize.text(state.maxBytes)), or shorten --retention
                 """)
     }
+}
+
+extension StorageState {
+    /// Rows deleted since the start because the store was full.
+    fileprivate var shed: UInt64 { shedDetails + shedChunks + shedHours }
 }

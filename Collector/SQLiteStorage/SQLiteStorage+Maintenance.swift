@@ -120,7 +120,7 @@ extension SQLiteStorage {
     }
 
     private func shed() async throws {
-        let shedding = Shedding(limit: limits.maxStoreBytes)
+        let shedding = Shedding(limit: limits.maxStoreBytes, now: retention.time(at: now()))
         while let outcome = try await write({ try shedding.step(in: $0) }) {
             early.add(outcome)
             try Task.checkCancellation()

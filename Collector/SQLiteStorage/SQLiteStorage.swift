@@ -192,12 +192,14 @@ extension SQLiteStorage {
         var state = StorageState()
         state.bytesInUse = try await pool.read(StoreSize.bytesInUse)
         state.maxBytes = limits.maxStoreBytes
-        state.mayShrink = try await pool.read(Shedding(limit: limits.maxStoreBytes).maySucceed)
+        state.mayShrink = try await pool.read(
+            Shedding(limit: limits.maxStoreBytes, now: retention.time(at: now())).maySucceed)
         state.logBytes = StoreSize.bytes(ofFile: pool.path + "-wal")
         state.clockJump = Double(retention.jumped) / 1e9
         state.crowdedDetails = early.crowdedDetails
         state.shedDetails = early.shedDetails
         state.shedChunks = early.shedChunks
+        state.shedHours = early.shedHours
         state.uncountedPoints = streams.uncountedPoints
         return state
     }

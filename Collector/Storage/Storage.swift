@@ -160,6 +160,8 @@ package struct StorageState: Sendable, Equatable {
     package var shedDetails: UInt64 = 0
     /// Rows of finer points deleted since the start because the store was full.
     package var shedChunks: UInt64 = 0
+    /// Rows of hours deleted since the start because the store was full.
+    package var shedHours: UInt64 = 0
     /// Points of cumulative streams not counted since the start, because there was no room to remember their streams.
     package var uncountedPoints: UInt64 = 0
 

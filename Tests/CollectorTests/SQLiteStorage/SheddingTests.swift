@@ -19,8 +19,9 @@ import Testing
 
     private var path: String { folder.path("collector.sqlite") }
 
-    private func open(maxBytes: UInt64 = .max) throws -> SQLiteStorage {
+    private func open(maxBytes: UInt64 = .max, clockMayJump: Bool = false) throws -> SQLiteStorage {
         var limits = SQLiteLimits()
+        if clockMayJump { limits.clockPatience = .max }
         limits.maxStoreBytes = maxBytes
         return try SQLiteStorage(path: path, limits: limits, now: { [clock] in clock.time })
     }
@@ -98,6 +99,39 @@ import Testing
         #expect(try await tooSmall.rows("version_chunk WHERE tier < 2") == 0)
         #expect(try await tooSmall.rows("version_chunk") > 0)
         #expect(try await !tooSmall.state().mayShrink)
+    }
+
+    /// The hours of a year are many more than the minutes of a week, which most reports need.
+    @Test func hoursOlderThanThreeMonthsGoBeforeMinutes() async throws {
+        let day: UInt64 = 86_400
+        let before = try open(clockMayJump: true)
+        for end in stride(from: UInt64(10), through: 120 * day, by: 21_600) {
+            clock.time = Samples.time(end)
+            let points = (0..<20).map { Samples.point(Samples.dimensions(endpoint: "/\($0)"), [0.1], end: end) }
+            _ = try await before.store([InstanceMetrics(resource: Samples.resource(), points: points)], of: nil)
+            if end % (2 * day) == 10 { try await before.maintain() }
+        }
+        try await before.maintain()
+        let (hours, minutes) = (
+            try await before.rows("version_chunk"), try await before.rows("version_chunk WHERE tier = 1")
+        )
+        #expect(minutes > 20)
+        let used = try await before.state().bytesInUse
+        try before.close()
+        let storage = try open(maxBytes: used - 24_000, clockMayJump: true)
+        for _ in 0..<2 { try await storage.maintain() }
+        let state = try await storage.state()
+        #expect(state.bytesInUse <= used - 24_000)
+        #expect(state.shedHours > 0 && state.shedChunks == 0)
+        #expect(try await storage.rows("version_chunk WHERE tier = 1") >= minutes)
+        #expect(try await storage.rows("version_chunk") < hours)
+        try storage.close()
+        // The hours of eight days stay, whatever the limit.
+        let small = try open(maxBytes: 1, clockMayJump: true)
+        for _ in 0..<2 { try await small.maintain() }
+        let left = Samples.time(111 * day)
+        #expect(try await small.rows("version_chunk WHERE tier = 2 AND end_time > \(left)") > 20)
+        #expect(try await small.rows("version_chunk WHERE end_time <= \(left)") == 0)
     }
 
     /// A roll-up writes new pages, for which a full disk has no room.
