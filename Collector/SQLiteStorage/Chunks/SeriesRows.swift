@@ -229,8 +229,9 @@ struct SeriesIndex {
 /// The series of each service that a reader has read, so that most reports read no names. A row never changes its names, and its
 /// number is never reused. So the cached series of a service are complete while the newest number is the same.
 final class SeriesMemory: Sendable {
-    /// The largest number of series, about 25 MB. Past it the cache is emptied, and rows are read again when needed.
-    static let maxSeries = 50_000
+    /// The largest number of series, about 125 MB: those of 5,000 services with 10 endpoints and 5 outcomes each. Past it the
+    /// cache is emptied, and rows are read again when needed.
+    static let maxSeries = 250_000
 
     private struct Known: Sendable {
         var services: [String: KnownSeries] = [:]
@@ -238,6 +239,9 @@ final class SeriesMemory: Sendable {
     }
 
     private let known = Mutex(Known())
+    private let maxSeries: Int
+
+    init(maxSeries: Int = SeriesMemory.maxSeries) { self.maxSeries = maxSeries }
 
     /// The number of cached series.
     var count: Int { known.withLock { $0.count } }
@@ -257,12 +261,32 @@ final class SeriesMemory: Sendable {
     private func remember(_ service: KnownSeries, as name: String) {
         known.withLock { known in
             known.count += service.count - (known.services[name]?.count ?? 0)
-            if known.count > Self.maxSeries {
+            if known.count > maxSeries {
                 known = Known()
                 known.count = service.count
             }
             known.services[name] = service
         }
+    }
+}
+
+/// The series of each service that one transaction has looked up. A transaction looks them up for each of its queries and each
+/// slice of chunks, and they cannot change meanwhile. For one thread.
+final class TransactionSeries {
+    private let memory: SeriesMemory
+    private var known: [String: KnownSeries] = [:]
+    private var count = 0
+
+    init(_ memory: SeriesMemory) { self.memory = memory }
+
+    /// Returns the series of a service.
+    func series(of service: String, in db: Database) throws -> KnownSeries {
+        if let known = known[service] { return known }
+        let found = try memory.series(of: service, in: db)
+        if count > SeriesMemory.maxSeries { (known, count) = ([:], 0) }
+        known[service] = found
+        count += found.count
+        return found
     }
 }
 

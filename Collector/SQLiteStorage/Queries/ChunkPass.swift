@@ -184,7 +184,7 @@ struct ChunkPass {
 /// a month takes a third longer.
 struct ChunkSlices {
     /// The largest number of chunks of a slice. They are held at once and take 24 bytes each.
-    static let maxChunks = 10_000
+    static let maxChunks = 100_000
 
     private let rows: RowCursor
     private let table: ChunkTable

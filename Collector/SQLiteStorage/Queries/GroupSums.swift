@@ -49,7 +49,7 @@ struct GroupSums {
     /// - Parameter isInSlots: whether the groups are added up in the query's slots.
     init(
         _ query: StatisticsQuery, isInSlots: Bool, _ expired: ExpiredTimes, _ limits: SQLiteLimits,
-        _ series: SeriesMemory
+        _ series: TransactionSeries
     ) {
         let counted = WindowRanges(query.window, expired: expired, hasSenders: query.needsSenders)
         window = counted.window

@@ -8,12 +8,13 @@ struct StatisticsReader {
     private let queries: [StatisticsQuery]
     private let expired: ExpiredTimes
     private let limits: SQLiteLimits
-    private let series: SeriesMemory
+    private let series: TransactionSeries
     private var accounts = WindowAccounts()
     private var known: [Int: Result<StatisticsAnswer, TooManyGroups>] = [:]
 
     init(_ queries: [StatisticsQuery], _ expired: ExpiredTimes, _ limits: SQLiteLimits, _ series: SeriesMemory) {
-        (self.queries, self.expired, self.limits, self.series) = (queries, expired, limits, series)
+        (self.queries, self.expired, self.limits) = (queries, expired, limits)
+        self.series = TransactionSeries(series)
     }
 
     /// Returns an answer to each query.

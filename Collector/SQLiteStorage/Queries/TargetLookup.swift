@@ -17,7 +17,7 @@ struct TargetLookup {
 
     private let dimensions: [Dimension]
     private let filter: RequestFilter
-    private let memory: SeriesMemory
+    private let memory: TransactionSeries
     /// One sender of each class, and whether it is a version, which has no instance.
     private var classes: [(sender: TelemetryResource, isVersion: Bool)] = []
     /// The class of each owner of chunks; `nil` for those that the filter leaves out.
@@ -34,7 +34,7 @@ struct TargetLookup {
     private var groups: [Int??] = []
 
     /// - Parameter dimensions: the dimensions to group by.
-    init(by dimensions: [Dimension], _ filter: RequestFilter, _ memory: SeriesMemory) {
+    init(by dimensions: [Dimension], _ filter: RequestFilter, _ memory: TransactionSeries) {
         self.dimensions = dimensions
         self.filter = filter
         self.memory = memory
