@@ -49,9 +49,12 @@ package actor RowHistories {
     package func pasts(of rows: [[String?]], _ query: StatisticsQuery) async throws -> [RowPast] {
         let keys = keys(rows, query)
         // Pages that load at the same time need the same rows, so one of them reads, and the others wait.
-        while let reading { _ = await reading.result }
+        while let reading {
+            _ = await reading.result
+            try Task.checkCancellation()
+        }
         let unknown = keys.filter { pasts[$0] == nil }
-        let found = unknown.isEmpty ? [:] : try await startReading(unknown, query).value
+        let found = unknown.isEmpty ? [:] : try await startReading(unknown, query).valueUnlessCancelled
         return keys.map { key in
             uses += 1
             let past = pasts[key]?.past ?? found[key] ?? .none
@@ -106,6 +109,19 @@ package actor RowHistories {
     private func dropOldest() {
         let latest = pasts.values.map(\.lastUse).sorted(by: >)[Self.maxRows]
         pasts = pasts.filter { $0.value.lastUse > latest }
+    }
+}
+
+extension Task where Failure == any Error {
+    /// The task's value. If the caller's task is cancelled, so is this one.
+    fileprivate var valueUnlessCancelled: Success {
+        get async throws {
+            try await withTaskCancellationHandler {
+                try await value
+            } onCancel: {
+                cancel()
+            }
+        }
     }
 }
 
