@@ -107,7 +107,7 @@ extension Storage {
         let after: [FilterValue] = versions.map { [(.version, $0.after)] } ?? []
         let filter = RequestFilter(selecting: asked + after)
         if let refusal = try await refusal(in: window, filter) { return refusal }
-        if try await agents(seenSince: 0, limit: 1).agents.isEmpty { return .nobodyReported }
+        if try await latestAgent(RequestFilter(), now: now) == nil { return .nobodyReported }
         let names = asked + after + (versions.map { [(.version, $0.before)] } ?? [])
         for dimension in UnknownName.dimensions {
             for name in names where name.dimension == dimension {
@@ -115,11 +115,20 @@ extension Storage {
             }
         }
         if let clock = try await clockAhead(after: window, filter, now: now) { return clock }
-        let sender = try await agents(seenSince: 0, filter, limit: 1).agents.first.map {
+        let sender = try await latestAgent(filter, now: now).map {
             NoResultsReason.Sender($0.resource, seen: $0.lastSeen)
         }
         return NoResultsReason(
             sender, latestRequest: try await latestRequest(before: window.from, filter), in: window, asked + after)
+    }
+
+    /// Returns the selected sender that was seen last; `nil` if there is none. It looks at the last day first, because a store may have
+    /// millions of senders that are gone.
+    private func latestAgent(_ filter: RequestFilter, now: UnixNanoseconds) async throws -> AgentRecord? {
+        let day: UInt64 = 86_400_000_000_000
+        let recent = try await agents(seenSince: now - min(now, day), filter, limit: 1).agents.first
+        if let recent { return recent }
+        return try await agents(seenSince: 0, filter, limit: 1).agents.first
     }
 
     /// Returns the reason if the collector refused everything that the selected senders sent since the window's start.

@@ -39,7 +39,6 @@ import Testing
         AllowedScan("trace", "SELECT caller, called,", because: "it is a subquery with a limit"),
         AllowedScan("pair", "SELECT caller, called,", because: "it is a subquery with a limit"),
         AllowedScan("observed_call", "DELETE FROM observed_call", because: "a limit bounds its rows"),
-        AllowedScan("detail", "SELECT id, bytes FROM detail ORDER BY id", because: "a limit bounds its rows"),
         AllowedScan("resource", "SELECT * FROM detail WHERE", because: "a search looks at all senders"),
         AllowedScan("resource", "SELECT count(*) FROM detail WHERE", because: "a search looks at all senders"),
         AllowedScan("batch_stream", "SELECT id FROM batch_stream", because: "a reader looks once an hour"),
