@@ -165,7 +165,9 @@ enum Departing {
         let rows = try Row.fetchAll(
             db.cachedStatement(
                 sql: """
-                    SELECT * FROM resource WHERE last_hour < ?
+                    SELECT *, (SELECT min(max(end_time), max(received)) FROM cumulative_series
+                            WHERE resource_id = resource.id) AS streams_until
+                    FROM resource WHERE last_hour < ?
                         AND NOT EXISTS (SELECT 1 FROM ledger WHERE resource_id = resource.id)
                         AND NOT EXISTS (SELECT 1 FROM process_slot WHERE resource_id = resource.id)
                         AND NOT EXISTS (SELECT 1 FROM detail WHERE resource_id = resource.id)
@@ -188,25 +190,26 @@ enum DepartedRows {
         "folded_time", "folded_captured", "folded_unwatched", "folded_figures", "forgotten_until",
     ]
 
+    /// - Parameter row: the row of a sender, with the latest report of its cumulative streams, which go with it.
     fileprivate static func insert(_ row: Row, at now: Int64, in db: Database) throws {
-        guard columns.contains(where: { row[$0] > 0 }) else { return }
+        let streams: Int64 = row["streams_until"] ?? 0
+        let values = columns.map { $0 == "forgotten_until" ? max(row[$0], streams) : row[$0] as Int64 }
+        guard values.contains(where: { $0 > 0 }) else { return }
         let statement = try db.cachedStatement(
             sql:
                 "INSERT OR REPLACE INTO departed (id, \(columns.joined(separator: ", ")), time) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         try statement.execute(
-            arguments: [Self.id(of: ResourceRows.decode(row))] + StatementArguments(columns.map { row[$0] as Int64 })
-                + [now])
+            arguments: [Self.id(of: ResourceRows.decode(row))] + StatementArguments(values) + [now])
     }
 
-    /// Gives the row of a sender that came back what was folded of it.
+    /// Gives the new row of a sender that came back what was folded of it.
     static func restore(_ sender: TelemetryResource, row: Int64, in db: Database) throws {
         let id = id(of: sender)
         let names = columns.map { "\($0) = departed.\($0)" }.joined(separator: ", ")
         try db.cachedStatement(
             sql: """
-                UPDATE resource SET \(names) FROM departed
-                WHERE departed.id = ?1 AND resource.id = ?2 AND resource.folded_time < departed.folded_time
+                UPDATE resource SET \(names) FROM departed WHERE departed.id = ?1 AND resource.id = ?2
                 """
         ).execute(arguments: [id, row])
         if db.changesCount > 0 {

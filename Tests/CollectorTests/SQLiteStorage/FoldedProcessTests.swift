@@ -85,6 +85,27 @@ import Testing
         #expect(try await account(0, 2 * Self.week).instances == 1)
     }
 
+    /// A sender without batch numbers may send again what it kept for a week.
+    @Test func sumOfAProcessThatIsGoneCountsOnce() async throws {
+        let point = RequestPoint(
+            dimensions: Samples.dimensions(), start: Samples.time(Self.start), end: Samples.time(Self.start + 60),
+            statistics: Samples.statistics([0.25, 0.5, 0.5]))
+        let metrics = InstanceMetrics(
+            resource: TelemetryResource(service: "prices", instance: "p", agent: "opentelemetry 1.38"), points: [],
+            cumulative: [CumulativePoint(stream: StreamID(hashing: [[1]]), point: point)])
+        func count() async throws -> [UInt64] {
+            let window = TimeWindow(from: Samples.time(Self.start), to: Samples.time(Self.start + 3600))
+            return try await storage.statistics(StatisticsQuery(window: window, by: [])).groups.map(\.count)
+        }
+        clock.time = Samples.time(Self.start + 61)
+        _ = try await storage.store([metrics], of: nil)
+        #expect(try await count() == [3])
+        try await pass(to: Self.week + 2 * 3600)
+        #expect(try await storage.rows("resource") == 0)
+        _ = try await storage.store([metrics], of: nil)
+        #expect(try await count() == [3])
+    }
+
     @Test func numbersOfProcessesStayRight() async throws {
         for hour in 1...6 as ClosedRange<UInt64> {
             for instance in [hour < 5 ? "a" : "b", "c"] {
