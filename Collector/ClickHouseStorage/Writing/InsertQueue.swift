@@ -93,12 +93,13 @@ final class InsertQueue: Sendable {
         while let part = parts.popLast() {
             guard let error = await failure(toWrite: part) else { continue }
             attempts -= 1
-            guard part.count > 1, attempts > 0, (error as? ClickHouseError)?.isAway != true else {
-                if attempts <= 0 { return fail((parts + [part]).flatMap(\.self), error) }
+            let isAway = (error as? ClickHouseError)?.isAway ?? false
+            if attempts == 0 || isAway { return fail(([part] + parts).flatMap(\.self), error) }
+            if part.count == 1 {
                 fail(part, error)
-                continue
+            } else {
+                parts += [part[(part.count / 2)...], part[..<(part.count / 2)]].map(Array.init)
             }
-            parts += [Array(part[(part.count / 2)...]), Array(part[..<(part.count / 2)])]
         }
     }
 
