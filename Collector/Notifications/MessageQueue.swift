@@ -129,7 +129,7 @@ struct FindingName: Hashable {
     let id: String
 }
 
-/// What messages are about: whether a finding goes on, and its kind. The kind of one that is over does not matter.
+/// The part of a finding whose change is worth a message: whether it goes on, and its kind meanwhile.
 struct FindingState: Equatable {
     let isOpen: Bool
     let kind: FindingKind?

@@ -36,7 +36,7 @@ enum Schema {
 
         """
 
-    /// What belongs to a version of a service, and what folds into it from senders.
+    /// The points of versions of services, and the sums that fold into them from senders.
     ///
     /// Points of senders that were merged into minutes and hours before this migration stay as they are. Maintenance rolls them up
     /// as it does those of spans, in short steps. So the migration takes the same time for a store of any number of points.

@@ -129,7 +129,7 @@ import Testing
         let webhook = Webhook()
         try await webhook.run { [removed] address in
             try await withNotifier(address) { notifier in
-                // Nobody heard of this one.
+                // No message about this one was sent.
                 await notifier.take([removed], now: findings.now)
                 await notifier.take([findings.open], now: findings.now)
                 let opening = try await webhook.next()

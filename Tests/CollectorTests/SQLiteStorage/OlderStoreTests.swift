@@ -38,7 +38,7 @@ import Testing
         let again = try open()
         try await again.maintain()
         #expect(try await NineDays.answers(again) == before)
-        // What is left of processes is younger than seven days.
+        // The rows of processes that are left are younger than seven days.
         let old = Samples.time(NineDays.end - 7 * 86_400)
         #expect(try await again.rows("chunk WHERE tier = 2 AND end_time <= \(old)") == 0)
         #expect(try await again.rows("ledger WHERE time <= \(old)") == 0)
