@@ -190,8 +190,16 @@ struct AgentLoop: ~Copyable {
     }
 
     private mutating func use(_ new: consuming Outbox) {
-        // A retired outbox of the same directory has lost its lock: the new outbox has created another lock file.
-        if let old = retired.take(), old.serviceDirectory != new.serviceDirectory { retired = consume old }
+        var new = new
+        if let old = retired.take() {
+            if old.serviceDirectory == new.serviceDirectory {
+                // The old outbox has lost its lock: the new one has created another lock file.
+                new.waiting = old.waiting
+                sealer.updateAccount(of: &new)
+            } else {
+                retired = consume old
+            }
+        }
         // The record comes first: once the journal is open, the end of the process is known too.
         keepRecord(in: new.directory, of: new.serviceDirectory)
         sealer.keepJournal(in: new)
@@ -208,7 +216,7 @@ struct AgentLoop: ~Copyable {
     private mutating func retire(_ outbox: consuming Outbox) {
         var outbox = outbox
         sealer.updateAccount(of: &outbox)
-        if retired == nil, outbox.isThere { retired = consume outbox }
+        if retired == nil, outbox.isThere || outbox.waiting > 0 { retired = consume outbox }
     }
 
     /// Takes the retired outbox back into use if its directory still exists. No other process can have recreated the

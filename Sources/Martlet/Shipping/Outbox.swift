@@ -15,7 +15,8 @@ struct Outbox: BatchStore, ~Copyable {
     var saving = AccountSaving.saved
     /// Whether the owner's file would survive a power cut. It must, as soon as the directory has a batch.
     var isOwnerSynced = true
-    /// Requests in the outbox's files, as far as this process knows.
+    /// Requests in the outbox's files, as far as this process knows. The next listing counts those that are missing as
+    /// gone.
     var waiting: UInt64 = 0
     /// Whether the instance is dead.
     private let isAdopted: Bool
