@@ -57,7 +57,7 @@ extension SQLiteStorage {
         }
     }
 
-    /// Makes hours of what came as hours, and folds the old readings and figures of processes into the hours of their versions, once
+    /// Makes hours of what came as hours, and days of old hours, and folds the old readings and figures of processes into the hours of their versions, once
     /// an hour. The first call after a start does so too. A store of an older collector may have millions of them, so what takes
     /// too long goes on in the next pass.
     private func foldProcesses() async throws {
@@ -68,6 +68,7 @@ extension SQLiteStorage {
         let time = PassTime()
         try await rollUp(.hours, due: hour, time)
         try await rollUp(.hoursOfSpans, due: old, time)
+        try await rollUp(.hoursOfVersions, due: old, time)
         try await foldLedgers(until: old, time)
         while !time.isOver, try await write({ try FigureFolding.step(until: old, in: $0) }) {
             try Task.checkCancellation()

@@ -35,7 +35,8 @@ struct Expiry {
             series, details.count, restampDetails(in: db),
             Self.deleteChunks(of: .fine, until: expired.fine, in: db),
             Self.deleteChunks(of: .minute, until: expired.minutes, in: db),
-            Self.deleteHours(until: oldest, in: db),
+            // Hours go with their day.
+            Self.deleteHours(until: Tier.day.slotEnd(notAfter: oldest), in: db),
             ProcessRows.delete(.fine, until: expired.fine, in: db),
             ProcessRows.delete(.minute, until: expired.minutes, in: db),
             ProcessRows.delete(.hour, until: oldest, in: db),
@@ -64,7 +65,8 @@ struct Expiry {
     static let chunks: [Tier: [(ChunkTable, Tier, ChunkState)]] = [
         .fine: [(.senders, .fine, .rolled), (.senders, .fine, .inVersion), (.senders, .minute, .inVersion)],
         .minute: [(.senders, .minute, .rolled), (.versions, .minute, .rolled), (.senders, .hour, .inVersion)],
-        .hour: [(.senders, .hour, .open), (.versions, .hour, .open)],
+        .hour: [(.senders, .hour, .open), (.versions, .hour, .open), (.versions, .hour, .rolled)],
+        .day: [(.versions, .day, .open)],
     ]
 
     /// Deletes the rolled-up chunks of a resolution, at most ``SQLiteLimits/deletedRows`` of each kind. Returns the largest number
@@ -79,9 +81,11 @@ struct Expiry {
         }
     }
 
-    /// Deletes what is kept for as long as hours, in the same way.
+    /// Deletes what is kept for as long as hours, in the same way. `end` is the end of a day.
     static func deleteHours(until end: Int64, in db: Database) throws -> Int {
-        let rows = try max(deleteChunks(of: .hour, until: end, in: db), FoldedRows.delete(until: end, in: db))
+        var rows = try max(deleteChunks(of: .hour, until: end, in: db), FoldedRows.delete(until: end, in: db))
+        // A day without its hours has all requests, and hours without their day are in no window that contains the day.
+        if rows < SQLiteLimits.deletedRows { rows = try max(rows, deleteChunks(of: .day, until: end, in: db)) }
         // Another version may later get the number of one that is deleted.
         return try rows < SQLiteLimits.deletedRows ? max(rows, VersionRows.delete(until: end, in: db)) : rows
     }

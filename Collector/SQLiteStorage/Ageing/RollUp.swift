@@ -160,29 +160,37 @@ extension RollUp {
         case hours
         /// Hours of senders with spans. Due once they are as old as a process may be silent.
         case hoursOfSpans
+        /// Due once nothing joins the hours of a version any more but what comes late.
+        case hoursOfVersions
 
         static let frequent: [Pass] = [.points, .longPoints, .minutesOfSenders, .minutesOfVersions]
-        static let hourly: [Pass] = [.hours, .hoursOfSpans]
+        static let hourly: [Pass] = [.hours, .hoursOfSpans, .hoursOfVersions]
 
-        var table: ChunkTable { self == .minutesOfVersions ? .versions : .senders }
+        var table: ChunkTable { self == .minutesOfVersions || self == .hoursOfVersions ? .versions : .senders }
 
         private var tier: Tier {
             switch self {
             case .points: .fine
             case .longPoints, .minutesOfSenders, .minutesOfVersions: .minute
-            case .hours, .hoursOfSpans: .hour
+            case .hours, .hoursOfSpans, .hoursOfVersions: .hour
             }
         }
 
         /// The tier of the merged chunks.
-        var target: Tier { self == .points || self == .longPoints ? .minute : .hour }
+        var target: Tier {
+            switch self {
+            case .points, .longPoints: .minute
+            case .minutesOfSenders, .minutesOfVersions, .hours, .hoursOfSpans: .hour
+            case .hoursOfVersions: .day
+            }
+        }
 
         /// The tier whose slots are rolled up at once.
         var slots: Tier { target }
 
         /// The largest number of chunks that one step merges. The sources of the hourly passes lie far apart in a large file, and most
         /// are deleted, so each costs some pages.
-        fileprivate var maxChunks: Int { Self.hourly.contains(self) ? 64 : 256 }
+        fileprivate var maxChunks: Int { Self.hourly.contains(self) ? 72 : 256 }
 
         /// The wait between the end of a slot and its roll-up, in nanoseconds.
         var delay: Int64 { target == .minute ? Tier.fine.rollUpDelay : Tier.minute.rollUpDelay }
@@ -190,7 +198,7 @@ extension RollUp {
         private var condition: String {
             let ofTier = "c.tier = \(tier.rawValue) AND c.rolled = 0"
             switch self {
-            case .points, .minutesOfVersions: return ofTier
+            case .points, .minutesOfVersions, .hoursOfVersions: return ofTier
             case .longPoints: return ofTier + " AND NOT c.derived"
             case .minutesOfSenders: return ofTier + " AND c.derived"
             case .hours: return ofTier + " AND c.spans != \(ChunkRow.spans)"
@@ -237,7 +245,7 @@ extension RollUp {
             switch self {
             case .hours where source.isDerived, .hoursOfSpans: "DELETE FROM chunk WHERE id = ? AND rolled = 0"
             case .points, .longPoints, .hours: mark(.inVersion)
-            case .minutesOfSenders, .minutesOfVersions: mark(.rolled)
+            case .minutesOfSenders, .minutesOfVersions, .hoursOfVersions: mark(.rolled)
             }
         }
 

@@ -53,9 +53,12 @@ struct Shedding {
         }
     }
 
-    /// Deletes the oldest hours, of points and of processes that are gone.
+    /// Deletes the hours of the oldest days, of points and of processes that are gone.
     private func shedHours(before time: Int64, toFree bytes: UInt64, in db: Database) throws -> Int {
-        guard let end = try endOfOldest(.hour, before: time, toFree: bytes, in: db) else { return 0 }
+        let time = Tier.day.slotEnd(notAfter: time)
+        guard let end = try endOfOldest(.hour, before: time, toFree: bytes, in: db).map(Tier.day.slotEnd(of:)) else {
+            return 0
+        }
         let before = db.totalChangesCount
         _ = try Expiry.deleteHours(until: end, in: db)
         return db.totalChangesCount - before
@@ -81,7 +84,7 @@ struct Shedding {
         UNION ALL SELECT length(points) + min(length(points), 4096) + 300
             FROM version_chunk WHERE tier < \(Tier.hour.rawValue)
         UNION ALL SELECT length(points) + min(length(points), 4096) + 300
-            FROM version_chunk WHERE tier = \(Tier.hour.rawValue) AND rolled = 0 AND end_time <= ?1
+            FROM version_chunk WHERE tier >= \(Tier.hour.rawValue) AND end_time <= ?1
         UNION ALL SELECT 2 * length(figures) + 600 FROM version_hour WHERE end_time <= ?1
         UNION ALL SELECT 2 * length(figures) + 300 FROM process_slot WHERE tier < \(Tier.hour.rawValue)
         """
@@ -107,7 +110,8 @@ struct Shedding {
     private func endOfOldest(
         _ tier: Tier, before time: Int64, toFree bytes: UInt64, in db: Database
     ) throws -> Int64? {
-        let oldest = try (Expiry.chunks[tier] ?? []).flatMap { table, tier, state in
+        let resolutions = tier == .hour ? [.hour, .day] : [tier]
+        let oldest = try resolutions.flatMap { Expiry.chunks[$0] ?? [] }.flatMap { table, tier, state in
             let statement = try db.cachedStatement(
                 sql: """
                     SELECT end_time, length(points) FROM \(table.rawValue) WHERE tier = ? AND rolled = ? AND end_time <= ?

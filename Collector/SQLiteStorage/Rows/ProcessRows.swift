@@ -20,7 +20,7 @@ enum ProcessRows {
         // A body is resent as a whole, so its last point represents all.
         let isKnown = try unlessKnown && areLast(metrics.process.max { $0.end < $1.end }, of: resource, in: db)
         for point in (isKnown ? [] : metrics.process) + growths {
-            for tier in Tier.allCases { try add(point, to: tier, of: resource, in: db) }
+            for tier in Tier.ofProcesses { try add(point, to: tier, of: resource, in: db) }
         }
     }
 

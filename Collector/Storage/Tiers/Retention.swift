@@ -27,7 +27,7 @@ package struct Retention: Sendable, Equatable {
         switch tier {
         case .fine: Int64(clamping: fine)
         case .minute: Int64(clamping: minutes)
-        case .hour: Int64(clamping: hours)
+        case .hour, .day: Int64(clamping: hours)
         }
     }
 }

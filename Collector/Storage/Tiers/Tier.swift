@@ -6,6 +6,12 @@ package enum Tier: Int, Sendable, CaseIterable {
     case fine = 0
     case minute = 1
     case hour = 2
+    /// A day in UTC, of versions of services. Its hours are kept as long as it is, so it changes no answer: a window of weeks is
+    /// read faster.
+    case day = 3
+
+    /// The tiers that figures of processes are kept in.
+    package static let ofProcesses: [Tier] = [.fine, .minute, .hour]
 
     /// Picks the tier for delivered points with intervals of this length. Merged batches and senders with long intervals have no
     /// finer figures.
@@ -26,6 +32,7 @@ package enum Tier: Int, Sendable, CaseIterable {
         case .fine: 10_000_000_000
         case .minute: 60_000_000_000
         case .hour: 3_600_000_000_000
+        case .day: 86_400_000_000_000
         }
     }
 

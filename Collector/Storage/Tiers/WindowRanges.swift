@@ -25,16 +25,18 @@ package struct WindowRanges: Sendable {
         self.expired = expired
         addSenders(hours: core(of: .hour, step), minutes: core(of: .minute, step))
         let end = hasSenders ? expired.fine : .max
-        addVersions(hours: core(of: .hour, step, until: end), minutes: core(of: .minute, step, until: end))
+        addVersions(
+            days: core(of: .day, step, until: end), hours: core(of: .hour, step, until: end),
+            minutes: core(of: .minute, step, until: end))
     }
 
-    /// Returns the ranges of the chunks that make up the slots of a window. If a long slot begins within a minute or an hour, it is
-    /// read as a separate window, because it contains whole minutes or hours.
+    /// Returns the ranges of the chunks that make up the slots of a window. If a long slot begins within a minute, an hour or a
+    /// day, it is read as a separate window, because it contains whole ones.
     package static func ranges(
         of grid: SlotGrid, expired: ExpiredTimes, hasSenders: Bool = false
     ) -> [ChunkRange] {
         let granularity = grid.granularity
-        let coarser = [Tier.minute, .hour].map { UInt64($0.length) }.first { granularity % $0 > 0 }
+        let coarser = [Tier.minute, .hour, .day].map { UInt64($0.length) }.first { granularity % $0 > 0 }
         guard let coarser, grid.step >= 2 * coarser else {
             return WindowRanges(grid.window, expired: expired, step: granularity, hasSenders: hasSenders).ranges
         }
@@ -80,8 +82,12 @@ package struct WindowRanges: Sendable {
     }
 
     /// Adds the chunks of versions, and those of senders that a version has as well.
-    private mutating func addVersions(hours: Part, minutes: Part) {
+    private mutating func addVersions(days: Part, hours: Part, minutes: Part) {
+        add(.day, .open, .ofVersions, to: days)
         add(.hour, .open, .ofVersions, to: hours)
+        for part in without(days) {
+            add(.hour, .rolled, .ofVersions, to: (max(part.from, hours.from), min(part.to, hours.to)))
+        }
         add(.minute, .open, .ofVersions, to: minutes)
         for part in without(hours) {
             let within = (from: max(part.from, minutes.from, expired.minutes), to: min(part.to, minutes.to))

@@ -48,7 +48,7 @@ import Testing
     @Test func senderHasOneRowPerSlotWhateverItSends() async throws {
         let storage = try open()
         for second in 1...600 as ClosedRange<UInt64> { try await store(Self.point(end: second), in: storage) }
-        let (tiers, length) = (Tier.allCases, Int64(Samples.time(600)))
+        let (tiers, length) = (Tier.ofProcesses, Int64(Samples.time(600)))
         let expected = tiers.reduce(0) { sum, tier in
             sum + Int((tier.slotEnd(of: length) - tier.slotEnd(of: Int64(Samples.time(1)))) / tier.length) + 1
         }

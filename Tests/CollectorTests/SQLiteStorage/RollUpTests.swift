@@ -339,7 +339,8 @@ private struct StoredPoints {
         }
         expired.fine = max(expired.fine, (now - retention.fine) / minute * minute)
         expired.minutes = max(expired.minutes, (now - retention.minutes) / hour * hour)
-        points.removeAll { $0.isInHours && $0.endOfHour <= now - retention.hours }
+        // Hours go by whole days.
+        points.removeAll { $0.isInHours && up($0.endOfHour, 24 * hour) <= now - retention.hours }
     }
 
     /// Returns the window, widened to full minutes or hours where nothing finer remains.
