@@ -33,9 +33,13 @@ async def main() -> None:
 def request(path: str, file: str) -> bytes:
     with open(file, "rb") as opened:
         body = opened.read()
+    name, kind = os.path.splitext(os.path.basename(file))
+    # Agents number their batches.
+    sender, sequence = int(name) % SENDERS, int(name) // SENDERS + 1
+    number = f"Martlet-Batch: sender-{sender}/{sequence}/metrics\r\n" if kind == ".gz" else ""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-protobuf\r\n"
-        f"{HEADERS[os.path.splitext(file)[1]]}Content-Length: {len(body)}\r\n\r\n"
+        f"{HEADERS[kind]}{number}Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body
 
