@@ -6,6 +6,6 @@ struct StoreBenchmark: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         subcommands: [
             StoreCommand.self, BodiesCommand.self, GenerateCommand.self, ReadCommand.self, PassCommand.self,
-            DetailsCommand.self, PageCommand.self,
+            DetailsCommand.self, PageCommand.self, ChurnCommand.self,
         ])
 }

@@ -1,8 +1,9 @@
 import MartletStorage
 
-/// Creates a store's tables, and checks that a collector and a store fit together.
+/// Creates a store's tables or adds the columns that they lack, and checks that a collector and a store fit together.
 package enum Migration {
-    /// Creates the database and its tables if they are missing. It may run at any time, and concurrently with itself.
+    /// Creates the database, its tables and their columns if they are missing. It may run at any time, and concurrently with itself
+    /// and with collectors of the version before.
     ///
     /// - Parameter cluster: the cluster for the tables, by its name in ClickHouse's configuration; `nil` for one server, or for the
     ///   cluster that they are already on.
@@ -37,12 +38,27 @@ package enum Migration {
         for table in Schema.all {
             for sql in layout.statements(table, settings: settings) { try await client.run(sql) }
         }
+        try await addColumns(client)
         if try await storeID(client) == nil {
             let id = String(UInt64.random(in: 0 ... .max), radix: 16) + String(UInt64.random(in: 0 ... .max), radix: 16)
             try await client.run("INSERT INTO store (id) VALUES ('\(id)')")
         }
         if try await version(client) < Schema.version {
             try await client.run("INSERT INTO migration (version) VALUES (\(Schema.version))")
+        }
+    }
+
+    /// Adds the columns that the tables of an older version lack. In the rows that are stored already, and in those of collectors
+    /// of that version, they are 0 or empty. Old servers refuse a column that another command has just added; the next run finds it.
+    private static func addColumns(_ client: ClickHouseClient) async throws {
+        let found = try await client.texts(
+            "concat(table, ' ', name)", "FROM system.columns WHERE database = '\(client.layout.database)'")
+        let known = Set(found)
+        for table in Schema.all {
+            let missing = table.columns.filter { !known.contains("\(client.layout.nameOfRows(table)) \($0.name)") }
+            for sql in missing.flatMap({ client.layout.statements(adding: $0, to: table, isModern: client.isModern) }) {
+                try await client.run(sql)
+            }
         }
     }
 

@@ -108,6 +108,13 @@ struct TableLayout: Sendable, Equatable {
         ]
     }
 
+    /// Returns the statements that add a column to a table that lacks it.
+    func statements(adding column: (name: String, type: String), to table: Table, isModern: Bool) -> [String] {
+        let addition = "ADD COLUMN \(isModern ? "IF NOT EXISTS " : "")\(column.name) \(column.type)"
+        let rows = "ALTER TABLE \(everywhere(table)) \(addition)"
+        return cluster == nil ? [rows] : [rows, "ALTER TABLE \(database).\(table.name)\(onCluster) \(addition)"]
+    }
+
     /// The setting for the quorum. Without it, an answer waits for only one replica.
     static let quorum = "insert_quorum"
 

@@ -291,6 +291,30 @@ struct ClickHouseStorageTests {
         }
     }
 
+    /// A column is removed, as if this version had added it.
+    @Test func migrationAddsAColumnThatTheTablesLack() async throws {
+        let storage = try await collector()
+        let layout = storage.client.layout
+        let tables =
+            [layout.everywhere(Schema.processEnd)]
+            + (layout.cluster.map { _ in
+                ["\(layout.database).process_end\(layout.onCluster)"]
+            } ?? [])
+        for table in tables { try await storage.client.run("ALTER TABLE \(table) DROP COLUMN endpoint") }
+        let old =
+            "(hour, service, environment, version, instance, reporter, end_ns, cause, signal, function, file, line)"
+        try await storage.client.run(
+            "INSERT INTO process_end \(old) VALUES (1, 's', '', '', 'a', '', 1, 'signal', '', '', '', 0)")
+        for _ in 0..<2 { try await Migration.run(at: database.location, ClickHouseCredentials([:])) }
+        // A collector of the version before, which does not know the column, goes on.
+        try await storage.client.run(
+            "INSERT INTO process_end \(old) VALUES (1, 's', '', '', 'b', '', 1, 'signal', '', '', '', 0)")
+        let new = "(hour, service, instance, end_ns, endpoint)"
+        try await storage.client.run("INSERT INTO process_end \(new) VALUES (1, 's', 'c', 1, 'GET /')")
+        let found = try await storage.client.texts("concat(instance, endpoint)", "FROM process_end ORDER BY instance")
+        #expect(found == ["a", "b", "cGET /"])
+    }
+
     @Test(.enabled(if: TestedStore.current != .chDB, "chDB has no users"))
     func wrongPasswordGivesOneSentenceWithoutThePassword() async throws {
         let right = ["MARTLET_CLICKHOUSE_USER": "martlet", "MARTLET_CLICKHOUSE_PASSWORD": "sesame"]
