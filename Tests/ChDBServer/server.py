@@ -17,7 +17,7 @@ import chdb.session
 
 PORT, FOLDER = int(sys.argv[1]), pathlib.Path(sys.argv[2])
 # Names of the interface that are no settings of the engine.
-OWN = {"query", "database", "wait_end_of_query", "buffer_size"}
+OWN = {"query", "query_id", "database", "wait_end_of_query", "buffer_size"}
 
 
 class Engine:

@@ -14,7 +14,7 @@ import Testing
         for sample in [
             "store_used_bytes 4096", "store_limit_bytes 8192", "store_log_bytes 512", "clock_jump_seconds -7200.5",
             "early_details_total{limit=\"details\"} 1", "early_details_total{limit=\"store\"} 2",
-            "early_chunks_total 3", "early_hours_total 5", "uncounted_cumulative_points_total 4",
+            "early_chunks_total 3", "early_hourly_chunks_total 5", "uncounted_cumulative_points_total 4",
         ] { #expect(samples.contains { $0 == "martlet_collector_" + sample }) }
     }
 }
