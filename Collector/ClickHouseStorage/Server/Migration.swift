@@ -55,10 +55,10 @@ package enum Migration {
             "concat(table, ' ', name)", "FROM system.columns WHERE database = '\(client.layout.database)'")
         let known = Set(found)
         for table in Schema.all {
-            let missing = table.columns.filter { !known.contains("\(client.layout.nameOfRows(table)) \($0.name)") }
-            for sql in missing.flatMap({ client.layout.statements(adding: $0, to: table, isModern: client.isModern) }) {
-                try await client.run(sql)
+            let additions = client.layout.additions(to: table, isModern: client.isModern) {
+                !known.contains("\($0) \($1)")
             }
+            for sql in additions { try await client.run(sql) }
         }
     }
 

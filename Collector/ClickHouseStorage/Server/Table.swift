@@ -96,23 +96,35 @@ struct TableLayout: Sendable, Equatable {
     /// - Parameter settings: settings of the engine of every table.
     func statements(_ table: Table, settings: [String]) -> [String] {
         let rows = "CREATE TABLE IF NOT EXISTS \(everywhere(table)) (\(table.columnsWithTypes)) ENGINE = "
-        guard let cluster else { return [rows + table.engine(settings: settings)] }
+        guard let distributed = distributed(table) else { return [rows + table.engine(settings: settings)] }
         // Each server replaces the braces with its own names.
         let replica = "'/clickhouse/tables/{shard}/\(database)/\(table.name)', '{replica}'"
-        return [
-            rows + table.engine(replica: replica, settings: settings),
+        return [rows + table.engine(replica: replica, settings: settings), distributed]
+    }
+
+    /// Returns the statement that creates the table over those of all shards; `nil` for one server.
+    private func distributed(_ table: Table) -> String? {
+        cluster.map { cluster in
             """
             CREATE TABLE IF NOT EXISTS \(database).\(table.name)\(onCluster) (\(table.columnsWithTypes)) \
             ENGINE = Distributed(\(cluster), \(database), \(nameOfRows(table)), \(table.shard))
-            """,
-        ]
+            """
+        }
     }
 
-    /// Returns the statements that add a column to a table that lacks it.
-    func statements(adding column: (name: String, type: String), to table: Table, isModern: Bool) -> [String] {
-        let addition = "ADD COLUMN \(isModern ? "IF NOT EXISTS " : "")\(column.name) \(column.type)"
-        let rows = "ALTER TABLE \(everywhere(table)) \(addition)"
-        return cluster == nil ? [rows] : [rows, "ALTER TABLE \(database).\(table.name)\(onCluster) \(addition)"]
+    /// Returns the statements that add the columns of a table that it lacks.
+    ///
+    /// In a cluster they make its `Distributed` table again, because ClickHouse alters only replicated tables on a cluster. A batch
+    /// that arrives in between is refused, and sent again.
+    ///
+    /// - Parameter lacks: whether a table, by its name in the database, lacks the column.
+    func additions(to table: Table, isModern: Bool, lacks: (_ table: String, _ column: String) -> Bool) -> [String] {
+        let rows = table.columns.filter { lacks(nameOfRows(table), $0.name) }.map {
+            "ALTER TABLE \(everywhere(table)) ADD COLUMN \(isModern ? "IF NOT EXISTS " : "")\($0.name) \($0.type)"
+        }
+        let isOutdated = !rows.isEmpty || table.columns.contains { lacks(table.name, $0.name) }
+        guard isOutdated, let distributed = distributed(table) else { return rows }
+        return rows + ["DROP TABLE IF EXISTS \(database).\(table.name)\(onCluster)", distributed]
     }
 
     /// The setting for the quorum. Without it, an answer waits for only one replica.

@@ -295,16 +295,12 @@ struct ClickHouseStorageTests {
     @Test func migrationAddsAColumnThatTheTablesLack() async throws {
         let storage = try await collector()
         let layout = storage.client.layout
-        let tables =
-            [layout.everywhere(Schema.processEnd)]
-            + (layout.cluster.map { _ in
-                ["\(layout.database).process_end\(layout.onCluster)"]
-            } ?? [])
-        for table in tables { try await storage.client.run("ALTER TABLE \(table) DROP COLUMN endpoint") }
+        try await storage.client.run("ALTER TABLE \(layout.everywhere(Schema.processEnd)) DROP COLUMN endpoint")
         let old =
             "(hour, service, environment, version, instance, reporter, end_ns, cause, signal, function, file, line)"
         try await storage.client.run(
-            "INSERT INTO process_end \(old) VALUES (1, 's', '', '', 'a', '', 1, 'signal', '', '', '', 0)")
+            "INSERT INTO \(layout.nameOfRows(Schema.processEnd)) \(old) VALUES (1, 's', '', '', 'a', '', 1, 'signal', '', '', '', 0)"
+        )
         for _ in 0..<2 { try await Migration.run(at: database.location, ClickHouseCredentials([:])) }
         // A collector of the version before, which does not know the column, goes on.
         try await storage.client.run(
