@@ -102,7 +102,8 @@ extension PrometheusCollector {
             "Rows of points of 10 s or a minute that were deleted before their age for --max-store.",
             store.shedChunks)
         text.counter(
-            "early_hourly_chunks_total", "Rows of hours that were deleted before their age for --max-store.", store.shedHours)
+            "early_hourly_chunks_total", "Rows of hours that were deleted before their age for --max-store.",
+            store.shedHours)
         text.counter(
             "uncounted_cumulative_points_total",
             "Points of cumulative streams that were not counted, because of --max-cumulative-streams.",
