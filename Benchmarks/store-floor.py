@@ -46,13 +46,14 @@ def main() -> None:
 
 
 def rows_of(start: int, end: int) -> str:
-    """Returns a condition for the rows that the collector reads, except for some seconds at both ends."""
+    """Returns a condition for the rows of a window, except for some seconds at both ends. The collector reads days in place of
+    old hours."""
     hour = 3600 * NANOSECONDS
     first, last = -(-start // hour) * hour, end // hour * hour
     if first >= last:
         first = last = end
     return f"""end_time > {start} AND end_time <= {end} AND (
-        (tier = 2 AND rolled = 0 AND end_time > {first})
+        (tier = 2 AND end_time > {first})
         OR (tier = 1 AND rolled = 0)
         OR (tier = 1 AND rolled = 1 AND (end_time <= {first} OR end_time > {last})))"""
 

@@ -49,7 +49,7 @@ package struct GroupOrder: Sendable, Equatable {
             guard ranks[one] == ranks[other] else {
                 return ascending ? ranks[one] < ranks[other] : ranks[one] > ranks[other]
             }
-            return values(one).map { $0 ?? "" }.lexicographicallyPrecedes(values(other).map { $0 ?? "" })
+            return values(one).lexicographicallyPrecedes(values(other)) { ($0 ?? "") < ($1 ?? "") }
         }
         return sorted.prefix(limit ?? sorted.count)
     }

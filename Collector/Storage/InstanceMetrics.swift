@@ -30,7 +30,10 @@ package struct InstanceMetrics: Sendable, Equatable {
     }
 
     /// The number of requests in ``points``.
-    package var requests: UInt64 { points.reduce(0) { $0 &+ $1.statistics.requests } }
+    package var requests: UInt64 {
+        // The loop uses indexes, because a copy of a point costs more than the addition.
+        points.indices.reduce(0) { $0 &+ points[$1].statistics.requests }
+    }
 }
 
 /// A ``Ledger`` at one moment, as the collector receives it. The reasons for loss are the sender's strings, because a newer
