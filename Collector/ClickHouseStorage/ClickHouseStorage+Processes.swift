@@ -6,7 +6,7 @@ extension ClickHouseStorage {
     package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer {
         let source = PointSource(query.window, rolled: try await client.rolledHours())
         let grid = SlotGrid(source.window, step: query.step, expired: source.expired)
-        let senders = try await senders(with: query.filter)
+        let senders = try await senders(with: query.filter, since: Int64(clamping: source.window.from))
         let limit = ProcessSums.maxProcessSlots
         let rows = try await client.rows(
             ["sender", "slot"] + ["start": "min(start_ns)", "end": "max(end_ns)"] + ProcessStatistics.sums,
@@ -93,8 +93,8 @@ extension ClickHouseStorage {
     ) async throws -> [UInt64: (resource: TelemetryResource, losses: LossReading?)] {
         let rows = try await client.rows(
             ["id": "id"] + Selection(SenderText.dimensions.map(\.column)) { "any(\($0))" }
-                + Selection(["time", "dropped", "age"]) { "argMax(\($0), (captured, time))" },
-            "FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id HAVING max(last_end) > \(from)"
+                + Selection(["time", "dropped", "age"]) { "argMax(\($0), (captured, time, revision))" },
+            "\(filter.senders(after: from)) GROUP BY id HAVING max(last_end) > \(from)"
         ) { row in
             let losses = LossReading(
                 time: try row.time("time"), dropped: DroppedText.dropped(from: try row.text("dropped")),
@@ -107,13 +107,16 @@ extension ClickHouseStorage {
         return Dictionary(rows) { first, _ in first }
     }
 
-    private func senders(with filter: RequestFilter) async throws -> [UInt64: ProcessSums.Process] {
+    /// Returns the senders that may have figures after a time.
+    private func senders(
+        with filter: RequestFilter, since from: Int64
+    ) async throws -> [UInt64: ProcessSums.Process] {
         let rows = try await client.rows(
             [
                 "id": "id", "service": "any(service)", "instance": "any(instance)",
-                "runtime": "argMax(runtime, last_seen)", "first_seen": "min(first_seen)",
+                "runtime": "argMax(runtime, (last_seen, revision))", "first_seen": "min(first_seen)",
             ],
-            "FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id"
+            "\(filter.senders(after: from)) GROUP BY id"
         ) { row in
             let resource = TelemetryResource(
                 service: try row.text("service"), instance: try row.text("instance"),

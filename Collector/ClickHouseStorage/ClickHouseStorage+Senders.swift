@@ -6,7 +6,7 @@ extension ClickHouseStorage {
         seenSince time: UnixNanoseconds, _ filter: RequestFilter, limit: Int
     ) async throws -> AgentsAnswer {
         let time = Int64(clamping: time)
-        let selected = "FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id"
+        let selected = "\(filter.senders(seenAfter: time - min(time, 1))) GROUP BY id"
         var found = try await client.rows(
             SenderRow.columns,
             "\(selected) HAVING seen >= \(time) ORDER BY seen DESC, id LIMIT \(min(limit, 1_000_000))"
@@ -65,7 +65,7 @@ extension ClickHouseStorage {
     package func values(_ query: ValuesQuery) async throws -> ValuesAnswer {
         // A sender first seen after the window may have requests in it, because it buffers them while the collector is away.
         let from = Int64(clamping: query.window.from)
-        let senders = "FROM sender FINAL WHERE \(query.filter.senderCondition) AND last_seen > \(from)"
+        let senders = "FROM sender WHERE \(query.filter.senderCondition) AND last_seen > \(from)"
         let series = """
             FROM series WHERE \(query.filter.requestCondition) AND day >= \(UInt32(dayOf: from)) \
             AND service IN (SELECT service \(senders))
@@ -90,10 +90,10 @@ private struct SenderRow {
         (SenderText.identity + SenderText.state).map(\.column) + ["rules"]
     private static let ofLedger = ["time", "delivered", "waiting", "dropped", "requests", "age", "unwatched", "cpu"]
     static let columns =
-        ["id"] + Selection(latest) { "argMax(\($0), last_seen)" }
+        ["id"] + Selection(latest) { "argMax(\($0), (last_seen, revision))" }
         + ["first_seen": "min(first_seen)", "last_seen": "max(last_seen) AS seen", "last_end": "max(last_end)"]
         + ["kinds": "groupBitOr(kinds)", "captured": "max(captured)"]
-        + Selection(ofLedger) { "argMax(\($0), (captured, time))" }
+        + Selection(ofLedger) { "argMax(\($0), (captured, time, revision))" }
 
     init(_ row: inout RowReader) throws {
         id = try row.number("id")

@@ -43,7 +43,7 @@ enum Completeness {
             ["senders": "count()", "longest": "max(ahead)"],
             """
             FROM (SELECT min(first_seen) AS first, max(last_end) AS latest, \
-            latest - max(last_seen) AS ahead FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id) \
+            latest - max(last_seen) AS ahead \(filter.senders(after: Int64(clamping: window.from))) GROUP BY id) \
             WHERE first <= \(Int64(clamping: window.to)) AND latest >= \(Int64(clamping: window.from)) \
             AND ahead > \(WindowAccount.ClocksAhead.tolerance)
             """
@@ -62,7 +62,7 @@ enum Completeness {
             "uniqExact(sender)",
             """
             FROM shared_sender WHERE hour BETWEEN \(from) AND \(to) \
-            AND sender IN (SELECT id FROM sender FINAL WHERE \(filter.senderCondition))
+            AND \(filter.conditionOnSender)
             """)
         return Int(clamping: count ?? 0)
     }
@@ -79,7 +79,7 @@ enum Completeness {
                 "last": "max(last_reading) AS l",
             ],
             """
-            FROM sender FINAL WHERE \(filter.senderCondition) GROUP BY id HAVING l > \(Int64(clamping: window.from))
+            \(filter.senders(after: Int64(clamping: window.from))) GROUP BY id HAVING l > \(Int64(clamping: window.from))
             """
         ) { row in
             let sender: Sender = (try row.text("service"), try row.number("first"), try row.number("last"))

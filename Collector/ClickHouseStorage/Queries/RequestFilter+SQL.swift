@@ -15,6 +15,26 @@ extension RequestFilter {
         selectsSenders ? "sender IN (SELECT id FROM sender WHERE \(senderCondition))" : "1"
     }
 
+    /// The source of all rows of the selected senders that may have data after a time. Only the parts of `sender` after that time are
+    /// searched for them, because a store has millions of senders that are gone.
+    ///
+    /// The rows are not made unique by FINAL, which takes many times as long: aggregate them with functions for which an older row of
+    /// a sender makes no difference.
+    ///
+    /// - Parameter time: nanoseconds since 1970, by the senders' clocks.
+    func senders(after time: Int64) -> String {
+        senders(seenAfter: max(0, time - Self.longestLead))
+    }
+
+    /// The same for senders that were seen after a time, by the collector's clock.
+    func senders(seenAfter time: Int64) -> String {
+        let recent = "SELECT id FROM sender WHERE last_seen > \(time) AND \(senderCondition)"
+        return "FROM sender WHERE \(senderCondition)" + (time > 0 ? " AND id IN (\(recent))" : "")
+    }
+
+    /// A sender's clock is ahead by less, in nanoseconds: intake refuses points of later times.
+    private static let longestLead = StoredDay.length
+
     private func condition(on dimensions: [Dimension]) -> String {
         let conditions = dimensions.compactMap { dimension in
             wanted[dimension].map { Self.condition(dimension, $0.sorted()) }
