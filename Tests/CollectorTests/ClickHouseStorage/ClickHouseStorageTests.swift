@@ -311,6 +311,27 @@ struct ClickHouseStorageTests {
         #expect(found == ["a", "b", "cGET /"])
     }
 
+    @Test func senderThatComesBackAfterWeeksKeepsItsFirstTime() async throws {
+        let weeks: UInt64 = 60 * 86_400
+        for (day, instances) in [(0, ["stays", "goes"]), (weeks, ["stays"])] as [(UInt64, [String])] {
+            let collector = try await database.open(now: { Samples.time(day + 20) })
+            for instance in instances {
+                let metrics = Samples.metrics(end: day + 10, resource: Samples.resource(instance: instance))
+                _ = try await collector.store([metrics], of: nil)
+            }
+        }
+        let reader = try await database.open(now: { Samples.time(weeks + 30) })
+        let agents = try await reader.agents(seenSince: Samples.time(weeks), limit: 10).agents
+        #expect(agents.map(\.resource.instance) == ["stays"])
+        #expect(agents.map(\.firstSeen) == [Samples.time(20)])
+        let all = try await reader.agents(seenSince: 0, limit: 10).agents
+        #expect(Set(all.map(\.resource.instance)) == ["stays", "goes"])
+        let window = TimeWindow(from: Samples.time(weeks), to: Samples.time(weeks + 30))
+        let answer = try await reader.statistics(StatisticsQuery(window: window, by: [.instance]))
+        #expect(answer.groups.map(\.values) == [["stays"]])
+        #expect(answer.account.completeness == 1)
+    }
+
     @Test(.enabled(if: TestedStore.current != .chDB, "chDB has no users"))
     func wrongPasswordGivesOneSentenceWithoutThePassword() async throws {
         let right = ["MARTLET_CLICKHOUSE_USER": "martlet", "MARTLET_CLICKHOUSE_PASSWORD": "sesame"]
