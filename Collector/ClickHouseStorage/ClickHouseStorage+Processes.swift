@@ -93,7 +93,7 @@ extension ClickHouseStorage {
     ) async throws -> [UInt64: (resource: TelemetryResource, losses: LossReading?)] {
         let rows = try await client.rows(
             ["id": "id"] + Selection(SenderText.dimensions.map(\.column)) { "any(\($0))" }
-                + Selection(["time", "dropped", "age"]) { "argMax(\($0), (captured, time, revision))" },
+                + Selection(["time", "dropped", "age"]) { "argMax(\($0), (captured, time))" },
             "\(filter.senders(after: from)) GROUP BY id HAVING max(last_end) > \(from)"
         ) { row in
             let losses = LossReading(
@@ -114,7 +114,7 @@ extension ClickHouseStorage {
         let rows = try await client.rows(
             [
                 "id": "id", "service": "any(service)", "instance": "any(instance)",
-                "runtime": "argMax(runtime, (last_seen, revision))", "first_seen": "min(first_seen)",
+                "runtime": "argMax(runtime, last_seen)", "first_seen": "min(first_seen)",
             ],
             "\(filter.senders(after: from)) GROUP BY id"
         ) { row in

@@ -90,10 +90,10 @@ private struct SenderRow {
         (SenderText.identity + SenderText.state).map(\.column) + ["rules"]
     private static let ofLedger = ["time", "delivered", "waiting", "dropped", "requests", "age", "unwatched", "cpu"]
     static let columns =
-        ["id"] + Selection(latest) { "argMax(\($0), (last_seen, revision))" }
+        ["id"] + Selection(latest) { "argMax(\($0), last_seen)" }
         + ["first_seen": "min(first_seen)", "last_seen": "max(last_seen) AS seen", "last_end": "max(last_end)"]
         + ["kinds": "groupBitOr(kinds)", "captured": "max(captured)"]
-        + Selection(ofLedger) { "argMax(\($0), (captured, time, revision))" }
+        + Selection(ofLedger) { "argMax(\($0), (captured, time))" }
 
     init(_ row: inout RowReader) throws {
         id = try row.number("id")

@@ -56,9 +56,6 @@ package struct RequestTotals: Sendable {
     private var serviceIndexes: [Service: Int] = [:]
     /// The results of ``overflow(of:)``, by their dimensions: a few for each status.
     private var overflows: [RequestDimensions: SharedDimensions] = [:]
-    /// The same by the series, because making the dimensions costs more than counting the point.
-    private var overflowsBySeries: [SharedDimensions: SharedDimensions] = [:]
-    private static let maxOverflowsBySeries = 50_000
     private let maxSeries: Int
     private let maxOverflowSeries: Int
     private var overflowSeries = 0
@@ -137,12 +134,10 @@ package struct RequestTotals: Sendable {
 
     /// Returns the dimensions of the `{other}` endpoint for a series. They are the same in every service.
     private mutating func overflow(of series: SharedDimensions) -> SharedDimensions {
-        if let known = overflowsBySeries[series] { return known }
         let dimensions = series.value.catchAll
-        let overflow = overflows[dimensions] ?? SharedDimensions(dimensions)
+        if let known = overflows[dimensions] { return known }
+        let overflow = SharedDimensions(dimensions)
         overflows[dimensions] = overflow
-        if overflowsBySeries.count >= Self.maxOverflowsBySeries { overflowsBySeries = [:] }
-        overflowsBySeries[series] = overflow
         return overflow
     }
 }

@@ -57,9 +57,9 @@ extension SQLiteStorage {
         }
     }
 
-    /// Makes hours of what came as hours, and days of old hours, and folds the old readings and figures of processes into the hours of their versions, once
-    /// an hour. The first call after a start does so too. A store of an older collector may have millions of them, so what takes
-    /// too long goes on in the next pass.
+    /// Makes hours of what came as hours, folds the old readings and figures of processes into the hours of their versions, and
+    /// makes days of old hours, once an hour. The first call after a start does so too. A store of an older collector may have
+    /// millions of them, so what takes too long goes on in the next pass.
     private func foldProcesses() async throws {
         let now = max(0, Int64(clamping: now()))
         let hour = Tier.hour.slotEnd(notAfter: max(0, now - Tier.minute.rollUpDelay))
@@ -68,13 +68,15 @@ extension SQLiteStorage {
         let time = PassTime()
         try await rollUp(.hours, due: hour, time)
         try await rollUp(.hoursOfSpans, due: old, time)
-        try await rollUp(.hoursOfVersions, due: old, time)
         try await foldLedgers(until: old, time)
         while !time.isOver, try await write({ try FigureFolding.step(until: old, in: $0) }) {
             try Task.checkCancellation()
         }
         guard !time.isOver else { return }
         foldedUntil.store(old, ordering: .relaxed)
+        // Days only make reports faster, so they wait for the rest.
+        try await rollUp(.hoursOfVersions, due: old, time)
+        guard !time.isOver else { return }
         folded.store(hour, ordering: .relaxed)
     }
 

@@ -15,11 +15,8 @@ extension RequestFilter {
         selectsSenders ? "sender IN (SELECT id FROM sender WHERE \(senderCondition))" : "1"
     }
 
-    /// The source of all rows of the selected senders that may have data after a time. Only the parts of `sender` after that time are
-    /// searched for them, because a store has millions of senders that are gone.
-    ///
-    /// The rows are not made unique by FINAL, which takes many times as long: aggregate them with functions for which an older row of
-    /// a sender makes no difference.
+    /// The source of the selected senders that may have data after a time, with a row for each collector's process that saw one. Only
+    /// the parts of `sender` after that time are searched for them, because a store has millions of senders that are gone.
     ///
     /// - Parameter time: nanoseconds since 1970, by the senders' clocks.
     func senders(after time: Int64) -> String {
@@ -28,8 +25,13 @@ extension RequestFilter {
 
     /// The same for senders that were seen after a time, by the collector's clock.
     func senders(seenAfter time: Int64) -> String {
-        let recent = "SELECT id FROM sender WHERE last_seen > \(time) AND \(senderCondition)"
-        return "FROM sender WHERE \(senderCondition)" + (time > 0 ? " AND id IN (\(recent))" : "")
+        guard time > 0 else { return "FROM sender FINAL WHERE \(senderCondition)" }
+        // FINAL would read the whole table.
+        return """
+            FROM (SELECT * FROM sender WHERE \(senderCondition) \
+            AND id IN (SELECT id FROM sender WHERE last_seen > \(time) AND \(senderCondition)) \
+            ORDER BY revision DESC LIMIT 1 BY id, writer)
+            """
     }
 
     /// A sender's clock is ahead by less, in nanoseconds: intake refuses points of later times.

@@ -84,7 +84,7 @@ struct Expiry {
     /// Deletes what is kept for as long as hours, in the same way. `end` is the end of a day.
     static func deleteHours(until end: Int64, in db: Database) throws -> Int {
         var rows = try max(deleteChunks(of: .hour, until: end, in: db), FoldedRows.delete(until: end, in: db))
-        // A day without its hours has all requests, and hours without their day are in no window that contains the day.
+        // The day goes last: without it, a window that contains the day would not count the hours that are left.
         if rows < SQLiteLimits.deletedRows { rows = try max(rows, deleteChunks(of: .day, until: end, in: db)) }
         // Another version may later get the number of one that is deleted.
         return try rows < SQLiteLimits.deletedRows ? max(rows, VersionRows.delete(until: end, in: db)) : rows

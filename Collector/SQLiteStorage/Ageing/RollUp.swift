@@ -189,7 +189,7 @@ extension RollUp {
         var slots: Tier { target }
 
         /// The largest number of chunks that one step merges. The sources of the hourly passes lie far apart in a large file, and most
-        /// are deleted, so each costs some pages.
+        /// are deleted, so each costs some pages. Their number is that of the hours of three days, so that few days are merged twice.
         fileprivate var maxChunks: Int { Self.hourly.contains(self) ? 72 : 256 }
 
         /// The wait between the end of a slot and its roll-up, in nanoseconds.

@@ -59,7 +59,8 @@ enum Schema {
         ) STRICT;
         CREATE INDEX version_by_hour ON version (last_hour);
 
-        -- The minutes, hours and days of a version: a row for each slot, and another one for late points of a minute that is rolled up.
+        -- The minutes, hours and days of a version: a row for each slot, and another one for late points of a slot that is
+        -- rolled up.
         CREATE TABLE version_chunk (
             id INTEGER PRIMARY KEY,
             -- As in chunk. An hour has the points of the minutes with rolled = 2.

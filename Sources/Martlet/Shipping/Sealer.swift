@@ -63,7 +63,7 @@ struct Sealer: ~Copyable {
         return nil
     }
 
-    /// Updates the account of an outbox and the status, before the outbox is no longer used.
+    /// Updates the account of an outbox and the status, when another outbox replaces it, or when it replaces one in its directory.
     func updateAccount(of outbox: inout Outbox) {
         outbox.adopt(account: board.status.account)
         _ = outbox.batches()
