@@ -276,7 +276,7 @@ def report(clickhouse: ClickHouse, base: str) -> None:
     print("  of points as they came:")
     compare(clickhouse, store, {name: windows[name] for name in list(windows)[:2]})
     collector, before, since = Collector(store), clickhouse.cpu(), time.monotonic()
-    while clickhouse.number("SELECT uniqExact(hour) FROM day.made_hour") < 24:
+    while clickhouse.number("SELECT uniqExact(hour) FROM day.early_version_hour") < 24:
         time.sleep(1)
     print(f"  hours were made in {time.monotonic() - since:.0f} s, with {clickhouse.cpu() - before:.0f} s of CPU")
     collector.end()

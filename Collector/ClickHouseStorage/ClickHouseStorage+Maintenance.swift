@@ -6,13 +6,13 @@ extension ClickHouseStorage {
     package func maintain() async throws {
         if queue.fault != nil {
             // Only an insert shows that the server accepts inserts again. Hour 0 changes nothing.
-            try await client.run("INSERT INTO rolled (until) VALUES (0)")
+            try await client.run("INSERT INTO versions_rolled (until) VALUES (0)")
             queue.noteInsert()
         }
         try await countCumulative()
         let clock = try await clock().advance(to: now())
         guard try await client.hasAllReplicas() else { return }
-        let (rolled, current) = (Int64(try await client.rolledHours()), clock.time / StoredHour.length)
+        let (rolled, current) = (try await client.rolledHours().end, clock.time / StoredHour.length)
         if rolled < current { try await earlyHours.makeSome(of: rolled..<current) }
         try await rollUp(before: (clock.time - limits.rawAge) / StoredHour.length)
         let oldest = (clock.time - limits.retention.age(.hour)) / StoredHour.length
@@ -77,11 +77,20 @@ extension ClickHouseStorage {
     /// Rolls up the weeks of points that end before this hour. From then on they are read as hours, and a later pass drops
     /// their points.
     private func rollUp(before oldest: Int64) async throws {
-        let (length, rolled) = (Schema.hoursOfPart, Int64(try await client.rolledHours()))
-        let until = max(rolled, oldest / length * length)
+        let (length, known) = (Schema.hoursOfPart, try await client.rolledHours())
+        let rolled = known.ofVersions
+        if isKnownEverywhere(rolled) {
+            for table in [Schema.hour, Schema.madeHour, Schema.wholeHour] {
+                try await drop(table, past: rolled, of: 672)
+            }
+        }
+        let until = max(known.end, oldest / length * length)
         let parts = try await partsOfPoints().filter { ($0 + 1) * length <= until }
-        guard let first = parts.first else { return try await noteRolled(until, after: rolled) }
-        let hours = first * length..<until
+        let olderHours = rolled < known.ofProcesses ? [rolled] : []
+        guard let first = (parts.map { $0 * length } + olderHours).min() else {
+            return try await noteRolled(until, after: rolled)
+        }
+        let hours = first..<until
         try await wholeHours.makeSome(of: hours)
         let open = try await HourRevisions.read(of: hours, .whole, client).filter { !$0.holds }
         for part in parts where (part + 1) * length <= rolled && isKnownEverywhere(rolled) {
@@ -106,6 +115,6 @@ extension ClickHouseStorage {
     }
 
     private func noteRolled(_ until: Int64, after rolled: Int64) async throws {
-        if until > rolled { try await client.run("INSERT INTO rolled (until) VALUES (\(until))") }
+        if until > rolled { try await client.run("INSERT INTO versions_rolled (until) VALUES (\(until))") }
     }
 }

@@ -4,7 +4,7 @@ import MartletTelemetry
 /// The figures of processes.
 extension ClickHouseStorage {
     package func processes(_ query: ProcessQuery) async throws -> ProcessAnswer {
-        let source = PointSource(query.window, rolled: try await client.rolledHours())
+        let source = PointSource(query.window, try await client.rolledHours())
         let grid = SlotGrid(source.window, step: query.step, expired: source.expired)
         let senders = try await senders(with: query.filter, since: Int64(clamping: source.window.from))
         let limit = ProcessSums.maxProcessSlots

@@ -10,20 +10,32 @@ extension ClickHouseStorage {
         var answers: [Int: Result<StatisticsAnswer, TooManyGroups>] = [:]
         for (index, query) in queries.enumerated() {
             do {
-                answers[index] = try await answer(to: query.naming(groupsOf: answers), rolled: rolled)
+                answers[index] = try await answer(to: query.naming(groupsOf: answers), rolled)
             } catch let failure as TooManyGroups {
                 answers[index] = .failure(failure)
             }
         }
-        let dataSince = try await dataSince(after: queries.map(\.window.from).min() ?? 0, rolled: rolled)
-        return queries.indices.compactMap { index in answers[index]?.map { $0.with(dataSince: dataSince) } }
+        let dataSince = try await dataSince(after: queries.map(\.window.from).min() ?? 0, rolled)
+        return queries.indices.compactMap { index in
+            let isFiltered = queries[index].filter.wanted[.instance] != nil
+            return answers[index]?.map { answer in
+                let isLate = dataSince.flatMap { first in answer.sendersSince.map { first >= $0 } } ?? false
+                let sendersSince = isLate ? nil : answer.sendersSince
+                return answer.with(
+                    dataSince: isFiltered ? sendersSince ?? dataSince : dataSince, sendersSince: sendersSince)
+            }
+        }
     }
 
     /// Returns the time at which the store's points begin; `nil` if they begin in an hour before `time`, or if there are none.
     /// The first interval counts as at least as long as an agent's.
-    private func dataSince(after time: UnixNanoseconds, rolled: UInt32) async throws -> UnixNanoseconds? {
+    private func dataSince(after time: UnixNanoseconds, _ rolled: RolledHours) async throws -> UnixNanoseconds? {
         let first = Int64(clamping: time) / StoredHour.length
-        let tables = [("hour", "hour < \(rolled)"), ("point", "1"), ("difference", "count > 0")]
+        let tables = [
+            ("version_hour", "hour < \(rolled.ofVersions)"),
+            ("hour", "hour >= \(rolled.ofVersions) AND hour < \(rolled.ofProcesses)"), ("point", "1"),
+            ("difference", "count > 0"),
+        ]
         for (table, condition) in tables {
             let earlier: [UInt32] = try await client.numbers(
                 "hour", "FROM \(table) WHERE hour < \(first) AND \(condition) LIMIT 1")
@@ -39,26 +51,36 @@ extension ClickHouseStorage {
     }
 
     package func account(in window: TimeWindow, _ filter: RequestFilter) async throws -> WindowAccount {
-        let source = PointSource(window, rolled: try await client.rolledHours())
+        let source = PointSource(window, try await client.rolledHours())
         return try await Completeness.account(in: source.window, filter, client)
     }
 
     private func answer(
-        to query: StatisticsQuery, rolled: UInt32
+        to query: StatisticsQuery, _ rolled: RolledHours
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
-        var source = PointSource(query.window, rolled: rolled)
+        var source = PointSource(query.window, rolled)
         let (from, to) = (Int64(clamping: source.window.from), Int64(clamping: source.window.to))
         source.spanServices = try await PointSource.servicesWithSpans(
             where: "\(PointSource.times(from, to)) AND \(query.filter.senderCondition)", client)
         let grid = query.grid(in: source.window, source.expired)
-        if let limit = query.limit, !query.by.isEmpty {
-            let found = try await ranked(query, limit, from: try await withEarlyHours(source, in: nil))
-            guard let grid, case .success(let answer) = found else { return found }
-            return try await withSlots(answer, to: query, in: grid, from: source)
+        source = try await withEarlyHours(source, for: query, in: grid)
+        let found =
+            if let limit = query.limit, !query.by.isEmpty {
+                try await ranked(query, limit, in: grid, from: source)
+            } else {
+                try await unranked(query, in: grid, from: source)
+            }
+        return found.map { answer in
+            var answer = answer
+            answer.sendersSince = query.needsSenders ? source.sendersSince : nil
+            return answer
         }
-        let all = StatisticsStatement(
-            query, by: query.grouping, in: grid, from: try await withEarlyHours(source, in: grid),
-            limit: limits.maxGroups)
+    }
+
+    private func unranked(
+        _ query: StatisticsQuery, in grid: SlotGrid?, from source: PointSource
+    ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
+        let all = StatisticsStatement(query, by: query.grouping, in: grid, from: source, limit: limits.maxGroups)
         let groups: [[RequestGroup]]
         switch try await all.groups(client) {
         case .success(let found): groups = found
@@ -67,6 +89,17 @@ extension ClickHouseStorage {
         let account = try await Completeness.account(in: source.window, query.filter, client)
         if let grid { return .success(StatisticsAnswer(query, slots: groups, in: grid, account: account)) }
         return .success(StatisticsAnswer(query, window: source.window, sums: groups.map { $0[0] }, account: account))
+    }
+
+    /// - Parameter source: the source of the slots.
+    private func ranked(
+        _ query: StatisticsQuery, _ limit: Int, in grid: SlotGrid?, from source: PointSource
+    ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
+        // The slots of an instance have to add up to its figures.
+        let whole = query.needsSenders ? source : try await withEarlyHours(source, for: query, in: nil)
+        let found = try await ranked(query, limit, from: whole)
+        guard let grid, case .success(let answer) = found else { return found }
+        return try await withSlots(answer, to: query, in: grid, from: source)
     }
 
     /// Returns the answer with the slots of its groups added.
@@ -79,8 +112,7 @@ extension ClickHouseStorage {
         }
         var (answer, query) = (answer, query)
         query.groups = .named(answer.groups.map(\.values))
-        let statement = StatisticsStatement(
-            query, by: query.by, in: grid, from: try await withEarlyHours(source, in: grid), limit: limits.maxGroups)
+        let statement = StatisticsStatement(query, by: query.by, in: grid, from: source, limit: limits.maxGroups)
         let found = answer.groups.isEmpty ? .success([]) : try await statement.groups(client)
         switch found {
         case .failure(let failure): return .failure(failure)
@@ -100,12 +132,18 @@ extension ClickHouseStorage {
         return max(0, rolledUp / Schema.hoursOfPart * Schema.hoursOfPart)
     }
 
-    /// Returns the source with the valid early hours added, unless slots begin within an hour.
-    private func withEarlyHours(_ source: PointSource, in grid: SlotGrid?) async throws -> PointSource {
-        if let grid, grid.granularity % UInt64(StoredHour.length) > 0 { return source }
+    /// Returns the source with the valid early hours instead of others, unless slots begin within an hour. A query that needs
+    /// the instances of requests reads points for as long as the file has them.
+    private func withEarlyHours(
+        _ source: PointSource, for query: StatisticsQuery, in grid: SlotGrid?
+    ) async throws -> PointSource {
         var source = source
+        source.earlyHours = []
+        if let grid, grid.granularity % UInt64(StoredHour.length) > 0 { return source }
         let fine = UInt64(clamping: max(source.expired.fine, oldestEarlyHour * StoredHour.length))
-        let window = TimeWindow(from: max(source.window.from, fine), to: max(source.window.to, fine))
+        let end = query.needsSenders ? now() - min(now(), limits.retention.fine) : .max
+        let window = TimeWindow(
+            from: max(source.window.from, fine), to: max(min(source.window.to, end), fine))
         source.earlyHours = try await EarlyHours.holding(in: window, client)
         return source
     }

@@ -16,6 +16,7 @@ actor HourBuilder {
     private struct Work {
         let hour: UInt32
         let revision: UInt64
+        let source: HourSource
         var statements: [String]
     }
 
@@ -82,8 +83,9 @@ actor HourBuilder {
             guard let found = try await HourRevisions.read(Int64(hour), kind, client),
                 isOpen(found, from: known.revision)
             else { continue }
-            let statements = try await kind.statements(for: Int64(hour), maxPoints: maxPoints, client)
-            return Work(hour: hour, revision: known.revision, statements: statements.reversed())
+            let source = try await kind.source(of: Int64(hour), client)
+            let statements = try await kind.statements(for: Int64(hour), from: source, maxPoints: maxPoints, client)
+            return Work(hour: hour, revision: known.revision, source: source, statements: statements.reversed())
         }
     }
 
@@ -92,6 +94,8 @@ actor HourBuilder {
     private func advance(_ work: Work) async throws -> Work? {
         var work = work
         guard let statement = work.statements.popLast() else {
+            // A collector of an older Martlet may have dropped points before all of them were read.
+            guard try await kind.source(of: Int64(work.hour), client) == work.source else { return nil }
             try await client.run(
                 "INSERT INTO \(kind.table.name) (hour, revision) VALUES (\(work.hour), \(work.revision))")
             return nil
@@ -108,15 +112,18 @@ enum HourParts {
 
     /// Returns a condition for each part; none for an hour without points.
     ///
-    /// - Parameter maxPoints: the approximate number of points in one part.
-    static func conditions(of hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
+    /// - Parameters:
+    ///   - tables: the tables that are read.
+    ///   - maxPoints: the approximate number of rows in one part.
+    static func conditions(
+        of hour: Int64, in tables: [Table], maxPoints: UInt64, _ client: ClickHouseClient
+    ) async throws -> [String] {
+        let counts = tables.map {
+            "SELECT service, count() AS c FROM \($0.name) WHERE hour = \(hour) GROUP BY service"
+        }
         let services = try await client.rows(
             ["service": "service", "points": "sum(c)"],
-            """
-            FROM (\
-            SELECT service, count() AS c FROM point WHERE hour = \(hour) GROUP BY service UNION ALL \
-            SELECT service, count() AS c FROM difference WHERE hour = \(hour) GROUP BY service) GROUP BY service ORDER BY service
-            """
+            "FROM (\(counts.joined(separator: " UNION ALL "))) GROUP BY service ORDER BY service"
         ) { Services(last: try $0.text("service"), points: try $0.number("points")) }
         var parts: [Services] = []
         for one in services {
@@ -131,7 +138,7 @@ enum HourParts {
             let lower = index > 0 ? "service > \(SQLText.quoted(parts[index - 1].last))" : "1"
             let upper = index + 1 < parts.count ? "service <= \(SQLText.quoted(parts[index].last))" : "1"
             let count = max(1, parts[index].points / maxPoints)
-            return (0..<count).map { "\(lower) AND \(upper) AND sender % \(count) = \($0)" }
+            return (0..<count).map { "\(lower) AND \(upper) AND series % \(count) = \($0)" }
         }
     }
 }
@@ -143,16 +150,18 @@ enum HourStatement {
     /// - Parameter rows: the SELECT of the columns of `point`.
     static func sql(of hour: Int64, rows: String) -> String {
         let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
-        let dimensions = Selection(Dimension.ofPoint.columns.map(\.name) + ["outcome"])
+        let version = Dimension.ofSender.filter { $0 != .instance }.columns.map(\.name).joined(separator: ", ")
+        let dimensions = Selection(Dimension.ofPoint.filter { $0 != .instance }.columns.map(\.name) + ["outcome"])
         let columns =
             ["hour": "toUInt32(\(hour))", "service": "service", "series": "series", "end_ns": "toInt64(\(to))"]
-            + ["sender": "sender", "batch": "toFixedString('', 16)", "start_ns": "toInt64(\(from))"]
-            + ["ordinal": "toUInt32(scale + 20)", "points": "sum(points)"] + dimensions + StatisticsRow.sums
+            + ["instance": "''", "sender": "cityHash64(\(version))", "batch": "toFixedString('', 16)"]
+            + ["start_ns": "toInt64(\(from))", "ordinal": "toUInt32(scale + 20)", "points": "sum(points)"] + dimensions
+            + StatisticsRow.sums
         // Old servers omit columns from a SELECT that only its own condition uses, and then fail because they are missing. So the
         // end is also used here.
         return """
-            \(columns.insert(into: Schema.hour)) \
-            FROM (\(rows)) GROUP BY service, series, sender, scale, \(dimensions.list) HAVING max(end_ns) > 0
+            \(columns.insert(into: Schema.versionHour)) \
+            FROM (\(rows)) GROUP BY service, series, scale, \(dimensions.list) HAVING max(end_ns) > 0
             """
     }
 

@@ -14,8 +14,10 @@ struct HourRevisions {
     var holds: Bool { made == ofPoints }
 
     /// Returns the revisions of the hours with points of this kind.
+    ///
+    /// - Parameter list: the table that lists the hours that have been built; `nil` for the kind's own.
     static func read(
-        of hours: Range<Int64>, _ kind: HourKind, _ client: ClickHouseClient
+        of hours: Range<Int64>, _ kind: HourKind, in list: Table? = nil, _ client: ClickHouseClient
     ) async throws -> [HourRevisions] {
         let condition = "hour >= \(hours.lowerBound) AND hour < \(hours.upperBound)"
         return try await client.rows(
@@ -24,7 +26,7 @@ struct HourRevisions {
             FROM (\
             SELECT hour, sum(revision) AS r, toUInt64(0) AS s FROM changed_hour FINAL \
             WHERE \(condition) AND \(kind.changes) GROUP BY hour UNION ALL \
-            SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \(kind.table.name) WHERE \(condition) GROUP BY hour) \
+            SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \((list ?? kind.table).name) WHERE \(condition) GROUP BY hour) \
             GROUP BY hour HAVING points_revision > 0 ORDER BY hour
             """
         ) { HourRevisions(hour: try $0.number("hour"), ofPoints: try $0.number("points"), made: try $0.number("made")) }
@@ -103,8 +105,8 @@ enum HourKind {
     /// The table that lists the hours that have been built.
     var table: Table {
         switch self {
-        case .early: Schema.madeHour
-        case .whole: Schema.wholeHour
+        case .early: Schema.earlyVersionHour
+        case .whole: Schema.wholeVersionHour
         }
     }
 
@@ -119,23 +121,43 @@ enum HourKind {
     /// random one, so that collectors usually build different hours.
     func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
 
+    /// Returns the source of an hour: the hours of processes, if an older Martlet has built this one and its points are gone or
+    /// have not changed since; otherwise the points.
+    func source(of hour: Int64, _ client: ClickHouseClient) async throws -> HourSource {
+        let isOfProcesses =
+            switch self {
+            case .early:
+                try await HourRevisions.read(of: hour..<hour + 1, .early, in: Schema.madeHour, client).first?.holds
+                    ?? false
+            case .whole: try await client.rolledHours().isOnlyOfProcesses(hour)
+            }
+        return isOfProcesses ? .hoursOfProcesses : .points
+    }
+
     /// Returns the statements that build an hour.
     ///
-    /// - Parameter maxPoints: the approximate number of points in one statement.
-    func statements(for hour: Int64, maxPoints: UInt64, _ client: ClickHouseClient) async throws -> [String] {
+    /// - Parameter maxPoints: the approximate number of rows that one statement adds up.
+    func statements(
+        for hour: Int64, from source: HourSource, maxPoints: UInt64, _ client: ClickHouseClient
+    ) async throws -> [String] {
         let columns = Schema.point.columnList
-        switch self {
-        case .early:
-            return try await HourParts.conditions(of: hour, maxPoints: maxPoints, client).map { part in
-                let rows = "SELECT \(columns) FROM point FINAL WHERE spans = 0 AND hour = \(hour) AND \(part)"
-                return HourStatement.sql(of: hour, rows: rows)
+        let parts = try await HourParts.conditions(of: hour, in: source.tables, maxPoints: maxPoints, client)
+        switch (self, source) {
+        case (.early, _):
+            return parts.map { part in
+                let rows = "\(source.tables[0].name) FINAL WHERE spans = 0 AND hour = \(hour) AND \(part)"
+                return HourStatement.sql(of: hour, rows: "SELECT \(columns) FROM \(rows)")
             }
-        case .whole:
+        case (.whole, .hoursOfProcesses):
+            return parts.map {
+                HourStatement.sql(of: hour, rows: "SELECT \(columns) FROM hour FINAL WHERE hour = \(hour) AND \($0)")
+            }
+        case (.whole, .points):
             let processes = HourStatement.ofProcesses(in: hour)
             if try await Self.isWholeEarly(hour, client) { return [processes] }
             let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
             let services = try await PointSource.servicesWithSpans(where: "hour = \(hour)", client)
-            return try await HourParts.conditions(of: hour, maxPoints: maxPoints, client).map { part in
+            return parts.map { part in
                 let rows = PointSource.pointRows(
                     columns, where: "hour = \(hour) AND \(part)", spansOf: services, from: from, to: to)
                 return HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL "))
@@ -154,4 +176,13 @@ enum HourKind {
             """)
         return others == [0]
     }
+}
+
+/// The rows that an hour is built from.
+enum HourSource {
+    case points
+    case hoursOfProcesses
+
+    /// The tables with the rows of metrics.
+    var tables: [Table] { self == .points ? [Schema.point, Schema.difference] : [Schema.hour] }
 }

@@ -12,12 +12,26 @@ struct PointSource {
     var earlyHours: [UInt32] = []
     /// The services with points of spans: see ``servicesWithSpans(where:_:)``.
     var spanServices: [String] = []
+    /// The end of the hours that are read from `version_hour`, and not from `hour`, where only hours are left.
+    private let endOfVersions: Int64
 
-    /// - Parameter rolled: the value of the table `rolled`.
-    init(_ window: TimeWindow, rolled: UInt32) {
-        let end = Int64(rolled) * StoredHour.length
+    init(_ window: TimeWindow, _ rolled: RolledHours) {
+        let end = rolled.end * StoredHour.length
         expired = ExpiredTimes(fine: end, minutes: end)
+        endOfVersions = rolled.ofVersions * StoredHour.length
         self.window = WindowRanges(window, expired: expired).window
+    }
+
+    /// The time since when the rows have the instance of each request; `nil` if all have it.
+    var sendersSince: UnixNanoseconds? {
+        let ofHours = earlyHours.max().map { (Int64($0) + 1) * StoredHour.length } ?? 0
+        let since = UnixNanoseconds(clamping: max(expired.fine, ofHours))
+        return since > window.from ? since : nil
+    }
+
+    /// Returns the value that a text of a row's dimension represents. Rows of hours have no instance.
+    func value(of dimension: Dimension, _ text: String) -> String? {
+        dimension == .instance && sendersSince != nil ? text.presence : dimension.value(of: text)
     }
 
     /// Returns SELECT statements, joined by UNION ALL, for the rows that match a filter and a further condition.
@@ -28,13 +42,16 @@ struct PointSource {
         let condition = "\(filter.condition) AND \(further)"
         let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
         var parts: [String] = []
-        if from < expired.fine {
-            parts.append(
-                "SELECT \(columns) FROM hour FINAL WHERE \(Self.times(from, min(to, expired.fine))) AND \(condition)")
+        for (table, start, end) in [
+            (Schema.versionHour, 0, endOfVersions), (Schema.hour, endOfVersions, expired.fine),
+        ] where max(from, start) < min(to, end) {
+            let times = Self.times(max(from, start), min(to, end))
+            parts.append("SELECT \(columns) FROM \(table.name) FINAL WHERE \(times) AND \(condition)")
         }
         if !earlyHours.isEmpty {
             let early = SQLText.list(earlyHours.map(UInt64.init))
-            parts.append("SELECT \(columns) FROM hour FINAL WHERE hour IN \(early) AND spans = 0 AND \(condition)")
+            parts.append(
+                "SELECT \(columns) FROM version_hour FINAL WHERE hour IN \(early) AND spans = 0 AND \(condition)")
         }
         if to > expired.fine {
             parts += Self.pointRows(

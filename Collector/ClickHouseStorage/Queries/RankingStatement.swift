@@ -51,7 +51,7 @@ struct RankingStatement {
     }
 
     private func group(_ row: inout RowReader) throws -> RequestGroup {
-        let values = try query.by.enumerated().map { $1.value(of: try row.text("v\($0)")) }
+        let values = try query.by.enumerated().map { source.value(of: $1, try row.text("v\($0)")) }
         let (count, failed): (UInt64, UInt64) = (try row.number("count"), try row.number("failed"))
         let (total, failedTotal) = (try row.double("total"), try row.double("failed_total"))
         var figures = RankFigures()

@@ -83,7 +83,7 @@ struct StatisticsStatement {
     }
 
     private func row(_ reader: inout RowReader) throws -> Row {
-        let values = try dimensions.enumerated().map { $1.value(of: try reader.text("v\($0)")) }
+        let values = try dimensions.enumerated().map { source.value(of: $1, try reader.text("v\($0)")) }
         let kind = RequestKind(rawValue: try reader.text("k"))
         guard let kind, let outcome = RequestOutcome(code: try reader.number("outcome")) else {
             throw ClickHouseError.malformed("it has an unknown kind or outcome")

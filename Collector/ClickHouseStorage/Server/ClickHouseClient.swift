@@ -168,11 +168,6 @@ struct ClickHouseClient: Sendable {
         for part in try await parts(of: table) { try await drop(part, of: table) }
     }
 
-    /// Returns the hour before which reports read only the table `hour`, in hours since 1970.
-    func rolledHours() async throws -> UInt32 {
-        try await number("max(until)", "FROM rolled") ?? 0
-    }
-
     /// Returns the number of replicas of a shard. Throws ``StorageFailure`` if the servers do not know the cluster.
     private static func replicas(of cluster: String, _ connection: ClickHouseConnection) async throws -> Int {
         let source = "FROM system.clusters WHERE cluster = '\(cluster)'"

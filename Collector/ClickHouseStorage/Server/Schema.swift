@@ -7,17 +7,22 @@ import MartletStorage
 /// need no coordination.
 enum Schema {
     /// The version of these tables. A change to a released table needs a new version, which only adds to the one before.
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
 
-    static let all = [
-        migration, store, rolled, sender, series, point, difference, hour, process, processHour, cumulative,
-        processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour, madeHour,
-        wholeHour, sharedSender, processEnd, notification, finding, findingsLease,
-    ]
+    static let all =
+        [
+            migration, store, versionsRolled, sender, series, point, difference, versionHour, process, processHour,
+            cumulative, processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour,
+            earlyVersionHour, wholeVersionHour, sharedSender, processEnd, notification, finding, findingsLease,
+        ] + ofOlderHours
+
+    /// The tables of hours of a Martlet whose hours belonged to processes. This one only turns them into hours of versions.
+    static let ofOlderHours = [rolled, hour, madeHour, wholeHour]
 
     /// The tables that are kept as long as hours. Their parts have four weeks each.
     static let keptAsHours = [
-        hour, processHour, changedHour, madeHour, wholeHour, ledger, batch, sender, sharedSender, processEnd,
+        versionHour, processHour, changedHour, earlyVersionHour, wholeVersionHour, ledger, batch, sender,
+        sharedSender, processEnd,
     ]
 
     /// The settings of the tables' engine that make a server write rows to disk before it answers. Old servers do not have
@@ -29,7 +34,10 @@ enum Schema {
     static let migration = Table("migration", key: "version", "version UInt32")
     /// The store's id. If two commands create one at the same time, the smaller id wins.
     static let store = Table("store", key: "id", "id String")
-    /// The hour before which points are read from `hour` and not from `point`, as a number of hours since 1970. It only grows.
+    /// The hour before which points are read from `version_hour` and not from `point`, as a number of hours since 1970. It only
+    /// grows.
+    static let versionsRolled = Table("versions_rolled", key: "until", "until UInt32")
+    /// The same for `hour`: see ``RolledHours``.
     static let rolled = Table("rolled", key: "until", "until UInt32")
 
     /// The senders as each collector process has seen them. While a sender runs, its newer rows go to later parts.
@@ -110,7 +118,11 @@ enum Schema {
     /// Points as they arrived, by week.
     static let point = Table(
         "point", key: pointKey, partition: "intDiv(hour, \(hoursOfPart))", shard: "sender", statistics)
-    /// The points of each hour, added up, by four weeks. If an hour was built twice, the row from more points wins.
+    /// The points of each hour and version of a service, added up, by four weeks. `instance` is `''` and `sender` a hash of the
+    /// version. If an hour was built twice, the row from more points wins.
+    static let versionHour = Table(
+        "version_hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
+    /// The same for each process.
     static let hour = Table(
         "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
@@ -125,9 +137,14 @@ enum Schema {
         revision UInt64
         """)
     /// The hours that were built early. `revision` is the sum of the revisions in `changed_hour` when their points were read.
+    static let earlyVersionHour = Table(
+        "early_version_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
+    /// The hours that were built from all their points, with the same sum.
+    static let wholeVersionHour = Table(
+        "whole_version_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
+    /// The same two for `hour`.
     static let madeHour = Table(
         "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
-    /// The hours that were built from all their points, with the same sum.
     static let wholeHour = Table(
         "whole_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
     private static let madeHourColumns = """

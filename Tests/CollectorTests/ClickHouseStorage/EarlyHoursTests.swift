@@ -115,12 +115,53 @@ struct EarlyHoursTests {
         let storage = try await collector()
         for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
         let hour = Int64(Samples.time(2_800)) / StoredHour.length
-        let parts = try await HourParts.conditions(of: hour, maxPoints: 5, storage.client)
+        let tables = HourSource.points.tables
+        let parts = try await HourParts.conditions(of: hour, in: tables, maxPoints: 5, storage.client)
         var counts: [Int] = []
         for part in parts { counts.append(try await storage.client.count("FROM point WHERE \(part)")) }
-        // Two services of twelve points from one sender each.
-        #expect(counts.filter { $0 > 0 } == [12, 12] && parts.count == 4)
-        #expect(try await HourParts.conditions(of: hour + 1, maxPoints: 5, storage.client).isEmpty)
+        // Two services of three series, each with four points. A series is in one part.
+        #expect(counts.reduce(0, +) == 24 && parts.count == 4)
+        #expect(counts.allSatisfy { $0 % 4 == 0 && $0 <= 12 })
+        #expect(try await HourParts.conditions(of: hour + 1, in: tables, maxPoints: 5, storage.client).isEmpty)
+    }
+
+    @Test func processesOfAVersionShareTheRowsOfAnHour() async throws {
+        let storage = try await collector()
+        for (instance, version) in [("a", "1"), ("b", "1"), ("c", "2")] {
+            var resource = Samples.resource(instance: instance)
+            resource.version = version
+            for end in [10, 20] as [UInt64] {
+                let metrics = Samples.metrics(requests: 3, end: 2_800 + end, resource: resource)
+                _ = try await storage.store([metrics], of: nil)
+            }
+        }
+        let query = StatisticsQuery(window: Self.window(), by: [.version])
+        let before = try await storage.statistics(query).byValues.mapValues(\.duration)
+        try await makeHours(storage)
+        try await deletePoints(storage)
+        #expect(try await storage.statistics(query).byValues.mapValues(\.duration) == before)
+        #expect(before.mapValues(\.count) == [["1"]: 12, ["2"]: 6])
+        #expect(try await storage.client.count("FROM version_hour FINAL") == 2)
+    }
+
+    /// Instances are known for six hours.
+    @Test(arguments: [nil, 2])
+    func requestsByInstanceAreReadFromPointsForAsLongAsInstancesAreKnown(limit: Int?) async throws {
+        let storage = try await collector()
+        for sequence in 1...4 { _ = try await store(UInt64(sequence), at: UInt64(sequence) * 900, in: storage) }
+        try await makeHours(storage)
+        let query = StatisticsQuery(
+            window: Self.window(0, 9000), by: [.instance], limit: limit, step: 3_600_000_000_000)
+        let known = try await storage.statistics(query)
+        #expect(known.groups.map { $0.values[0] } == ["i-one", "i-two"] && known.sendersSince == nil)
+        clock.time = Samples.time(2_800 + 7 * 3600)
+        let later = try await storage.statistics(query)
+        #expect(later.groups.map { $0.values[0] } == [nil] && later.groups[0].count == 72)
+        #expect(later.slots?.groups.first?.map(\.count).reduce(0, +) == 72)
+        #expect(later.sendersSince == Samples.time(2_800 + 3600))
+        var filtered = query
+        (filtered.by, filtered.filter) = ([], RequestFilter([.instance: ["i-one"]]))
+        #expect(try await storage.statistics(filtered).sendersSince == Samples.time(2_800 + 3600))
     }
 
     @Test func differencesCountOnceWhileTheWeekOfTheirHourIsRolledUp() async throws {
