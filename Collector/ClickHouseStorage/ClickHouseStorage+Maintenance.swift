@@ -80,7 +80,7 @@ extension ClickHouseStorage {
         let (length, known) = (Schema.hoursOfPart, try await client.rolledHours())
         let rolled = known.ofVersions
         if isKnownEverywhere(rolled) {
-            for table in [Schema.hour, Schema.madeHour, Schema.wholeHour] {
+            for table in Schema.replacedByHours {
                 try await drop(table, past: rolled, of: 672)
             }
         }

@@ -12,8 +12,7 @@ extension ClickHouseStorage {
             "\(selected) HAVING seen >= \(time) ORDER BY seen DESC, id LIMIT \(min(limit, 1_000_000))"
         ) { try SenderRow(&$0) }
         let count = try await client.count("FROM (SELECT id \(selected) HAVING max(last_seen) >= \(time))")
-        let waiting = found.filter { ($0.record.ledger?.waiting ?? 0) > 0 }.map(\.id)
-        let arrived = try await arrivedRequests(of: waiting)
+        let arrived = try await arrivedRequests(of: found.filter { ($0.record.ledger?.waiting ?? 0) > 0 })
         let gaps = try await gaps(of: Set(found.map(\.record.resource.instance)))
         let ends = found.filter { $0.record.latestEnd > 0 }.map { ($0.id, $0.record.latestEnd) }
         let processes = try await latestProcesses(of: Dictionary(ends) { first, _ in first })
@@ -28,12 +27,13 @@ extension ClickHouseStorage {
     }
 
     /// Returns the number of requests in all batches of each sender.
-    private func arrivedRequests(of senders: [UInt64]) async throws -> [UInt64: UInt64] {
-        guard !senders.isEmpty else { return [:] }
+    private func arrivedRequests(of senders: [SenderRow]) async throws -> [UInt64: UInt64] {
+        guard let first = senders.map(\.firstReading).min() else { return [:] }
+        let source = try await LedgerSource(UInt32(hourOf: first)...UInt32(hourOf: .max), client)
         let rows = try await client.rows(
-            ["sender": "sender", "requests": "sum(requests)"],
-            "FROM ledger FINAL WHERE sender IN \(SQLText.list(senders)) GROUP BY sender"
-        ) { (try $0.number("sender", UInt64.self), try $0.number("requests", UInt64.self)) }
+            ["sender": "sender", "requests": "sum(r)"],
+            "FROM (\(source.rows(where: "sender IN \(SQLText.list(senders.map(\.id)))"))) GROUP BY sender"
+        ) { (try $0.number("sender", UInt64.self), UInt64(min(max(0, try $0.double("requests")), 0x1p62))) }
         return Dictionary(rows) { first, _ in first }
     }
 
@@ -85,6 +85,8 @@ private struct SenderRow {
     var record: AgentRecord
     /// The requests in the batches that brought the ledger's reading.
     private let requests: UInt64
+    /// The time of the ledger's first reading; 0 without one.
+    let firstReading: Int64
 
     private static let latest =
         (SenderText.identity + SenderText.state).map(\.column) + ["rules"]
@@ -93,6 +95,7 @@ private struct SenderRow {
         ["id"] + Selection(latest) { "argMax(\($0), last_seen)" }
         + ["first_seen": "min(first_seen)", "last_seen": "max(last_seen) AS seen", "last_end": "max(last_end)"]
         + ["kinds": "groupBitOr(kinds)", "captured": "max(captured)"]
+        + ["first_reading": "minIf(first_reading, first_reading > 0)"]
         + Selection(ofLedger) { "argMax(\($0), (captured, time))" }
 
     init(_ row: inout RowReader) throws {
@@ -105,6 +108,7 @@ private struct SenderRow {
             waiting: try row.number("waiting"), dropped: DroppedText.dropped(from: try row.text("dropped")),
             age: try row.number("age"), unwatched: try row.number("unwatched"), agentCPU: try row.number("cpu"))
         requests = try row.number("requests")
+        firstReading = try row.number("first_reading")
         record = AgentRecord(
             resource: resource, firstSeen: try row.time("first_seen"), lastSeen: try row.time("last_seen"),
             latestEnd: try row.time("last_end"), ledger: ledger.time > 0 ? ledger : nil, gaps: nil,

@@ -78,11 +78,12 @@ struct CumulativeDeltas {
         }
     }
 
-    /// The hours in which the differences end.
+    /// The hours in which the differences end, and those of the readings.
     var changes: HourChanges {
         var changes = HourChanges()
         for one in points.toStore { changes.note(endOfOther: one.point.end) }
         for one in totals.toStore { changes.note(endOfOther: one.point.end) }
+        for (arrival, _) in readings { changes.note(reading: UnixNanoseconds(clamping: arrival.reading)) }
         return changes
     }
 
@@ -113,12 +114,17 @@ struct CumulativeDeltas {
     /// stored.
     var afterDifferences: [TableRows] {
         var (ledgers, counted) = (TableRows(Schema.ledger), TableRows(Schema.arrival))
-        for arrival in arrivals {
-            let requests = requests[ArrivalKey(sender: arrival.sender, time: arrival.time)] ?? 0
-            if arrival.reading > 0, requests > 0 { ledgers.append(requests, of: arrival) }
-            counted.append(arrival, counted: true)
-        }
+        for (arrival, requests) in readings { ledgers.append(requests, of: arrival) }
+        for arrival in arrivals { counted.append(arrival, counted: true) }
         return [ledgers, counted]
+    }
+
+    /// The arrivals with a reading of the ledger, each with the requests that it added.
+    private var readings: [(CumulativeArrival, UInt64)] {
+        arrivals.compactMap { arrival in
+            let requests = requests[ArrivalKey(sender: arrival.sender, time: arrival.time)] ?? 0
+            return arrival.reading > 0 && requests > 0 ? (arrival, requests) : nil
+        }
     }
 }
 

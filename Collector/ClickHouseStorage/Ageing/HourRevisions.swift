@@ -53,7 +53,7 @@ enum EarlyHours {
 
 /// The hours that an insert changes.
 struct HourChanges {
-    /// The hours in which points of metrics end. Early hours are built from these points.
+    /// The hours of points of metrics and of readings of ledgers. Early hours are built from these.
     private(set) var metrics: Set<UInt32> = []
     /// The hours in which other points and figures of processes end.
     private(set) var others: Set<UInt32> = []
@@ -64,6 +64,8 @@ struct HourChanges {
             if point.series.source == .metrics { metrics.insert(hour) } else { others.insert(hour) }
         }
     }
+
+    mutating func note(reading time: UnixNanoseconds) { metrics.insert(UInt32(hourOf: Int64(clamping: time))) }
 
     mutating func note(endOfOther end: UnixNanoseconds) { others.insert(UInt32(hourOf: Int64(clamping: end))) }
 }
@@ -142,16 +144,17 @@ enum HourKind {
     ) async throws -> [String] {
         let columns = Schema.point.columnList
         let parts = try await HourParts.conditions(of: hour, in: source.tables, maxPoints: maxPoints, client)
+        let readings = try await LedgerSource.statements(for: hour, maxRows: maxPoints, client)
         switch (self, source) {
         case (.early, _):
             return parts.map { part in
                 let rows = "\(source.tables[0].name) FINAL WHERE spans = 0 AND hour = \(hour) AND \(part)"
                 return HourStatement.sql(of: hour, rows: "SELECT \(columns) FROM \(rows)")
-            }
+            } + readings
         case (.whole, .hoursOfProcesses):
             return parts.map {
                 HourStatement.sql(of: hour, rows: "SELECT \(columns) FROM hour FINAL WHERE hour = \(hour) AND \($0)")
-            }
+            } + readings
         case (.whole, .points):
             let processes = HourStatement.ofProcesses(in: hour)
             if try await Self.isWholeEarly(hour, client) { return [processes] }
@@ -161,7 +164,7 @@ enum HourKind {
                 let rows = PointSource.pointRows(
                     columns, where: "hour = \(hour) AND \(part)", spansOf: services, from: from, to: to)
                 return HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL "))
-            } + [processes]
+            } + [processes] + readings
         }
     }
 

@@ -11,7 +11,7 @@ enum Completeness {
         in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
     ) async throws -> WindowAccount {
         let senders = try await self.senders(with: filter, in: window, client)
-        var found = try await readings(in: window, around: near, of: filter, client)
+        var found = try await readings(in: window, hours(around: window), where: filter.conditionOnSender, client)
         // These senders have no readings around the window, or a gap that reaches into it, so all of their readings are
         // searched.
         let open = senders.filter { id, sender in
@@ -20,10 +20,10 @@ enum Completeness {
                 || (one.after == nil && sender.last > Int64(clamping: window.to)) || one.first.time == 0
         }
         if !open.isEmpty {
-            let ids = open.map(\.key).sorted()
-            for (id, one) in try await readings(in: window, around: nil, of: filter, senders: ids, client) {
-                found[id] = one
-            }
+            let ids = "sender IN \(SQLText.list(open.map(\.key).sorted()))"
+            let (first, last) = (open.map(\.value.first).min() ?? 0, open.map(\.value.last).max() ?? 0)
+            let hours = UInt32(hourOf: min(first, last))...UInt32(hourOf: last)
+            for (id, one) in try await readings(in: window, hours, where: ids, client) { found[id] = one }
         }
         var account = WindowAccount(window)
         for id in found.keys.sorted() {
@@ -88,32 +88,22 @@ enum Completeness {
         return Dictionary(rows) { first, _ in first }
     }
 
-    /// Returns the readings of each sender.
-    ///
-    /// - Parameters:
-    ///   - distance: how far before and after the window to search; `nil` for all time.
-    ///   - senders: the senders to search for; `nil` for those that the filter selects.
+    /// Returns the hours of a window and those near it.
+    private static func hours(around window: TimeWindow) -> ClosedRange<UInt32> {
+        let first = window.from > near ? window.from - near : 0
+        let (last, isPastAllTime) = window.to.addingReportingOverflow(near)
+        let end = isPastAllTime ? .max : Int64(clamping: last)
+        return UInt32(hourOf: Int64(clamping: first))...UInt32(hourOf: end)
+    }
+
+    /// Returns the readings of each sender that matches a condition, from the given hours.
     private static func readings(
-        in window: TimeWindow, around distance: UnixNanoseconds?, of filter: RequestFilter, senders: [UInt64]? = nil,
-        _ client: ClickHouseClient
+        in window: TimeWindow, _ hours: ClosedRange<UInt32>, where condition: String, _ client: ClickHouseClient
     ) async throws -> [UInt64: InstanceReadings] {
-        let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
-        var condition = senders.map { "sender IN \(SQLText.list($0))" } ?? filter.conditionOnSender
-        if let distance {
-            let first = window.from > distance ? window.from - distance : 0
-            let (last, isPastAllTime) = window.to.addingReportingOverflow(distance)
-            let end = isPastAllTime ? .max : Int64(clamping: last)
-            condition +=
-                " AND hour BETWEEN \(UInt32(hourOf: Int64(clamping: first))) AND \(UInt32(hourOf: end))"
-        }
-        // Batches with the same time form one reading: the latest account with the sum of their requests.
+        let source = try await LedgerSource(hours, for: window, client)
         let rows = try await client.rows(
-            InstanceReadings.columns(from: from, to: to),
-            """
-            FROM (SELECT sender, time AS t, max(toFloat64(captured)) AS c, sum(toFloat64(requests)) AS r, \
-            max(toFloat64(age)) AS a, max(toFloat64(unwatched)) AS u \
-            FROM ledger FINAL WHERE \(condition) GROUP BY sender, time) GROUP BY sender
-            """
+            InstanceReadings.columns(from: Int64(clamping: window.from), to: Int64(clamping: window.to)),
+            "FROM (\(source.rows(where: condition))) GROUP BY sender"
         ) { (try $0.number("sender", UInt64.self), try InstanceReadings(&$0)) }
         return Dictionary(rows) { first, _ in first }
     }

@@ -54,9 +54,10 @@ struct PointSource {
                 "SELECT \(columns) FROM version_hour FINAL WHERE hour IN \(early) AND spans = 0 AND \(condition)")
         }
         if to > expired.fine {
+            let hours = UInt32(clamping: max(0, from, expired.fine) / StoredHour.length)...UInt32(hourOf: to)
             parts += Self.pointRows(
                 columns, where: "\(Self.times(max(from, expired.fine), to)) AND \(condition)",
-                ofMetrics: conditionOnOtherHours(max(from, expired.fine), to), spansOf: spanServices,
+                ofMetrics: HourRanges.condition(in: hours, without: earlyHours), spansOf: spanServices,
                 from: max(from, expired.fine), to: to)
         }
         return parts.joined(separator: " UNION ALL ")
@@ -119,17 +120,6 @@ struct PointSource {
             GROUP BY service, instance, kind, system) AS covers USING (service, instance, kind, system) \
             WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
             """
-    }
-
-    /// Returns the condition that a row's hour is not an early one, as ranges that ClickHouse can look up; `nil` if all hours
-    /// are early ones.
-    private func conditionOnOtherHours(_ from: Int64, _ to: Int64) -> String? {
-        var (first, ranges) = (max(0, from) / StoredHour.length, [String]())
-        for hour in earlyHours.map(Int64.init) + [Int64(UInt32(hourOf: to)) + 1] {
-            if first < hour { ranges.append("hour BETWEEN \(first) AND \(hour - 1)") }
-            first = hour + 1
-        }
-        return ranges.isEmpty ? nil : "(\(ranges.joined(separator: " OR ")))"
     }
 
     private static func covering(_ table: String, _ condition: String) -> String {

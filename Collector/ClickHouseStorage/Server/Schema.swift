@@ -13,15 +13,19 @@ enum Schema {
         [
             migration, store, versionsRolled, sender, series, point, difference, versionHour, process, processHour,
             cumulative, processTotal, arrival, ledger, batch, detail, countedSpans, observedCall, changedHour,
-            earlyVersionHour, wholeVersionHour, sharedSender, processEnd, notification, finding, findingsLease,
+            ledgerHour, earlyVersionHour, wholeVersionHour, sharedSender, processEnd, notification, finding,
+            findingsLease,
         ] + ofOlderHours
 
     /// The tables of hours of a Martlet whose hours belonged to processes. This one only turns them into hours of versions.
     static let ofOlderHours = [rolled, hour, madeHour, wholeHour]
 
+    /// The tables that hours of versions and `ledger_hour` replace. Their parts have four weeks each.
+    static let replacedByHours = [hour, madeHour, wholeHour, ledger]
+
     /// The tables that are kept as long as hours. Their parts have four weeks each.
     static let keptAsHours = [
-        versionHour, processHour, changedHour, earlyVersionHour, wholeVersionHour, ledger, batch, sender,
+        versionHour, processHour, ledgerHour, changedHour, earlyVersionHour, wholeVersionHour, ledger, batch, sender,
         sharedSender, processEnd,
     ]
 
@@ -126,8 +130,8 @@ enum Schema {
     static let hour = Table(
         "hour", key: pointKey, version: "points", partition: "intDiv(hour, 672)", shard: "sender", statistics)
 
-    /// The hours in which stored points or figures of processes end, by the process that stored them: see ``ChangedHours``.
-    /// `metrics` is 1 if they include points of metrics.
+    /// The hours of the stored points, figures of processes and readings of ledgers, by the process that stored them: see
+    /// ``ChangedHours``. `metrics` is 1 if they include points of metrics or readings.
     static let changedHour = Table(
         "changed_hour", key: "hour, metrics, writer", version: "revision", partition: "intDiv(hour, 672)",
         """
@@ -259,7 +263,7 @@ enum Schema {
         endpoint String
         """)
 
-    /// The readings of the senders' ledgers, one for each batch.
+    /// The readings of the senders' ledgers, one for each batch. Once four weeks have become hours, ``ledgerHour`` replaces them.
     static let ledger = Table(
         "ledger", key: "hour, sender, time, batch", partition: "intDiv(hour, 672)", shard: "sender",
         """
@@ -271,6 +275,25 @@ enum Schema {
         requests UInt64
         age UInt64
         unwatched UInt64
+        """)
+
+    /// The first and the last reading of a sender in an hour, and the sum of the requests of all. If an hour was built twice, the
+    /// row from more batches wins.
+    static let ledgerHour = Table(
+        "ledger_hour", key: "hour, sender", version: "batches", partition: "intDiv(hour, 672)", shard: "sender",
+        """
+        hour UInt32
+        sender UInt64
+        batches UInt64
+        first_time Int64
+        first_captured Float64
+        first_requests Float64
+        first_age Float64
+        first_unwatched Float64
+        time Int64
+        captured Float64
+        requests Float64
+        unwatched Float64
         """)
 
     /// The batches that have arrived. `merged` is 1 for a batch of several sequences. `fresh` is the number of sequences that

@@ -20,7 +20,7 @@ struct WriteGroup {
     /// The points and spans that were not stored before.
     var added: [InstanceMetrics] = []
     var spans = 0
-    private var changesByProcesses = HourChanges()
+    private var changesByOthers = HourChanges()
     private var knownSpans: Set<SpanKey>
     /// The spans in the traces of the batches' requests, by sender. They hold only what ``RequestSpans`` uses.
     private var traces: [UInt64: [SpanRecord]]
@@ -70,9 +70,9 @@ struct WriteGroup {
         ]
     }
 
-    /// The hours in which points and figures of processes end.
+    /// The hours of points, figures of processes and readings of ledgers.
     var changes: HourChanges {
-        var changes = changesByProcesses
+        var changes = changesByOthers
         for metrics in added { changes.note(metrics.points) }
         return changes
     }
@@ -125,7 +125,7 @@ struct WriteGroup {
             // Points of one batch are distinguished by their position, and other points by their figures.
             let ordinal = name == nil ? 0 : ordinals[point.end, default: 0]
             ordinals[point.end] = ordinal + 1
-            changesByProcesses.note(endOfOther: point.end)
+            changesByOthers.note(endOfOther: point.end)
             processes.append(
                 point, sender: sender, batch: name ?? RowIdentity.contents(point, of: sender), ordinal: ordinal)
         }
@@ -153,6 +153,7 @@ struct WriteGroup {
     mutating func noteCounted(_ details: DetailsBatch) -> Bool { countedSpans.note(details) }
 
     mutating func add(_ reading: LedgerReading, requests: UInt64, sender: UInt64, batch: BatchID?) {
+        changesByOthers.note(reading: reading.time)
         ledgers.append(
             reading, requests: requests, sender: sender, batch: batch.map(RowIdentity.batch) ?? Self.randomName())
     }

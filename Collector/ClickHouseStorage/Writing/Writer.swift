@@ -39,8 +39,7 @@ actor Writer {
         var series = TableRows(Schema.series)
         let added = counted.added
         let new = addSeries(of: added, to: &series)
-        try await insert([series] + counted.differences, changing: counted.changes)
-        for rows in counted.afterDifferences { try await client.insert(rows) }
+        try await insert([series] + counted.differences + counted.afterDifferences, changing: counted.changes)
         remember(new)
         if !added.isEmpty { onStored(added, 0) }
     }

@@ -249,7 +249,8 @@ struct ClickHouseStorageTests {
         for index in spans.details.indices { spans.details[index].start = Samples.time(Self.start + 60) }
         _ = try await storage.store([spans], of: nil)
         #expect(try await HourRevisions.read(Int64(hour), .early, client)?.holds == true)
-        #expect(try await statements() == 2)
+        // Those of the points and of the ledgers.
+        #expect(try await statements() == 3)
         let before = try await storage.statistics(query).groups
         clock.time = Samples.time(7200 + 34 * 86_400)
         for _ in 0..<2 { try await storage.maintain() }

@@ -164,6 +164,51 @@ struct EarlyHoursTests {
         #expect(try await storage.statistics(filtered).sendersSince == Samples.time(2_800 + 3600))
     }
 
+    /// Of an hour that has been built, the first and the last reading of each sender are left.
+    @Test func accountsStayTheSameOnceHoursHaveBeenBuilt() async throws {
+        let storage = try await collector()
+        var random = SeededGenerator(seed: 54)
+        for number in 0..<5 {
+            var (ledger, requests, end) = (LedgerReading(time: 0), 0, UInt64(number * 1900))
+            while end < 4 * 3600, end < 5000 + UInt64(number) * 3000 {
+                end += UInt64.random(in: 1...1500, using: &random)
+                (requests, ledger.time) = (Int.random(in: 0...5, using: &random), Samples.time(end))
+                ledger.captured += UInt64(requests + Int.random(in: 0...1, using: &random))
+                ledger.age = (end - UInt64(number * 1900)) * 1_000_000_000
+                ledger.unwatched += UInt64.random(in: 0...500_000_000, using: &random)
+                var metrics = Samples.metrics(
+                    requests: requests, end: end, resource: Samples.resource("s-\(number % 2)", instance: "i-\(number)")
+                )
+                metrics.ledger = ledger
+                _ = try await storage.store([metrics], of: nil)
+            }
+        }
+        let whole = [(0, 1), (0, 4), (1, 2), (1, 3), (3, 4)].map { Self.window($0 * 3600, $1 * 3600) }
+        let windows =
+            (0..<20).map { _ in
+                let edges = (0..<2).map { _ in Samples.time(.random(in: 1...17_000, using: &random)) }.sorted()
+                return TimeWindow(from: edges[0], to: edges[1])
+            } + [Samples.everything]
+        func accounts(_ windows: [TimeWindow]) async throws -> [WindowAccount] {
+            var found: [WindowAccount] = []
+            for window in windows { found.append(try await storage.account(in: window, RequestFilter())) }
+            return found
+        }
+        let (before, agents) = (try await accounts(whole + windows), try await storage.agents())
+        try await makeHours(storage)
+        let hours = UInt32(hourOf: Int64(Samples.time(0)))...UInt32(hourOf: Int64(Samples.time(17_200)))
+        #expect(try await LedgerSource(hours, storage.client).rows(where: "1").contains("FROM ledger ") == false)
+        #expect(try await accounts(whole + windows) == before)
+        #expect(try await storage.agents() == agents)
+        // Two months later only hours are left.
+        for _ in 0..<4 {
+            clock.time += 15 * 86_400 * 1_000_000_000
+            try await storage.maintain()
+        }
+        #expect(try await storage.client.count("FROM ledger") == 0)
+        #expect(try await accounts(whole) == Array(before.prefix(whole.count)))
+    }
+
     @Test func differencesCountOnceWhileTheWeekOfTheirHourIsRolledUp() async throws {
         let storage = try await collector()
         _ = try await store(1, at: 600, in: storage)

@@ -1,0 +1,94 @@
+import MartletStorage
+
+/// The readings of senders' ledgers in some hours: the first and the last of an hour where it has been built, and all of them in
+/// other hours.
+///
+/// Each batch brings a reading, so there are hundreds of times as many.
+struct LedgerSource {
+    /// The readings of a sender in batches with the same time are one reading: the latest account with the sum of their requests.
+    private static let columns = """
+        sender, time AS t, max(toFloat64(captured)) AS c, sum(toFloat64(requests)) AS r, max(toFloat64(age)) AS a, \
+        max(toFloat64(unwatched)) AS u
+        """
+
+    private let hours: ClosedRange<UInt32>
+    /// The hours that are read from `ledger_hour`.
+    private let built: [UInt32]
+
+    /// - Parameter window: a window whose edges divide hours of which all readings are needed.
+    init(_ hours: ClosedRange<UInt32>, for window: TimeWindow? = nil, _ client: ClickHouseClient) async throws {
+        let divided = [window?.from, window?.to].compactMap(\.self).map { Int64(clamping: $0) }
+            .filter { $0 % StoredHour.length != 0 }.map { UInt32(hourOf: $0) }
+        self.hours = hours
+        built = try await Self.built(hours, client).filter { !divided.contains($0) }
+    }
+
+    private static func built(_ hours: ClosedRange<UInt32>, _ client: ClickHouseClient) async throws -> [UInt32] {
+        let range = Int64(hours.lowerBound)..<Int64(hours.upperBound) + 1
+        let early = try await HourRevisions.read(of: range, .early, client).filter(\.holds).map(\.hour)
+        // Readings that come later than this are a sender's mistake: it has no batch of that age.
+        let whole = try await HourRevisions.read(of: range, .whole, client).filter { $0.made > 0 }.map(\.hour)
+        return Set(early + whole).sorted()
+    }
+
+    /// Returns SELECT statements, joined by UNION ALL, for the readings that match a condition on the sender. Their columns are the
+    /// sender, and the time, the captured requests, those in batches, the age and the time without capture at `t`.
+    func rows(where condition: String) -> String {
+        var parts: [String] = []
+        if let others = HourRanges.condition(in: hours, without: built) {
+            parts.append(
+                "SELECT \(Self.columns) FROM ledger FINAL WHERE \(others) AND \(condition) GROUP BY sender, time")
+        }
+        if !built.isEmpty {
+            let built = "FROM ledger_hour FINAL WHERE hour IN \(SQLText.list(built.map(UInt64.init))) AND \(condition)"
+            parts += [
+                """
+                SELECT sender, first_time AS t, first_captured AS c, first_requests AS r, first_age AS a, \
+                first_unwatched AS u \(built)
+                """,
+                """
+                SELECT sender, time AS t, captured AS c, requests - first_requests AS r, toFloat64(0) AS a, \
+                unwatched AS u \(built) AND time > first_time
+                """,
+            ]
+        }
+        return parts.joined(separator: " UNION ALL ")
+    }
+
+    /// Returns the statements that build an hour.
+    ///
+    /// - Parameter maxRows: the approximate number of readings in one statement.
+    static func statements(
+        for hour: Int64, maxRows: UInt64, _ client: ClickHouseClient
+    ) async throws -> [String] {
+        let count = UInt64(try await client.count("FROM ledger WHERE hour = \(hour)"))
+        guard count > 0 else { return [] }
+        let parts = count / max(1, maxRows) + 1
+        let columns: Selection = [
+            "hour": "toUInt32(\(hour))", "sender": "sender", "batches": "sum(n)", "first_time": "min(t)",
+            "first_captured": "argMin(c, t)", "first_requests": "argMin(r, t)", "first_age": "argMin(a, t)",
+            "first_unwatched": "argMin(u, t)", "time": "max(t)", "captured": "max(c)", "requests": "sum(r)",
+            "unwatched": "max(u)",
+        ]
+        return (0..<parts).map { part in
+            """
+            \(columns.insert(into: Schema.ledgerHour)) \
+            FROM (SELECT \(Self.columns), count() AS n FROM ledger FINAL \
+            WHERE hour = \(hour) AND sender % \(parts) = \(part) GROUP BY sender, time) GROUP BY sender
+            """
+        }
+    }
+}
+
+/// Conditions on hours that ClickHouse looks up in a table's key.
+enum HourRanges {
+    /// Returns the condition that a row's hour is in a range and not one of some others, in ascending order; `nil` if none is.
+    static func condition(in hours: ClosedRange<UInt32>, without others: [UInt32]) -> String? {
+        var (first, ranges) = (Int64(hours.lowerBound), [String]())
+        for hour in others.map(Int64.init) + [Int64(hours.upperBound) + 1] {
+            if first < hour { ranges.append("hour BETWEEN \(first) AND \(hour - 1)") }
+            first = max(first, hour + 1)
+        }
+        return ranges.isEmpty ? nil : "(\(ranges.joined(separator: " OR ")))"
+    }
+}
