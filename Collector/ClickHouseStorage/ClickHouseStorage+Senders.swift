@@ -29,7 +29,7 @@ extension ClickHouseStorage {
     /// Returns the number of requests in all batches of each sender.
     private func arrivedRequests(of senders: [SenderRow]) async throws -> [UInt64: UInt64] {
         guard let first = senders.map(\.firstReading).min() else { return [:] }
-        let source = try await LedgerSource(UInt32(hourOf: first)...UInt32(hourOf: .max), client)
+        let source = try await LedgerSource(from: UInt32(hourOf: first), through: UInt32(hourOf: .max), client)
         let rows = try await client.rows(
             ["sender": "sender", "requests": "sum(r)"],
             "FROM (\(source.rows(where: "sender IN \(SQLText.list(senders.map(\.id)))"))) GROUP BY sender"

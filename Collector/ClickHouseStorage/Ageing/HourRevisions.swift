@@ -38,8 +38,8 @@ struct HourRevisions {
     }
 }
 
-/// Hours built from points of metrics soon after the hour ends. Reports read them instead of the points, of which there are
-/// hundreds of times as many. A late point makes its hour invalid, so it counts at once, and the hour is rebuilt.
+/// Hours built from points of metrics and readings of ledgers soon after the hour ends. Reports read them instead of the points,
+/// of which there are hundreds of times as many. A late point makes its hour invalid, so it counts at once, and the hour is rebuilt.
 enum EarlyHours {
     /// Returns the valid hours that lie completely within a window.
     static func holding(in window: TimeWindow, _ client: ClickHouseClient) async throws -> [UInt32] {
@@ -95,97 +95,4 @@ final class ChangedHours: Sendable {
         }
         return rows
     }
-}
-
-/// The kinds of hours that are built from points.
-enum HourKind {
-    /// Built from points of metrics soon after the hour: see ``EarlyHours``.
-    case early
-    /// Built from all points and figures of processes before these are deleted.
-    case whole
-
-    /// The table that lists the hours that have been built.
-    var table: Table {
-        switch self {
-        case .early: Schema.earlyVersionHour
-        case .whole: Schema.wholeVersionHour
-        }
-    }
-
-    /// The condition that selects the rows of `changed_hour` for this kind.
-    var changes: String { self == .early ? "metrics = 1" : "1" }
-
-    /// Whether an hour is built only after nothing has arrived for a while. A whole hour is built in any case, because a week
-    /// is read as hours only once all of its hours have been built.
-    var needsQuiet: Bool { self == .early }
-
-    /// Returns the hour to build first. For early hours it is the latest, which most reports use. For whole hours it is a
-    /// random one, so that collectors usually build different hours.
-    func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
-
-    /// Returns the source of an hour: the hours of processes, if an older Martlet has built this one and its points are gone or
-    /// have not changed since; otherwise the points.
-    func source(of hour: Int64, _ client: ClickHouseClient) async throws -> HourSource {
-        let isOfProcesses =
-            switch self {
-            case .early:
-                try await HourRevisions.read(of: hour..<hour + 1, .early, in: Schema.madeHour, client).first?.holds
-                    ?? false
-            case .whole: try await client.rolledHours().isOnlyOfProcesses(hour)
-            }
-        return isOfProcesses ? .hoursOfProcesses : .points
-    }
-
-    /// Returns the statements that build an hour.
-    ///
-    /// - Parameter maxPoints: the approximate number of rows that one statement adds up.
-    func statements(
-        for hour: Int64, from source: HourSource, maxPoints: UInt64, _ client: ClickHouseClient
-    ) async throws -> [String] {
-        let columns = Schema.point.columnList
-        let parts = try await HourParts.conditions(of: hour, in: source.tables, maxPoints: maxPoints, client)
-        let readings = try await LedgerSource.statements(for: hour, maxRows: maxPoints, client)
-        switch (self, source) {
-        case (.early, _):
-            return parts.map { part in
-                let rows = "\(source.tables[0].name) FINAL WHERE spans = 0 AND hour = \(hour) AND \(part)"
-                return HourStatement.sql(of: hour, rows: "SELECT \(columns) FROM \(rows)")
-            } + readings
-        case (.whole, .hoursOfProcesses):
-            return parts.map {
-                HourStatement.sql(of: hour, rows: "SELECT \(columns) FROM hour FINAL WHERE hour = \(hour) AND \($0)")
-            } + readings
-        case (.whole, .points):
-            let processes = HourStatement.ofProcesses(in: hour)
-            if try await Self.isWholeEarly(hour, client) { return [processes] }
-            let (from, to) = (hour * StoredHour.length, (hour + 1) * StoredHour.length)
-            let services = try await PointSource.servicesWithSpans(where: "hour = \(hour)", client)
-            return parts.map { part in
-                let rows = PointSource.pointRows(
-                    columns, where: "hour = \(hour) AND \(part)", spansOf: services, from: from, to: to)
-                return HourStatement.sql(of: hour, rows: rows.joined(separator: " UNION ALL "))
-            } + [processes] + readings
-        }
-    }
-
-    /// Whether an early hour contains all points.
-    private static func isWholeEarly(_ hour: Int64, _ client: ClickHouseClient) async throws -> Bool {
-        guard try await HourRevisions.read(hour, .early, client)?.holds == true else { return false }
-        let others: [UInt64] = try await client.numbers(
-            "sum(c)",
-            """
-            FROM (SELECT count() AS c FROM point WHERE spans = 1 AND hour = \(hour) \
-            UNION ALL SELECT count() AS c FROM difference WHERE hour = \(hour))
-            """)
-        return others == [0]
-    }
-}
-
-/// The rows that an hour is built from.
-enum HourSource {
-    case points
-    case hoursOfProcesses
-
-    /// The tables with the rows of metrics.
-    var tables: [Table] { self == .points ? [Schema.point, Schema.difference] : [Schema.hour] }
 }

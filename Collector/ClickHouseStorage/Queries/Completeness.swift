@@ -3,15 +3,13 @@ import MartletTelemetry
 
 /// Computes the share of a window's requests that arrived, from the senders' ledgers: see ``InstanceReadings``.
 enum Completeness {
-    /// How far around a window to look for readings first. A running sender has at least one in each hour.
-    private static let near: UnixNanoseconds = 3600 * 1_000_000_000
-
     /// Returns the account of the senders that a filter selects.
     static func account(
         in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
     ) async throws -> WindowAccount {
         let senders = try await self.senders(with: filter, in: window, client)
-        var found = try await readings(in: window, hours(around: window), where: filter.conditionOnSender, client)
+        let nearby = try await LedgerSource(around: window, client)
+        var found = try await readings(in: window, nearby, where: filter.conditionOnSender, client)
         // These senders have no readings around the window, or a gap that reaches into it, so all of their readings are
         // searched.
         let open = senders.filter { id, sender in
@@ -22,8 +20,9 @@ enum Completeness {
         if !open.isEmpty {
             let ids = "sender IN \(SQLText.list(open.map(\.key).sorted()))"
             let (first, last) = (open.map(\.value.first).min() ?? 0, open.map(\.value.last).max() ?? 0)
-            let hours = UInt32(hourOf: min(first, last))...UInt32(hourOf: last)
-            for (id, one) in try await readings(in: window, hours, where: ids, client) { found[id] = one }
+            let source = try await LedgerSource(
+                from: UInt32(hourOf: first), through: UInt32(hourOf: last), for: window, client)
+            for (id, one) in try await readings(in: window, source, where: ids, client) { found[id] = one }
         }
         var account = WindowAccount(window)
         for id in found.keys.sorted() {
@@ -88,24 +87,28 @@ enum Completeness {
         return Dictionary(rows) { first, _ in first }
     }
 
-    /// Returns the hours of a window and those near it.
-    private static func hours(around window: TimeWindow) -> ClosedRange<UInt32> {
-        let first = window.from > near ? window.from - near : 0
-        let (last, isPastAllTime) = window.to.addingReportingOverflow(near)
-        let end = isPastAllTime ? .max : Int64(clamping: last)
-        return UInt32(hourOf: Int64(clamping: first))...UInt32(hourOf: end)
-    }
-
-    /// Returns the readings of each sender that matches a condition, from the given hours.
+    /// Returns the readings of each sender that matches a condition.
     private static func readings(
-        in window: TimeWindow, _ hours: ClosedRange<UInt32>, where condition: String, _ client: ClickHouseClient
+        in window: TimeWindow, _ source: LedgerSource, where condition: String, _ client: ClickHouseClient
     ) async throws -> [UInt64: InstanceReadings] {
-        let source = try await LedgerSource(hours, for: window, client)
         let rows = try await client.rows(
             InstanceReadings.columns(from: Int64(clamping: window.from), to: Int64(clamping: window.to)),
             "FROM (\(source.rows(where: condition))) GROUP BY sender"
         ) { (try $0.number("sender", UInt64.self), try InstanceReadings(&$0)) }
         return Dictionary(rows) { first, _ in first }
+    }
+}
+
+extension LedgerSource {
+    /// How far around a window to look for readings first. A running sender has at least one in each hour.
+    private static let near: UnixNanoseconds = 3600 * 1_000_000_000
+
+    fileprivate init(around window: TimeWindow, _ client: ClickHouseClient) async throws {
+        let first = window.from - min(window.from, Self.near)
+        let (last, isPastAllTime) = window.to.addingReportingOverflow(Self.near)
+        try await self.init(
+            from: UInt32(hourOf: Int64(clamping: first)),
+            through: UInt32(hourOf: isPastAllTime ? .max : Int64(clamping: last)), for: window, client)
     }
 }
 

@@ -11,31 +11,48 @@ struct LedgerSource {
         max(toFloat64(unwatched)) AS u
         """
 
-    private let hours: ClosedRange<UInt32>
+    private let first: UInt32
+    private let last: UInt32
     /// The hours that are read from `ledger_hour`.
     private let built: [UInt32]
 
-    /// - Parameter window: a window whose edges divide hours of which all readings are needed.
-    init(_ hours: ClosedRange<UInt32>, for window: TimeWindow? = nil, _ client: ClickHouseClient) async throws {
+    /// - Parameters:
+    ///   - first: the first hour.
+    ///   - last: the last hour.
+    ///   - window: a window whose edges divide hours of which all readings are needed.
+    init(
+        from first: UInt32, through last: UInt32, for window: TimeWindow? = nil, _ client: ClickHouseClient
+    ) async throws {
         let divided = [window?.from, window?.to].compactMap(\.self).map { Int64(clamping: $0) }
             .filter { $0 % StoredHour.length != 0 }.map { UInt32(hourOf: $0) }
-        self.hours = hours
-        built = try await Self.built(hours, client).filter { !divided.contains($0) }
+        (self.first, self.last) = (first, last)
+        built = try await Self.built(first, last, client).filter { !divided.contains($0) }
     }
 
-    private static func built(_ hours: ClosedRange<UInt32>, _ client: ClickHouseClient) async throws -> [UInt32] {
-        let range = Int64(hours.lowerBound)..<Int64(hours.upperBound) + 1
-        let early = try await HourRevisions.read(of: range, .early, client).filter(\.holds).map(\.hour)
-        // Readings that come later than this are a sender's mistake: it has no batch of that age.
-        let whole = try await HourRevisions.read(of: range, .whole, client).filter { $0.made > 0 }.map(\.hour)
-        return Set(early + whole).sorted()
+    /// Returns the hours that have been built, in ascending order. Whole ones are read even if readings have come since: these are
+    /// a sender's mistake, because it has no batch of that age.
+    private static func built(
+        _ first: UInt32, _ last: UInt32, _ client: ClickHouseClient
+    ) async throws -> [UInt32] {
+        let (condition, none) = ("WHERE hour BETWEEN \(first) AND \(last) GROUP BY hour", "toUInt64(0)")
+        let lists = [
+            "SELECT hour, sum(if(metrics = 1, revision, 0)) AS r, \(none) AS e, \(none) AS w FROM changed_hour FINAL \(condition)",
+            "SELECT hour, \(none) AS r, max(revision) AS e, \(none) AS w FROM early_version_hour \(condition)",
+            "SELECT hour, \(none) AS r, \(none) AS e, max(revision) AS w FROM whole_version_hour \(condition)",
+        ]
+        return try await client.numbers(
+            "hour",
+            """
+            FROM (\(lists.joined(separator: " UNION ALL "))) GROUP BY hour \
+            HAVING (sum(r) > 0 AND sum(r) = sum(e)) OR sum(w) > 0 ORDER BY hour
+            """)
     }
 
     /// Returns SELECT statements, joined by UNION ALL, for the readings that match a condition on the sender. Their columns are the
     /// sender, and the time, the captured requests, those in batches, the age and the time without capture at `t`.
     func rows(where condition: String) -> String {
         var parts: [String] = []
-        if let others = HourRanges.condition(in: hours, without: built) {
+        if let others = HourRanges.condition(from: Int64(first), through: Int64(last), without: built) {
             parts.append(
                 "SELECT \(Self.columns) FROM ledger FINAL WHERE \(others) AND \(condition) GROUP BY sender, time")
         }
@@ -77,18 +94,5 @@ struct LedgerSource {
             WHERE hour = \(hour) AND sender % \(parts) = \(part) GROUP BY sender, time) GROUP BY sender
             """
         }
-    }
-}
-
-/// Conditions on hours that ClickHouse looks up in a table's key.
-enum HourRanges {
-    /// Returns the condition that a row's hour is in a range and not one of some others, in ascending order; `nil` if none is.
-    static func condition(in hours: ClosedRange<UInt32>, without others: [UInt32]) -> String? {
-        var (first, ranges) = (Int64(hours.lowerBound), [String]())
-        for hour in others.map(Int64.init) + [Int64(hours.upperBound) + 1] {
-            if first < hour { ranges.append("hour BETWEEN \(first) AND \(hour - 1)") }
-            first = max(first, hour + 1)
-        }
-        return ranges.isEmpty ? nil : "(\(ranges.joined(separator: " OR ")))"
     }
 }

@@ -54,10 +54,9 @@ struct PointSource {
                 "SELECT \(columns) FROM version_hour FINAL WHERE hour IN \(early) AND spans = 0 AND \(condition)")
         }
         if to > expired.fine {
-            let hours = UInt32(clamping: max(0, from, expired.fine) / StoredHour.length)...UInt32(hourOf: to)
             parts += Self.pointRows(
                 columns, where: "\(Self.times(max(from, expired.fine), to)) AND \(condition)",
-                ofMetrics: HourRanges.condition(in: hours, without: earlyHours), spansOf: spanServices,
+                ofMetrics: otherHours(max(from, expired.fine), to), spansOf: spanServices,
                 from: max(from, expired.fine), to: to)
         }
         return parts.joined(separator: " UNION ALL ")
@@ -120,6 +119,12 @@ struct PointSource {
             GROUP BY service, instance, kind, system) AS covers USING (service, instance, kind, system) \
             WHERE NOT arrayExists((f, t) -> end_ns >= f AND end_ns <= t, covers_from, covers_to)
             """
+    }
+
+    /// Returns the condition that a row's hour is not an early one; `nil` if all hours are early ones.
+    private func otherHours(_ from: Int64, _ to: Int64) -> String? {
+        let (first, last) = (max(0, from) / StoredHour.length, Int64(UInt32(hourOf: to)))
+        return HourRanges.condition(from: first, through: last, without: earlyHours)
     }
 
     private static func covering(_ table: String, _ condition: String) -> String {

@@ -196,8 +196,9 @@ struct EarlyHoursTests {
         }
         let (before, agents) = (try await accounts(whole + windows), try await storage.agents())
         try await makeHours(storage)
-        let hours = UInt32(hourOf: Int64(Samples.time(0)))...UInt32(hourOf: Int64(Samples.time(17_200)))
-        #expect(try await LedgerSource(hours, storage.client).rows(where: "1").contains("FROM ledger ") == false)
+        let (first, last) = (UInt32(hourOf: Int64(Samples.time(0))), UInt32(hourOf: Int64(Samples.time(17_200))))
+        let source = try await LedgerSource(from: first, through: last, storage.client)
+        #expect(!source.rows(where: "1").contains("FROM ledger "))
         #expect(try await accounts(whole + windows) == before)
         #expect(try await storage.agents() == agents)
         // Two months later only hours are left.
