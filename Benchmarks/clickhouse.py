@@ -3,9 +3,11 @@
 file; then reports over many points, next to the same sums asked of ClickHouse.
 
 usage: clickhouse.py COLLECTOR STORE_BENCHMARK [POINTS] [current]
+       clickhouse.py COLLECTOR STORE_BENCHMARK PROCESSES fleet
 
 Needs clickhouse-server and wrk. POINTS is the number of points that the reports are made of (default: 100 million, half a GB); without
-reports it is 0. With `current` it measures only the reports, on ClickHouse's current engine (PyPI's chdb-core).
+reports it is 0. With `current` it measures only the reports, on ClickHouse's current engine (PyPI's chdb-core). With `fleet` it measures only
+reports of so many processes, each with a reading of its ledger every 10 s for a day.
 """
 import concurrent.futures
 import glob
@@ -26,6 +28,7 @@ import urllib.parse
 COLLECTOR, STORE_BENCHMARK = sys.argv[1:3]
 POINTS = int(sys.argv[3]) if len(sys.argv) > 3 else 100_000_000
 IS_CURRENT = sys.argv[4:] == ["current"]
+IS_FLEET = sys.argv[4:] == ["fleet"]
 HERE = pathlib.Path(__file__).parent
 SECONDS = 20
 # Merges and passes of maintenance that follow the last batch are part of the cost.
@@ -132,11 +135,13 @@ def main() -> None:
     try:
         load = os.getloadavg()[0]
         print(f"{time.strftime('%F %R', time.gmtime())} UTC, {os.cpu_count()} cores, load {load:.1f}, ClickHouse {clickhouse.version}")
-        if IS_CURRENT:
+        if IS_FLEET:
+            fleet(clickhouse, POINTS)
+        elif IS_CURRENT:
             fill(clickhouse, work, "p50c1")
         else:
             post_all(clickhouse, work)
-        if POINTS:
+        if POINTS and not IS_FLEET:
             report(clickhouse, "p50c1")
     finally:
         clickhouse.end()
@@ -275,12 +280,65 @@ def report(clickhouse: ClickHouse, base: str) -> None:
     windows = {"an hour": (start, start + HOUR), "half past to half past": (start + HOUR // 2, start + HOUR + HOUR // 2), "the day": (start, start + 24 * HOUR)}
     print("  of points as they came:")
     compare(clickhouse, store, {name: windows[name] for name in list(windows)[:2]})
+    make_hours(clickhouse, store, "day")
+    compare(clickhouse, store, windows)
+
+
+def make_hours(clickhouse: ClickHouse, store: str, database: str) -> None:
     collector, before, since = Collector(store), clickhouse.cpu(), time.monotonic()
-    while clickhouse.number("SELECT uniqExact(hour) FROM day.early_version_hour") < 24:
+    while clickhouse.number(f"SELECT uniqExact(hour) FROM {database}.early_version_hour") < 24:
         time.sleep(1)
     print(f"  hours were made in {time.monotonic() - since:.0f} s, with {clickhouse.cpu() - before:.0f} s of CPU")
     collector.end()
-    compare(clickhouse, store, windows)
+
+
+# A fleet.
+
+POINT = {
+    "service": "concat('service-', toString(p % 333))", "series": "cityHash64(p % 333)", "sender": "cityHash64(p)", "end_ns": "t",
+    "start_ns": "t - 600000000000", "batch": "toFixedString('one', 16)", "points": "toUInt64(1)", "version": "'1'",
+    "instance": "toString(p)", "kind": "'client'", "method": "'GET'", "host": "'api'", "endpoint": "'/'", "status": "toInt64(200)",
+    "count": "toUInt64(100)", "total": "12.5", "low": "0.0625", "has_low": "toUInt8(1)", "high": "0.5", "has_high": "toUInt8(1)",
+    "scale": "toInt8(7)", "indexes": "arrayMap(i -> toInt32(i * 9 - 400), range(20))", "counts": "arrayMap(i -> toUInt64(5), range(20))",
+}
+READING = {"time": "t", "sender": "cityHash64(p)", "batch": "toFixedString(unhex(hex(cityHash64(p, t))), 16)"}
+READING |= {"captured": f"toUInt64(intDiv(t % {24 * HOUR}, 100000000))", "requests": "toUInt64(100)"}
+
+
+def fleet(clickhouse: ClickHouse, processes: int) -> None:
+    store, end = clickhouse.store("fleet"), (int(time.time()) // 3600 - 1) * HOUR
+    start = end - 24 * HOUR
+    sender = {
+        "service": POINT["service"], "id": "cityHash64(p)", "writer": "toUInt64(1)", "revision": "toUInt64(1)", "version": "'1'",
+        "instance": "toString(p)", "first_seen": str(start), "first_reading": str(start), "captured": "toUInt64(864000)",
+    } | {name: str(end) for name in ("last_seen", "last_end", "last_reading", "time")}
+    insert_each(clickhouse, "sender", sender, processes, [end])
+    for hour in range(start, end, HOUR):
+        insert_each(clickhouse, "ledger", READING, processes, range(hour + 10 * 10**9, hour + HOUR + 1, 10 * 10**9))
+        insert_each(clickhouse, "point", POINT, processes, range(hour + 600 * 10**9, hour + HOUR + 1, 600 * 10**9))
+    clickhouse.ask("INSERT INTO fleet.changed_hour SELECT DISTINCT hour, toUInt8(1), toUInt64(1), toUInt64(1) FROM fleet.point")
+    print(f"{processes:,} processes, {clickhouse.number('SELECT count() FROM fleet.ledger'):,} readings")
+    windows = {"ten minutes": end - 600 * 10**9, "an hour": end - HOUR, "the day": start}
+    for name in "as they came", "with hours made":
+        for window, since in windows.items():
+            arguments = [COLLECTOR, "report", "--store", store, "--since", text(since), "--until", text(end), "--top", "10"]
+            own = median(lambda: subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL))
+            print(f"  {window}, {name}: report {own:.2f} s")
+        if name == "as they came":
+            make_hours(clickhouse, store, "fleet")
+
+
+def insert_each(clickhouse: ClickHouse, table: str, values: dict[str, str], processes: int, times) -> None:
+    """Inserts a row for each process p and time t."""
+    types = clickhouse.ask(f"SELECT name, type FROM system.columns WHERE database = 'fleet' AND table = '{table}'").decode().split()
+    values = {"hour": f"toUInt32(intDiv(t - 1, {HOUR}))"} | values
+    empty = lambda kind: "''" if kind == "String" else f"CAST({'[]' if kind.startswith('Array') else 0} AS {kind})"
+    columns = {name: values.get(name, empty(kind)) for name, kind in zip(types[::2], types[1::2])}
+    clickhouse.ask(
+        f"INSERT INTO fleet.{table} ({', '.join(columns)}) SELECT {', '.join(columns.values())} "
+        f"FROM (SELECT arrayJoin([{', '.join(f'toInt64({one})' for one in times)}]) AS t) "
+        f"CROSS JOIN (SELECT number AS p FROM system.numbers LIMIT {processes})"
+    )
 
 
 def compare(clickhouse: ClickHouse, store: str, windows: dict[str, tuple[int, int]]) -> None:
