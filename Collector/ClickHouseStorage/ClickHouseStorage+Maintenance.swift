@@ -78,22 +78,20 @@ extension ClickHouseStorage {
     /// their points.
     private func rollUp(before oldest: Int64) async throws {
         let (length, known) = (Schema.hoursOfPart, try await client.rolledHours())
-        let rolled = known.ofVersions
-        if isKnownEverywhere(rolled) {
-            for table in Schema.replacedByHours {
-                try await drop(table, past: rolled, of: 672)
-            }
-        }
+        let (rolled, isSettled) = (known.ofVersions, isKnownEverywhere(known))
+        if isSettled { try await dropReplaced(before: rolled) }
         let until = max(known.end, oldest / length * length)
         let parts = try await partsOfPoints().filter { ($0 + 1) * length <= until }
-        let olderHours = rolled < known.ofProcesses ? [rolled] : []
-        guard let first = (parts.map { $0 * length } + olderHours).min() else {
+        let hasOlderHours = rolled < known.ofProcesses
+        // An older collector may have stored the last of its hours just now.
+        guard isSettled || !hasOlderHours else { return }
+        guard let first = (parts.map { $0 * length } + (hasOlderHours ? [rolled] : [])).min() else {
             return try await noteRolled(until, after: rolled)
         }
         let hours = first..<until
         try await wholeHours.makeSome(of: hours)
         let open = try await HourRevisions.read(of: hours, .whole, client).filter { !$0.holds }
-        for part in parts where (part + 1) * length <= rolled && isKnownEverywhere(rolled) {
+        for part in parts where (part + 1) * length <= rolled && isSettled {
             // If points arrived after their hour was built, the part is kept until the hour has been rebuilt with them.
             guard !open.contains(where: { Int64($0.hour) / length == part }) else { continue }
             for table in Schema.rolledUp {
@@ -104,12 +102,24 @@ extension ClickHouseStorage {
         try await noteRolled(until, after: rolled)
     }
 
-    /// Whether this collector has seen the value `rolled` for a while. By then, reports that began with an older value have
-    /// ended, and lagging replicas have the new one.
-    private func isKnownEverywhere(_ rolled: Int64) -> Bool {
+    /// Drops the four weeks of ``Schema/replacedByHours`` that end before this hour. If readings arrived after their hour was built,
+    /// they are kept until the hour has been rebuilt with them.
+    private func dropReplaced(before rolled: Int64) async throws {
+        for table in Schema.replacedByHours {
+            for part in try await client.parts(of: table) where (part + 1) * 672 <= rolled {
+                let hours = part * 672..<(part + 1) * 672
+                guard try await HourRevisions.read(of: hours, .whole, client).allSatisfy(\.holds) else { continue }
+                try await client.drop(part, of: table)
+            }
+        }
+    }
+
+    /// Whether this collector has seen these hours for a while. By then, reports that began with older ones have ended, and lagging
+    /// replicas have the new ones and all that was stored before them.
+    private func isKnownEverywhere(_ hours: RolledHours) -> Bool {
         seenRolled.withLock { seen in
             let now = ContinuousClock.now
-            if seen?.hour != rolled { seen = (rolled, now) }
+            if seen?.hours != hours { seen = (hours, now) }
             return seen.map { now - $0.since >= .seconds(limits.hourSettling) } ?? false
         }
     }

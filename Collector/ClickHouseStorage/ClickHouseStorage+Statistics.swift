@@ -7,10 +7,10 @@ extension ClickHouseStorage {
         _ queries: [StatisticsQuery]
     ) async throws -> [Result<StatisticsAnswer, TooManyGroups>] {
         let rolled = try await client.rolledHours()
-        var answers: [Int: Result<StatisticsAnswer, TooManyGroups>] = [:]
+        var (answers, accounts) = ([Int: Result<StatisticsAnswer, TooManyGroups>](), WindowAccounts())
         for (index, query) in queries.enumerated() {
             do {
-                answers[index] = try await answer(to: query.naming(groupsOf: answers), rolled)
+                answers[index] = try await answer(to: query.naming(groupsOf: answers), rolled, &accounts)
             } catch let failure as TooManyGroups {
                 answers[index] = .failure(failure)
             }
@@ -56,29 +56,30 @@ extension ClickHouseStorage {
     }
 
     private func answer(
-        to query: StatisticsQuery, _ rolled: RolledHours
+        to query: StatisticsQuery, _ rolled: RolledHours, _ accounts: inout WindowAccounts
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
         var source = PointSource(query.window, rolled)
         let (from, to) = (Int64(clamping: source.window.from), Int64(clamping: source.window.to))
         source.spanServices = try await PointSource.servicesWithSpans(
             where: "\(PointSource.times(from, to)) AND \(query.filter.senderCondition)", client)
         let grid = query.grid(in: source.window, source.expired)
-        source = try await withEarlyHours(source, for: query, in: grid)
+        if query.needsSenders { source.sendersSince = max(source.expired.fine, hourOfSenders) }
+        source = try await withEarlyHours(source, in: grid)
         let found =
             if let limit = query.limit, !query.by.isEmpty {
-                try await ranked(query, limit, in: grid, from: source)
+                try await ranked(query, limit, in: grid, from: source, &accounts)
             } else {
-                try await unranked(query, in: grid, from: source)
+                try await unranked(query, in: grid, from: source, &accounts)
             }
         return found.map { answer in
             var answer = answer
-            answer.sendersSince = query.needsSenders ? source.sendersSince : nil
+            answer.sendersSince = source.sendersSince.map { UnixNanoseconds(clamping: $0) }
             return answer
         }
     }
 
     private func unranked(
-        _ query: StatisticsQuery, in grid: SlotGrid?, from source: PointSource
+        _ query: StatisticsQuery, in grid: SlotGrid?, from source: PointSource, _ accounts: inout WindowAccounts
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
         let all = StatisticsStatement(query, by: query.grouping, in: grid, from: source, limit: limits.maxGroups)
         let groups: [[RequestGroup]]
@@ -86,18 +87,17 @@ extension ClickHouseStorage {
         case .success(let found): groups = found
         case .failure(let failure): return .failure(failure)
         }
-        let account = try await Completeness.account(in: source.window, query.filter, client)
+        let account = try await accounts.account(in: source.window, query.filter, client)
         if let grid { return .success(StatisticsAnswer(query, slots: groups, in: grid, account: account)) }
         return .success(StatisticsAnswer(query, window: source.window, sums: groups.map { $0[0] }, account: account))
     }
 
     /// - Parameter source: the source of the slots.
     private func ranked(
-        _ query: StatisticsQuery, _ limit: Int, in grid: SlotGrid?, from source: PointSource
+        _ query: StatisticsQuery, _ limit: Int, in grid: SlotGrid?, from source: PointSource,
+        _ accounts: inout WindowAccounts
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
-        // The slots of an instance have to add up to its figures.
-        let whole = query.needsSenders ? source : try await withEarlyHours(source, for: query, in: nil)
-        let found = try await ranked(query, limit, from: whole)
+        let found = try await ranked(query, limit, from: try await withEarlyHours(source, in: nil), &accounts)
         guard let grid, case .success(let answer) = found else { return found }
         return try await withSlots(answer, to: query, in: grid, from: source)
     }
@@ -125,23 +125,27 @@ extension ClickHouseStorage {
     }
 
     /// The first hour that is certainly not in a part being rolled up, even if clocks differ by an hour. In a part being rolled
-    /// up, the rows of `hour` already include the differences of cumulative points, so reading early hours would count those
+    /// up, the rows of `version_hour` already include the differences of cumulative points, so reading early hours would count those
     /// twice.
     private var oldestEarlyHour: Int64 {
         let rolledUp = (Int64(clamping: now()) - limits.rawAge) / StoredHour.length + 1
         return max(0, rolledUp / Schema.hoursOfPart * Schema.hoursOfPart)
     }
 
-    /// Returns the source with the valid early hours instead of others, unless slots begin within an hour. A query that needs
-    /// the instances of requests reads points for as long as the file has them.
-    private func withEarlyHours(
-        _ source: PointSource, for query: StatisticsQuery, in grid: SlotGrid?
-    ) async throws -> PointSource {
+    /// The end of the latest hour of which instances need not be known, as in a file.
+    private var hourOfSenders: Int64 {
+        let time = now()
+        let since = Int64(clamping: time - min(time, limits.retention.fine))
+        return since / StoredHour.length * StoredHour.length
+    }
+
+    /// Returns the source with the valid early hours instead of others, unless slots begin within an hour.
+    private func withEarlyHours(_ source: PointSource, in grid: SlotGrid?) async throws -> PointSource {
         var source = source
         source.earlyHours = []
         if let grid, grid.granularity % UInt64(StoredHour.length) > 0 { return source }
         let fine = UInt64(clamping: max(source.expired.fine, oldestEarlyHour * StoredHour.length))
-        let end = query.needsSenders ? now() - min(now(), limits.retention.fine) : .max
+        let end = source.sendersSince.map { UnixNanoseconds(clamping: $0) } ?? .max
         let window = TimeWindow(
             from: max(source.window.from, fine), to: max(min(source.window.to, end), fine))
         source.earlyHours = try await EarlyHours.holding(in: window, client)

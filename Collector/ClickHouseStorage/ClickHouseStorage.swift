@@ -26,8 +26,8 @@ package final class ClickHouseStorage: Storage {
     let countedHour = Atomic<UInt32>(0)
     /// The time up to which this collector has remembered the calls of spans; 0 before the first pass.
     let rememberedTime = Atomic<UInt64>(0)
-    /// The time before which reports read only the table `hour`, and when this collector first saw that time.
-    let seenRolled = Mutex<(hour: Int64, since: ContinuousClock.Instant)?>(nil)
+    /// The hours before which there are no points, and when this collector first saw these.
+    let seenRolled = Mutex<(hours: RolledHours, since: ContinuousClock.Instant)?>(nil)
 
     /// Opens the store. Throws ``StorageFailure`` if its tables are missing, older or newer. Throws an error if no server answers.
     ///

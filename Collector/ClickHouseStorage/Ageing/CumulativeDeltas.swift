@@ -107,16 +107,16 @@ struct CumulativeDeltas {
                 row.number(one.sender)
             }
         }
-        return [differences, processes, hours]
+        var ledgers = TableRows(Schema.ledger)
+        for (arrival, requests) in readings { ledgers.append(requests, of: arrival) }
+        return [differences, processes, hours, ledgers]
     }
 
-    /// The rows to insert after ``differences``, in this order. An arrival is marked as counted only once its differences are
-    /// stored.
-    var afterDifferences: [TableRows] {
-        var (ledgers, counted) = (TableRows(Schema.ledger), TableRows(Schema.arrival))
-        for (arrival, requests) in readings { ledgers.append(requests, of: arrival) }
-        for arrival in arrivals { counted.append(arrival, counted: true) }
-        return [ledgers, counted]
+    /// The rows to insert after all others. An arrival is marked as counted only once its differences are stored.
+    var counted: TableRows {
+        var rows = TableRows(Schema.arrival)
+        for arrival in arrivals { rows.append(arrival, counted: true) }
+        return rows
     }
 
     /// The arrivals with a reading of the ledger, each with the requests that it added.

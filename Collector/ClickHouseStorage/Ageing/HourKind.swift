@@ -2,7 +2,7 @@ import MartletStorage
 
 /// The kinds of hours that are built from points.
 enum HourKind {
-    /// Built from points of metrics soon after the hour: see ``EarlyHours``.
+    /// Built from points of metrics and readings of ledgers soon after the hour: see ``EarlyHours``.
     case early
     /// Built from all points and figures of processes before these are deleted.
     case whole
@@ -26,17 +26,10 @@ enum HourKind {
     /// random one, so that collectors usually build different hours.
     func first(of hours: some Collection<UInt32>) -> UInt32? { self == .early ? hours.max() : hours.randomElement() }
 
-    /// Returns the source of an hour: the hours of processes, if an older Martlet has built this one and its points are gone or
-    /// have not changed since; otherwise the points.
+    /// Returns the source of an hour: the rows of `hour`, if an older Martlet has rolled up its points; otherwise the points.
     func source(of hour: Int64, _ client: ClickHouseClient) async throws -> HourSource {
-        let isOfProcesses =
-            switch self {
-            case .early:
-                try await HourRevisions.read(of: hour..<hour + 1, .early, in: Schema.madeHour, client).first?.holds
-                    ?? false
-            case .whole: try await client.rolledHours().isOnlyOfProcesses(hour)
-            }
-        return isOfProcesses ? .hoursOfProcesses : .points
+        guard self == .whole, try await client.rolledHours().isOnlyOfProcesses(hour) else { return .points }
+        return .hoursOfProcesses
     }
 
     /// Returns the statements that build an hour.
@@ -45,12 +38,14 @@ enum HourKind {
     func statements(
         for hour: Int64, from source: HourSource, maxPoints: UInt64, _ client: ClickHouseClient
     ) async throws -> [String] {
-        let processes = self == .whole && source == .points ? [HourStatement.ofProcesses(in: hour)] : []
-        if !processes.isEmpty, try await Self.isWholeEarly(hour, client) { return processes }
+        var statements = try await LedgerSource.statements(for: hour, maxRows: maxPoints, client)
+        if self == .whole, source == .points {
+            statements.append(HourStatement.ofProcesses(in: hour))
+            if try await Self.isWholeEarly(hour, client) { return statements }
+        }
         let rows = try await rows(of: hour, from: source, client)
         let parts = try await HourParts.conditions(of: hour, in: source.tables, maxPoints: maxPoints, client)
-        return parts.map { HourStatement.sql(of: hour, rows: rows($0)) } + processes
-            + (try await LedgerSource.statements(for: hour, maxRows: maxPoints, client))
+        return statements + parts.map { HourStatement.sql(of: hour, rows: rows($0)) }
     }
 
     /// Returns the SELECT of the rows of an hour that match a further condition.

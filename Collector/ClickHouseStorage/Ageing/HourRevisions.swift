@@ -14,10 +14,8 @@ struct HourRevisions {
     var holds: Bool { made == ofPoints }
 
     /// Returns the revisions of the hours with points of this kind.
-    ///
-    /// - Parameter list: the table that lists the hours that have been built; `nil` for the kind's own.
     static func read(
-        of hours: Range<Int64>, _ kind: HourKind, in list: Table? = nil, _ client: ClickHouseClient
+        of hours: Range<Int64>, _ kind: HourKind, _ client: ClickHouseClient
     ) async throws -> [HourRevisions] {
         let condition = "hour >= \(hours.lowerBound) AND hour < \(hours.upperBound)"
         return try await client.rows(
@@ -26,7 +24,7 @@ struct HourRevisions {
             FROM (\
             SELECT hour, sum(revision) AS r, toUInt64(0) AS s FROM changed_hour FINAL \
             WHERE \(condition) AND \(kind.changes) GROUP BY hour UNION ALL \
-            SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \((list ?? kind.table).name) WHERE \(condition) GROUP BY hour) \
+            SELECT hour, toUInt64(0) AS r, max(revision) AS s FROM \(kind.table.name) WHERE \(condition) GROUP BY hour) \
             GROUP BY hour HAVING points_revision > 0 ORDER BY hour
             """
         ) { HourRevisions(hour: try $0.number("hour"), ofPoints: try $0.number("points"), made: try $0.number("made")) }
@@ -70,7 +68,7 @@ struct HourChanges {
     mutating func note(endOfOther end: UnixNanoseconds) { others.insert(UInt32(hourOf: Int64(clamping: end))) }
 }
 
-/// Records the hours in which points and figures of processes end, before these are stored. This shows ``HourBuilder`` which
+/// Records the hours of points, figures of processes and readings of ledgers, before these are stored. This shows ``HourBuilder`` which
 /// hours have changed since they were built.
 final class ChangedHours: Sendable {
     /// The longest time from ``rows(of:)`` until the points are stored. No collector builds these hours within it: see

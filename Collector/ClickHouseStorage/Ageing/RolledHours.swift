@@ -2,7 +2,7 @@
 ///
 /// The hours of an older Martlet belonged to processes. Its collectors may still run, and the first passes of this one turn their
 /// hours into hours of versions. Until then those are read as they are.
-struct RolledHours {
+struct RolledHours: Equatable {
     /// Before it, points are read from `version_hour`.
     var ofVersions: Int64 = 0
     /// From ``ofVersions`` to this hour, points are read from `hour`.

@@ -99,6 +99,22 @@ enum Completeness {
     }
 }
 
+/// The accounts of a call's windows, each read once. Most of a page's queries are about the same window and senders.
+struct WindowAccounts {
+    private var known: [(window: TimeWindow, senders: RequestFilter, account: WindowAccount)] = []
+
+    mutating func account(
+        in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
+    ) async throws -> WindowAccount {
+        var senders = filter
+        for dimension in Dimension.ofRequest { senders.removeAll(dimension) }
+        if let same = known.first(where: { $0.window == window && $0.senders == senders }) { return same.account }
+        let account = try await Completeness.account(in: window, senders, client)
+        known.append((window, senders, account))
+        return account
+    }
+}
+
 extension LedgerSource {
     /// How far around a window to look for readings first. A running sender has at least one in each hour.
     private static let near: UnixNanoseconds = 3600 * 1_000_000_000

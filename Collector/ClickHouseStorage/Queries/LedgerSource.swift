@@ -80,7 +80,9 @@ struct LedgerSource {
     ) async throws -> [String] {
         let count = UInt64(try await client.count("FROM ledger WHERE hour = \(hour)"))
         guard count > 0 else { return [] }
+        // Senders are hashes, so ranges of equal length have about as many readings each.
         let parts = count / max(1, maxRows) + 1
+        let length = UInt64.max / parts
         let columns: Selection = [
             "hour": "toUInt32(\(hour))", "sender": "sender", "batches": "sum(n)", "first_time": "min(t)",
             "first_captured": "argMin(c, t)", "first_requests": "argMin(r, t)", "first_age": "argMin(a, t)",
@@ -88,11 +90,12 @@ struct LedgerSource {
             "unwatched": "max(u)",
         ]
         return (0..<parts).map { part in
-            """
-            \(columns.insert(into: Schema.ledgerHour)) \
-            FROM (SELECT \(Self.columns), count() AS n FROM ledger FINAL \
-            WHERE hour = \(hour) AND sender % \(parts) = \(part) GROUP BY sender, time) GROUP BY sender
-            """
+            let last = part + 1 == parts ? .max : part * length + (length - 1)
+            return """
+                \(columns.insert(into: Schema.ledgerHour)) \
+                FROM (SELECT \(Self.columns), count() AS n FROM ledger FINAL \
+                WHERE hour = \(hour) AND sender BETWEEN \(part * length) AND \(last) GROUP BY sender, time) GROUP BY sender
+                """
         }
     }
 }

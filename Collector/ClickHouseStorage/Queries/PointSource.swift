@@ -8,10 +8,12 @@ struct PointSource {
     let window: TimeWindow
     /// The times before which only hours are left.
     let expired: ExpiredTimes
-    /// The hours of metrics that are read from `hour` although their points still exist.
+    /// The hours of metrics that are read from `version_hour` although their points still exist.
     var earlyHours: [UInt32] = []
     /// The services with points of spans: see ``servicesWithSpans(where:_:)``.
     var spanServices: [String] = []
+    /// The time since when the instance of each request is known, for a query that needs it. Nanoseconds since 1970.
+    var sendersSince: Int64?
     /// The end of the hours that are read from `version_hour`, and not from `hour`, where only hours are left.
     private let endOfVersions: Int64
 
@@ -22,16 +24,17 @@ struct PointSource {
         self.window = WindowRanges(window, expired: expired).window
     }
 
-    /// The time since when the rows have the instance of each request; `nil` if all have it.
-    var sendersSince: UnixNanoseconds? {
-        let ofHours = earlyHours.max().map { (Int64($0) + 1) * StoredHour.length } ?? 0
-        let since = UnixNanoseconds(clamping: max(expired.fine, ofHours))
-        return since > window.from ? since : nil
+    /// The expression for the value of a dimension in a row, as a text; `''` if it is absent. Hours have no instances, so it is that
+    /// for all requests before ``sendersSince``.
+    func expression(of dimension: Dimension) -> String {
+        guard dimension == .instance, let since = sendersSince else { return dimension.expression }
+        return "if(end_ns > \(since), instance, '')"
     }
 
-    /// Returns the value that a text of a row's dimension represents. Rows of hours have no instance.
+    /// Returns the value that a text of ``expression(of:)`` represents.
     func value(of dimension: Dimension, _ text: String) -> String? {
-        dimension == .instance && sendersSince != nil ? text.presence : dimension.value(of: text)
+        let mayBeUnknown = dimension == .instance && sendersSince.map { $0 > Int64(clamping: window.from) } ?? false
+        return mayBeUnknown ? text.presence : dimension.value(of: text)
     }
 
     /// Returns SELECT statements, joined by UNION ALL, for the rows that match a filter and a further condition.
@@ -39,7 +42,8 @@ struct PointSource {
     /// Spans do not count where metrics of the same process, kind and system cover them: see ``MetricsCover``. Hours were built by
     /// the same rule.
     func rows(_ columns: String, of filter: RequestFilter, where further: String) -> String {
-        let condition = "\(filter.condition) AND \(further)"
+        let known = filter.wanted[.instance] == nil ? nil : sendersSince.map { " AND end_ns > \($0)" }
+        let condition = "\(filter.condition) AND \(further)\(known ?? "")"
         let (from, to) = (Int64(clamping: window.from), Int64(clamping: window.to))
         var parts: [String] = []
         for (table, start, end) in [
@@ -59,6 +63,8 @@ struct PointSource {
                 ofMetrics: otherHours(max(from, expired.fine), to), spansOf: spanServices,
                 from: max(from, expired.fine), to: to)
         }
+        // An empty window may lie in hours of which nothing else is left.
+        if parts.isEmpty { parts = ["SELECT \(columns) FROM point WHERE 0"] }
         return parts.joined(separator: " UNION ALL ")
     }
 

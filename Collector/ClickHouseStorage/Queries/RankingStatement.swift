@@ -27,10 +27,10 @@ struct RankingStatement {
 
     /// The rest of a statement on all groups with requests.
     private var groups: String {
-        let columns = query.by.enumerated().map { "\($1.expression) AS v\($0)" } + ["kind AS k", "outcome"]
+        let columns = query.by.enumerated().map { "\(source.expression(of: $1)) AS v\($0)" } + ["kind AS k", "outcome"]
         let rows = source.rows(
             (columns + ["count", "total", "sent", "received"]).joined(separator: ", "), of: query.filter,
-            where: query.groupCondition)
+            where: query.groupCondition(in: source))
         return """
             FROM (\(rows)) GROUP BY \(values.joined(separator: ", ")) \
             HAVING sum(count) > 0 OR sum(sent) > 0 OR sum(received) > 0
@@ -77,10 +77,10 @@ extension GroupOrder.Measure {
 /// Answers to queries with a limit.
 extension ClickHouseStorage {
     func ranked(
-        _ query: StatisticsQuery, _ limit: Int, from source: PointSource
+        _ query: StatisticsQuery, _ limit: Int, from source: PointSource, _ accounts: inout WindowAccounts
     ) async throws -> Result<StatisticsAnswer, TooManyGroups> {
         let ranking = RankingStatement(query, from: source)
-        var answer = try await totals(query, from: source)
+        var answer = try await totals(query, from: source, &accounts)
         if query.order.measure.needsBuckets {
             answer.groupCount = try await ranking.count(client)
             let portions = 2 * answer.groupCount / limits.maxGroups + 1
@@ -107,11 +107,13 @@ extension ClickHouseStorage {
     }
 
     /// Returns the answer without its groups.
-    private func totals(_ query: StatisticsQuery, from source: PointSource) async throws -> StatisticsAnswer {
+    private func totals(
+        _ query: StatisticsQuery, from source: PointSource, _ accounts: inout WindowAccounts
+    ) async throws -> StatisticsAnswer {
         let sums = try await statement(query, by: [.kind], from: source).groups(client).get().map { $0[0] }
         var byKind = query
         byKind.by = [.kind]
-        let account = try await Completeness.account(in: source.window, query.filter, client)
+        let account = try await accounts.account(in: source.window, query.filter, client)
         var answer = StatisticsAnswer(byKind, window: source.window, sums: sums, account: account)
         (answer.groups, answer.groupCount) = ([], 0)
         return answer
@@ -152,7 +154,8 @@ struct GroupPortion {
         (GroupPortion(index: index, of: 2 * of), GroupPortion(index: index + of, of: 2 * of))
     }
 
-    func condition(_ dimensions: [Dimension]) -> String {
-        "cityHash64(\(dimensions.map(\.expression).joined(separator: ", "))) % \(of) = \(index)"
+    /// - Parameter expressions: those of the groups' values.
+    func condition(_ expressions: [String]) -> String {
+        "cityHash64(\(expressions.joined(separator: ", "))) % \(of) = \(index)"
     }
 }

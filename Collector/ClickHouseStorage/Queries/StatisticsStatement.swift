@@ -31,13 +31,13 @@ struct StatisticsStatement {
         self.source = source
         self.limit = limit
         filter = query.filter
-        (by, condition) = (query.by, query.groupCondition)
+        (by, condition) = (query.by, query.groupCondition(in: source))
     }
 
     /// The columns of points with the values of groups, and the rest of the statement.
     private var statement: (columns: Selection, source: String) {
-        let values = dimensions.enumerated().map { "\($1.expression) AS v\($0)" }
-        let conditions = portion.map { "\(condition) AND \($0.condition(by))" } ?? condition
+        let values = dimensions.enumerated().map { "\(source.expression(of: $1)) AS v\($0)" }
+        let conditions = portion.map { "\(condition) AND \($0.condition(by.map(source.expression)))" } ?? condition
         let classes = Selection(dimensions.indices.map { "v\($0)" } + ["slot", "k", "spans", "changed", "outcome"])
         let columns =
             // Shards answer with a column, so the slot must not be a constant on the server that combines their answers.
@@ -99,13 +99,13 @@ struct StatisticsStatement {
 }
 
 extension StatisticsQuery {
-    /// The condition that selects the wanted groups.
-    var groupCondition: String {
+    /// Returns the condition that selects the wanted groups.
+    func groupCondition(in source: PointSource) -> String {
         guard case .named(let groups) = groups, !by.isEmpty else { return "1" }
         guard !groups.isEmpty else { return "0" }
         // ClickHouse reads a list of tuples of one element as a list of values.
         let values = groups.map { "(\($0.map { SQLText.quoted($0 ?? "") }.joined(separator: ", ")))" }
-        let names = by.map(\.expression).joined(separator: ", ")
+        let names = by.map(source.expression).joined(separator: ", ")
         return "(\(names)) IN (\(values.joined(separator: ", ")))\(services(of: groups))"
     }
 

@@ -2,7 +2,7 @@ import MartletStorage
 import MartletTelemetry
 import Synchronization
 
-/// Points as rows of `point` or `hour`.
+/// Points as rows of `point` or `difference`.
 extension TableRows {
     /// Appends points that share one identity: those of a batch, or of a part of it.
     ///

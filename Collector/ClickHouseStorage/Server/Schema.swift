@@ -17,11 +17,11 @@ enum Schema {
             findingsLease,
         ] + ofOlderHours
 
-    /// The tables of hours of a Martlet whose hours belonged to processes. This one only turns them into hours of versions.
-    static let ofOlderHours = [rolled, hour, madeHour, wholeHour]
+    /// The tables of a Martlet whose hours belonged to processes. This one only turns them into hours of versions.
+    static let ofOlderHours = [rolled, hour]
 
     /// The tables that hours of versions and `ledger_hour` replace. Their parts have four weeks each.
-    static let replacedByHours = [hour, madeHour, wholeHour, ledger]
+    static let replacedByHours = [hour, ledger]
 
     /// The tables that are kept as long as hours. Their parts have four weeks each.
     static let keptAsHours = [
@@ -142,16 +142,11 @@ enum Schema {
         """)
     /// The hours that were built early. `revision` is the sum of the revisions in `changed_hour` when their points were read.
     static let earlyVersionHour = Table(
-        "early_version_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
+        "early_version_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", builtHourColumns)
     /// The hours that were built from all their points, with the same sum.
     static let wholeVersionHour = Table(
-        "whole_version_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
-    /// The same two for `hour`.
-    static let madeHour = Table(
-        "made_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
-    static let wholeHour = Table(
-        "whole_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", madeHourColumns)
-    private static let madeHourColumns = """
+        "whole_version_hour", key: "hour", version: "revision", partition: "intDiv(hour, 672)", builtHourColumns)
+    private static let builtHourColumns = """
         hour UInt32
         revision UInt64
         """

@@ -39,7 +39,8 @@ actor Writer {
         var series = TableRows(Schema.series)
         let added = counted.added
         let new = addSeries(of: added, to: &series)
-        try await insert([series] + counted.differences + counted.afterDifferences, changing: counted.changes)
+        try await insert([series] + counted.differences, changing: counted.changes)
+        try await client.insert(counted.counted)
         remember(new)
         if !added.isEmpty { onStored(added, 0) }
     }

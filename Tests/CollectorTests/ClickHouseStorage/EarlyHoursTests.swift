@@ -159,9 +159,20 @@ struct EarlyHoursTests {
         #expect(later.groups.map { $0.values[0] } == [nil] && later.groups[0].count == 72)
         #expect(later.slots?.groups.first?.map(\.count).reduce(0, +) == 72)
         #expect(later.sendersSince == Samples.time(2_800 + 3600))
+        // So it is for requests that are read from points, because they came late or slots are short.
+        _ = try await store(5, at: 3000, in: storage)
+        for step in [3600, 900] as [UInt64] {
+            var query = query
+            query.step = step * 1_000_000_000
+            let again = try await storage.statistics(query)
+            #expect(again.groups.map { $0.values[0] } == [nil] && again.groups[0].count == 90)
+            #expect(again.slots?.groups.first?.map(\.count).reduce(0, +) == 90)
+            #expect(again.sendersSince == later.sendersSince)
+        }
         var filtered = query
         (filtered.by, filtered.filter) = ([], RequestFilter([.instance: ["i-one"]]))
-        #expect(try await storage.statistics(filtered).sendersSince == Samples.time(2_800 + 3600))
+        let ofOne = try await storage.statistics(filtered)
+        #expect(ofOne.groups.isEmpty && ofOne.sendersSince == later.sendersSince)
     }
 
     /// Of an hour that has been built, the first and the last reading of each sender are left.
