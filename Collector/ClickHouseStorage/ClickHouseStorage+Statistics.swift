@@ -63,7 +63,7 @@ extension ClickHouseStorage {
         source.spanServices = try await PointSource.servicesWithSpans(
             where: "\(PointSource.times(from, to)) AND \(query.filter.senderCondition)", client)
         let grid = query.grid(in: source.window, source.expired)
-        if query.needsSenders { source.sendersSince = max(source.expired.fine, hourOfSenders) }
+        if query.needsSenders { source.sendersSince = max(source.expired.fine, try await endWithoutInstances()) }
         source = try await withEarlyHours(source, in: grid)
         let found =
             if let limit = query.limit, !query.by.isEmpty {
@@ -132,11 +132,12 @@ extension ClickHouseStorage {
         return max(0, rolledUp / Schema.hoursOfPart * Schema.hoursOfPart)
     }
 
-    /// The end of the latest hour of which instances need not be known, as in a file.
-    private var hourOfSenders: Int64 {
+    /// Returns the end of the latest early hour that is old enough for reports to read it without instances, as those of a file do.
+    private func endWithoutInstances() async throws -> Int64 {
         let time = now()
-        let since = Int64(clamping: time - min(time, limits.retention.fine))
-        return since / StoredHour.length * StoredHour.length
+        let hour = Int64(clamping: time - min(time, limits.retention.fine)) / StoredHour.length
+        let found: UInt32? = try await client.number("max(hour)", "FROM early_version_hour WHERE hour < \(hour)")
+        return found.flatMap { $0 > 0 ? (Int64($0) + 1) * StoredHour.length : nil } ?? 0
     }
 
     /// Returns the source with the valid early hours instead of others, unless slots begin within an hour.
