@@ -1,7 +1,7 @@
 /// The hours before which a store has only hours and no points, as numbers of hours since 1970. They only grow.
 ///
-/// The hours of an older Martlet belonged to processes. Its collectors may still run, and the first passes of this one turn their
-/// hours into hours of versions. Until then those are read as they are.
+/// The hours of an older Martlet belonged to processes. Its collectors may still run, and maintenance turns their hours into
+/// hours of versions. Until then those are read as they are.
 struct RolledHours: Equatable {
     /// Before it, points are read from `version_hour`.
     var ofVersions: Int64 = 0
