@@ -28,6 +28,13 @@ package struct RequestFilter: Sendable, Equatable {
         wanted[dimension] = nil
     }
 
+    /// The conditions on senders.
+    package var ofSenders: RequestFilter {
+        var filter = self
+        filter.wanted = wanted.filter { $0.key.isSenderAttribute }
+        return filter
+    }
+
     /// Whether the filter selects senders by more than their service and environment, such as by version or instance.
     package var selectsProcesses: Bool {
         wanted.keys.contains { $0.isSenderAttribute && $0 != .service && $0 != .environment }

@@ -136,6 +136,24 @@ package struct WindowAccount: Sendable, Equatable {
     }
 }
 
+/// The accounts of the windows of some queries, each read once. A page's queries are mostly about the same window and senders, and
+/// an account reads the ledgers of all these senders.
+package struct WindowAccounts: Sendable {
+    private var known: [(senders: RequestFilter, account: WindowAccount)] = []
+
+    package init() {}
+
+    /// Returns the account of a window and the senders that a filter selects; `nil` if it was not noted yet.
+    package func known(in window: TimeWindow, _ filter: RequestFilter) -> WindowAccount? {
+        let senders = filter.ofSenders
+        return known.first { $0.account.window == window && $0.senders == senders }?.account
+    }
+
+    package mutating func note(_ account: WindowAccount, of filter: RequestFilter) {
+        known.append((filter.ofSenders, account))
+    }
+}
+
 /// The readings of an instance's ledger that decide its part in the account of a window. Times are nanoseconds.
 package struct InstanceReadings {
     /// The number of requests in the batches of the window's readings, or of the first reading after the window if it has none.

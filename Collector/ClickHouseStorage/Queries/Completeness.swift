@@ -99,18 +99,14 @@ enum Completeness {
     }
 }
 
-/// The accounts of a call's windows, each read once. Most of a page's queries are about the same window and senders.
-struct WindowAccounts {
-    private var known: [(window: TimeWindow, senders: RequestFilter, account: WindowAccount)] = []
-
+extension WindowAccounts {
+    /// Returns the account of the senders that the filter selects.
     mutating func account(
         in window: TimeWindow, _ filter: RequestFilter, _ client: ClickHouseClient
     ) async throws -> WindowAccount {
-        var senders = filter
-        for dimension in Dimension.ofRequest { senders.removeAll(dimension) }
-        if let same = known.first(where: { $0.window == window && $0.senders == senders }) { return same.account }
-        let account = try await Completeness.account(in: window, senders, client)
-        known.append((window, senders, account))
+        if let known = known(in: window, filter) { return known }
+        let account = try await Completeness.account(in: window, filter.ofSenders, client)
+        note(account, of: filter)
         return account
     }
 }

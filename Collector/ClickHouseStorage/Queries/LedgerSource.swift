@@ -52,7 +52,7 @@ struct LedgerSource {
     /// sender, and the time, the captured requests, those in batches, the age and the time without capture at `t`.
     func rows(where condition: String) -> String {
         var parts: [String] = []
-        let others = HourRanges.condition(from: Int64(first), through: Int64(last), without: built)
+        let others = PointSource.hours(from: Int64(first), through: Int64(last), without: built)
         if let others = others ?? (built.isEmpty ? "0" : nil) {
             parts.append(
                 "SELECT \(Self.columns) FROM ledger FINAL WHERE \(others) AND \(condition) GROUP BY sender, time")

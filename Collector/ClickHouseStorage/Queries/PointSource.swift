@@ -130,7 +130,7 @@ struct PointSource {
     /// Returns the condition that a row's hour is not an early one; `nil` if all hours are early ones.
     private func otherHours(_ from: Int64, _ to: Int64) -> String? {
         let (first, last) = (max(0, from) / StoredHour.length, Int64(UInt32(hourOf: to)))
-        return HourRanges.condition(from: first, through: last, without: earlyHours)
+        return Self.hours(from: first, through: last, without: earlyHours)
     }
 
     private static func covering(_ table: String, _ condition: String) -> String {
@@ -138,6 +138,17 @@ struct PointSource {
         SELECT service, instance, kind, system, hour, start_ns, end_ns FROM \(table) \
         WHERE spans = 0 AND count > 0 AND \(condition)
         """
+    }
+
+    /// Returns the condition that a row's hour is in a range and not one of some others, in ascending order; `nil` if none is. It
+    /// has ranges that ClickHouse looks up in a table's key.
+    static func hours(from first: Int64, through last: Int64, without others: [UInt32]) -> String? {
+        var (first, ranges) = (first, [String]())
+        for hour in others.map(Int64.init) + [last + 1] {
+            if first < hour { ranges.append("hour BETWEEN \(first) AND \(hour - 1)") }
+            first = max(first, hour + 1)
+        }
+        return ranges.isEmpty ? nil : "(\(ranges.joined(separator: " OR ")))"
     }
 
     /// Returns the condition that a row's interval ends after `from` and at or before `to`.

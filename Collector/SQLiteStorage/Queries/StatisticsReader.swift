@@ -207,18 +207,12 @@ struct SelectedGroups {
     }
 }
 
-/// The accounts of a transaction's windows, each computed once. A transaction's queries are mostly about the same window and
-/// senders, and an account reads the ledgers of all these senders.
-struct WindowAccounts {
-    private var known: [(window: TimeWindow, senders: RequestFilter, account: WindowAccount)] = []
-
+extension WindowAccounts {
     /// Returns the account of the senders that the filter selects.
     mutating func account(in window: TimeWindow, _ filter: RequestFilter, in db: Database) throws -> WindowAccount {
-        var senders = filter
-        for dimension in Dimension.ofRequest { senders.removeAll(dimension) }
-        if let same = known.first(where: { $0.window == window && $0.senders == senders }) { return same.account }
-        let account = try Completeness.account(in: window, senders, in: db)
-        known.append((window, senders, account))
+        if let known = known(in: window, filter) { return known }
+        let account = try Completeness.account(in: window, filter.ofSenders, in: db)
+        note(account, of: filter)
         return account
     }
 }

@@ -175,7 +175,7 @@ struct EarlyHoursTests {
         #expect(ofOne.groups.isEmpty && ofOne.sendersSince == later.sendersSince)
     }
 
-    /// Of an hour that has been built, the first and the last reading of each sender are left.
+    /// A built hour has the first and the last reading of each sender.
     @Test func accountsStayTheSameOnceHoursHaveBeenBuilt() async throws {
         let storage = try await collector()
         var random = SeededGenerator(seed: 54)
