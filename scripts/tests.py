@@ -50,8 +50,11 @@ class Lane:
     usual: float = 0.2
 
 
-# Suites of CollectorTests that start a ClickHouse, whichever store is tested.
-CLICKHOUSE = [r"^CollectorTests\.(ClickHouse(Call|Process|Storage)|CumulativePass|EarlyHours|FindingsLease)Tests/"]
+# Suites of CollectorTests that start a ClickHouse, whichever store is tested. They say so in their files.
+CLICKHOUSE = [
+    rf"^CollectorTests\.{file.stem}/" for file in sorted(ROOT.glob("Tests/CollectorTests/ClickHouseStorage/*Tests.swift"))
+    if '"a ClickHouse is installed"' in file.read_text()
+]
 # Tests that need nginx, OpenSSL, curl or a list of words.
 TOOLS = [
     r"^CollectorTests\.TLSTests/", r"^CollectorTests\.ReadinessTests/healthIsAnswered", r"^EndToEndTests\.TrustTests/",
@@ -62,7 +65,7 @@ KILLS = r"^FaultTests\.FaultTests/(Collector|Kill)Tests/"
 FAULTS_ON_CLICKHOUSE = r"^FaultTests\.FaultTests/ClickHouse"
 FUZZING = r"/apiMatchesItsDescription"
 CONTRACT = r"^CollectorTests\.StorageContractTests/"
-STORES = [CONTRACT, r"^CollectorTests\.(ClickHouseStorage|CumulativePass|EarlyHours|FindingsLease)Tests/"]
+STORES = [CONTRACT, *(suite for suite in CLICKHOUSE if not re.search("ClickHouse(Call|Process)Tests", suite))]
 
 LANES = {
     # README's `make test`, on a machine with headers, Python and nginx.
