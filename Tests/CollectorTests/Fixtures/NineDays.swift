@@ -113,7 +113,7 @@ enum NineDays {
 
     private static func process(end: UInt64, uptime: UInt64) -> ProcessPoint {
         var statistics = ProcessStatistics()
-        statistics.counts = [.cpuUser: 400_000_000 * 10, .minorFaults: 7]
+        statistics.counts = [.cpuUser: 4_000_000_000, .minorFaults: 7]
         statistics.covered = 10 * second
         statistics.add(100 + end % 11, of: .residentMemory)
         statistics.add(uptime * second, of: .uptime)
