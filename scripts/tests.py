@@ -65,7 +65,9 @@ KILLS = r"^FaultTests\.FaultTests/(Collector|Kill)Tests/"
 FAULTS_ON_CLICKHOUSE = r"^FaultTests\.FaultTests/ClickHouse"
 FUZZING = r"/apiMatchesItsDescription"
 CONTRACT = r"^CollectorTests\.StorageContractTests/"
-STORES = [CONTRACT, *(suite for suite in CLICKHOUSE if not re.search("ClickHouse(Call|Process)Tests", suite))]
+STORES = [CONTRACT, *CLICKHOUSE]
+# Starts servers, each with its own files.
+OWN_SERVERS = r"\.ClickHouseProcessTests/"
 
 LANES = {
     # README's `make test`, on a machine with headers, Python and nginx.
@@ -100,11 +102,11 @@ LANES = {
     "disks": Lane(
         "every case of a disk in trouble", [r"^FaultTests\.FaultTests/DiskTests/"], environment={"MARTLET_FAULTS": "full"}),
     "chdb": Lane(
-        "the stores' contract on the current ClickHouse", STORES, environment={"MARTLET_TEST_STORE": "chdb"},
-        processes=1),
+        "the stores' contract on the current ClickHouse", STORES, without=[OWN_SERVERS],
+        environment={"MARTLET_TEST_STORE": "chdb"}, processes=1),
     "cluster": Lane(
-        "the stores' contract on a cluster of ClickHouse", STORES, environment={"MARTLET_TEST_STORE": "clickhouse-cluster"},
-        limit=600, processes=1),
+        "the stores' contract on a cluster of ClickHouse", STORES, without=[OWN_SERVERS],
+        environment={"MARTLET_TEST_STORE": "clickhouse-cluster"}, limit=600, processes=1),
     # `make faults`: hours.
     "faults-full": Lane(
         "every fault in its full form", [r"^FaultTests\."], environment={"MARTLET_FAULTS": "full"}, limit=3600, processes=1),

@@ -149,6 +149,7 @@ package struct WindowAccounts: Sendable {
         return known.first { $0.account.window == window && $0.senders == senders }?.account
     }
 
+    /// Keeps an account of the senders that a filter selects.
     package mutating func note(_ account: WindowAccount, of filter: RequestFilter) {
         known.append((filter.ofSenders, account))
     }
